@@ -264,7 +264,7 @@ class Algorithm:
         return int(config.batch_size) if self.reads is Reads.BATCHES else corpus_size
 
     def parts(self) -> tuple[Expect, Local, Blend]:
-        """Return expect, local and blend. Raises ValueError if the algorithm has a step of its own instead."""
+        """Return expect, local and blend. Raises ValueError if the algorithm has its own step instead."""
         if self.expect is None or self.local is None or self.blend is None:
-            raise ValueError(f"Algorithm {self.name!r} has a step of its own: it has no expect, local and blend.")
+            raise ValueError(f"Algorithm {self.name!r} has its own step, so it has no expect, local and blend.")
         return self.expect, self.local, self.blend

@@ -1,4 +1,4 @@
-"""Versions of everything that the bits of a result depend on, and the processor."""
+"""Versions of everything that the exact result of a run depends on, and the processor."""
 
 import hashlib
 import os

@@ -20,9 +20,9 @@ STICK = (
 )
 SLOTS = (
     "Each round first assigns the words of a document to slots (ζ, Eq. 18), then updates the sizes of the slots "
-    "(a and b, Eq. 15 and 16) and their topics (φ<sub>jt</sub>, printed as varphi, Eq. 17). Each bar is the document "
-    "after one more round: one piece per slot, as large as its number of words, in the colour of its most probable "
-    "topic."
+    "(a and b, Eq. 15 and 16) and their topics (φ<sub>jt</sub>, printed as varphi, Eq. 17). Each bar shows the "
+    "document after one more round, with one piece per slot. The size of a piece is the number of words in the slot; "
+    "its colour is that of the slot's most probable topic."
 )
 WARM_UP = (
     "<b>The run is in its warm-up</b>, which does not use slots. This figure shows the slots as they would be after "

@@ -312,7 +312,7 @@ class KeptRuns:
 
     def _place(self, key: str, suffix: str = SUFFIX) -> Path:
         if Path(key).name != key or key.startswith("."):
-            raise KeptRunError(f"No run is kept as {key[:MAX_NAME]!r}.")
+            raise KeptRunError(f"There is no kept run {key[:MAX_NAME]!r}.")
         return self._folder / f"{key}{suffix}"
 
     def _measure(self, key: str) -> Size:

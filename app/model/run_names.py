@@ -33,7 +33,7 @@ class RunNames:
         return ReturnedNames(given=MappingProxyType(dict(self._given)), num_sought=self._num_sought, fault=self.fault)
 
     def rename(self, topic_id: int, name: str) -> str:
-        """Name a topic; an empty name restores its label. Return a name that is not to be kept any more, or "".
+        """Name a topic; an empty name restores its label. Return a name that need not be kept any more, or "".
 
         A name that has returned to the topic and is replaced may belong to another topic, so it stays kept.
         """

@@ -17,7 +17,7 @@ WHOLE = ("batch_size", "max_topics")
 
 
 class SweepError(ValueError):
-    """These values make no sweep; the message says why and what to do."""
+    """No sweep can be made from these values; the message says why and what to do."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def plan_sweep(
         name, space, rest = str(error).partition(" ")
         raise SweepError(f"{SWEPT.get(name, name)}{space}{rest}") from error
     if len(points) < 2:
-        raise SweepError("This is one run: give two or more values of a setting, or select two algorithms.")
+        raise SweepError("A sweep needs at least two runs: give two values of a setting, or select two algorithms.")
     return tuple(
         replace(base, algorithm=point.algorithm, config=point.config, chosen=base.chosen | point.chosen.keys())
         for point in points

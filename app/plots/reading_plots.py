@@ -222,7 +222,7 @@ def place_labels(x: np.ndarray, y: np.ndarray, sizes: np.ndarray, texts: Sequenc
     """Offsets in pixels, down from each dot's centre, of the lower edges of labels, so that labels overlap little.
 
     x, y (N,): centres of the dots in pixels, y downwards; sizes (N,): their diameters. The first label is placed first,
-    above its dot; a later one is above or below its dot, or a line further away, where it covers least of those before.
+    above its dot; a later one is above or below its dot, or a line further away, where it covers earlier labels least.
 
     >>> place_labels(np.zeros(2), np.array([0.0, 4.0]), np.full(2, 20.0), ["navy", "war"])
     [-10.0, 27.0]
@@ -389,7 +389,7 @@ class LinesPlot:
 
     def show(self, topics: TopicLines) -> None:
         """Draw lines, all faint."""
-        self.figure.title.text = f"Share of the tokens of each {topics.unit}"
+        self.figure.title.text = f"Share of the tokens in each {topics.unit}"
         self.lines.data = topics.lines.assign(width=1.0, alpha=LINE_ALPHA).to_dict("list")
         self.seed.stand_in(topics.lines.empty)
 

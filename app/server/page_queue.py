@@ -49,7 +49,7 @@ PAGE_QUEUE = PageQueue()
 
 
 def refuse_page(sessions: Iterable[ServerSession], claims: Claims) -> LimitReachedError | None:
-    """Say why one more page is not made; None if it is. sessions: of the pages that are open."""
+    """Say why one more page is not made; None if it is made. sessions: of the pages that are open."""
     users = [read_payload(get_token_payload(session.token)).user for session in sessions]
     if len(users) >= (most := find_limit(PAGES)):
         return LimitReachedError(PAGES, FULL.format(most))

@@ -74,7 +74,7 @@ class Stream:
         self._thread.start()
 
     def close(self, seconds: float = 5.0) -> None:
-        """Stop after the present mini-batch, save the model, and wait for this at most some seconds."""
+        """Stop after the present mini-batch, save the model, and wait a few seconds at most."""
         self._closed.set()
         if self._thread.is_alive():
             self._thread.join(seconds)

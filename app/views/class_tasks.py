@@ -22,10 +22,10 @@ from stickbreaker.app.widgets.scripts import read_script
 HELP = (
     "<p>Choose a task. It opens on the page of each watcher, who taps an answer and can change it until you reveal the "
     "right one.</p><p>You see the counts as answers arrive; watchers see them when you reveal the right answer.</p>"
-    "<p><b>Choose κ</b>: each watcher chooses a forgetting rate. <b>Start the runs</b> closes the answers and starts "
-    "one run for each value, with the other settings unchanged. The curves appear on all pages, and each watcher sees "
-    "the curve of the chosen value thicker.</p><p>All these runs have the same seed. With another seed, the order of "
-    "close curves can change. The runs are kept, and Compare lists them.</p>"
+    "<p><b>Choose κ</b>: each watcher chooses a forgetting rate. <b>Start the runs</b> ends the answers and starts "
+    "one run for each value, with the other settings unchanged. The curves appear on all pages. On each watcher's "
+    "page, the curve of the chosen value is thicker.</p><p>All these runs have the same seed. With another seed, the "
+    "order of close curves can change. The runs are kept, and Compare lists them.</p>"
     "<p>The Export page has a table of the answers by task and topic, with the key.</p>"
 )
 NO_TASK = "No task yet: choose one above."
@@ -214,7 +214,7 @@ def describe_own(state: ClassState, page: str) -> str:
         end = "the presenter starts the runs" if state.needs_runs else end
         return f"Answer sent. You can change it until {end}." if page in state.answers else "Tap your answer."
     if not state.is_revealed:
-        return "Answers are closed. The right answer will appear here."
+        return "Answers are no longer accepted. The right answer will appear here."
     if task is None or page not in state.answers:
         return "This is the right answer."
     return "Your answer is right." if state.answers[page] == task.correct else "Your answer is wrong."

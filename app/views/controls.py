@@ -255,7 +255,7 @@ class Controls(pn.viewable.Viewer):
         self.forms = (form, self.forms[1])
         self._show_forms()
         self._show_asked()
-        self.algorithm.helper_text = f"Applied on restart. {describe_algorithm(algorithm)}"
+        self.algorithm.helper_text = f"Applies after a restart. {describe_algorithm(algorithm)}"
         self.preview()
 
     def move(self, name: str, event: Any) -> None:
@@ -303,7 +303,9 @@ class Controls(pn.viewable.Viewer):
             on_click=lambda event: self._actions.restart(),
         )
         self._advanced = pn.Column(
-            _note("Applied on restart. The current run does not change."), self._restart, sizing_mode="stretch_width"
+            _note("Changes apply after a restart. The current run does not change."),
+            self._restart,
+            sizing_mode="stretch_width",
         )
         self.advanced = pmui.Accordion(
             ("Advanced settings", self._advanced), title_variant="body1", sizing_mode="stretch_width"
@@ -337,7 +339,7 @@ class Controls(pn.viewable.Viewer):
     def _lay_out_learning(self) -> pmui.Accordion:
         """Lay out the panel of what acts from the next mini-batch on, with the sketch of its learning rates."""
         sliders = (pn.Row(*parts, sizing_mode="stretch_width", margin=0) for parts in self._parts.values())
-        parts = (_note("Applied from the next mini-batch on."), *sliders, self._sketch, self._choices)
+        parts = (_note("Changes apply from the next mini-batch."), *sliders, self._sketch, self._choices)
         panel = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
         # It starts open: these are the settings that people try first.
         return pmui.Accordion(
@@ -353,7 +355,7 @@ class Controls(pn.viewable.Viewer):
         if not offered:
             return []
         links = [_make_link(each.label, partial(self._run_complete_preset, each)) for each in offered]
-        return [_heading("Complete presets"), _note("These set the algorithm and every setting, and restart."), *links]
+        return [_heading("Complete presets"), _note("Each sets the algorithm and every setting, and restarts."), *links]
 
     def _run_complete_preset(self, preset: CompletePreset, event: Any) -> None:
         self.run_complete(preset)
@@ -413,7 +415,7 @@ def _make_corpus_menu(corpora: tuple[str, ...]) -> pmui.Select:
         value=corpora[0],
         size="small",
         sizing_mode="stretch_width",
-        helper_text="Applied on restart. Settings that you have not set then follow the size of the corpus.",
+        helper_text="Applies after a restart. Settings that you have not set then follow the size of the corpus.",
     )
 
 
@@ -424,7 +426,7 @@ def _make_algorithm_menu(algorithms: tuple[Algorithm, ...], chosen: Algorithm) -
         value=chosen.name,
         size="small",
         sizing_mode="stretch_width",
-        helper_text=f"Applied on restart. {describe_algorithm(chosen)}",
+        helper_text=f"Applies after a restart. {describe_algorithm(chosen)}",
     )
 
 

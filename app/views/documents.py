@@ -33,7 +33,7 @@ LEAST_PERCENT = 10
 LINES = ("solid", "double", "dotted", "dashed", "wavy")
 HEADING = (
     "<h2 style='margin:0'>Documents</h2><p style='margin:4px 0'>If a date range is selected on the Time page, "
-    "only its documents are listed.</p>"
+    "only documents in that range are listed.</p>"
 )
 WORD_STYLE = """
 .words { line-height: 1.9; font-size: 15px; margin: 6px 0; overflow-wrap: anywhere; }
@@ -73,7 +73,7 @@ class DocumentBrowser(Viewer):
             **shared,
         )
         orders = {"Share": "share", "Date": "date"}
-        self._order = pmui.RadioButtonGroup(label="Sorted by", options=orders, value="share", size="small")
+        self._order = pmui.RadioButtonGroup(label="Sort by", options=orders, value="share", size="small")
         self.count = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
         self.found, self.topics = PickList(self._open), PickList(self._pick_topic)
         self.words = pn.pane.HTML("", stylesheets=[WORD_STYLE], sizing_mode="stretch_width", margin=(0, 10))

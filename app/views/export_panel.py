@@ -99,7 +99,7 @@ EXPORTS = {
     "document-shares": Export(
         label="Document shares",
         sentence=(
-            "The topics with a share of at least 0.5 % in each document, rescaled to sum to 1, and its title and date."
+            "For each document: title, date, and topics with a share of at least 0.5 %, rescaled to sum to 1."
         ),
         needs="documents",
         ending="",
@@ -128,15 +128,14 @@ EXPORTS = {
     ),
     "sheets": Export(
         label="Sheets for human evaluation",
-        sentence="A zip file of CSV sheets on which people find the word or the topic that does not belong, "
-        "with their keys.",
+        sentence="A zip file of CSV sheets, with keys, on which people mark the word or topic that does not belong.",
         needs="documents",
         ending=".zip",
         write=lambda taken, path: write_sheet_files(taken.read(), taken.progress, path),
     ),
     "worksheet": Export(
         label="Worksheet to print",
-        sentence="Questions about the topics of this run for a class, on paper, with the answers on a separate sheet.",
+        sentence="Questions for a class about the topics of this run, with the answers on a separate sheet.",
         needs="topics",
         ending=".html",
         write=lambda taken, path: write_worksheet(taken.read(), taken.progress, path),

@@ -15,7 +15,7 @@ from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.topic_table import TopicTable
 
 HELP = (
-    "NPMI says how often the top ten words of a topic "
+    "NPMI measures how often the top ten words of a topic "
     "occur in the same documents: 1 is always, 0 is as often as by chance, and −1 is never. Exclusivity is high if the "
     "top words are frequent in this topic and rare in others."
 )

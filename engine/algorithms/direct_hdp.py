@@ -2,7 +2,7 @@
 
 q(θ_d) = Dirichlet(α₀E[β] + counts), so a document is swept as in LDA (Hoffman, Blei & Bach 2010, Alg. 2). The corpus
 sticks use the tables that its counts would open in the Chinese restaurant franchise (Teh 2006; Teh, Kurihara & Welling
-2007). E[β] replaces the expectation over q(β) of a bound, so no bound is claimed for the whole. With equal weights
+2007). E[β] replaces the expectation over q(β) of a bound, so the algorithm as a whole has no bound. With equal weights
 instead of learned ones it is LDA.
 """
 

@@ -1,14 +1,14 @@
 """Online variational inference for the hierarchical Dirichlet process (Wang, Paisley & Blei 2011).
 
-Settings name what the paper leaves open. `start="warm"` begins with a soft warm-up of Dirichlet sweeps; later each
-document's slots start on its own best topics. `start="wang"` (Wang 2011 as printed) starts the slots uniform, from the
+Settings cover what the paper leaves open. `start="warm"` begins with a soft warm-up of Dirichlet sweeps; later each
+document's slots start on its own best topics. `start="wang"` (Wang 2011 as printed) starts with uniform slots, from the
 first batch on. `start="wang-code"` (as its authors ran it) also leaves E[log β] and E[log π] out of the first three
-iterations of each document. Uniform slots stay equal in these, so the second changes nothing, and the document counts
-as converged. `start="svi"` is Fig. 9 of Hoffman, Blei, Wang & Paisley (2013): its first update of ζ overwrites the
-initial ζ, which leaves Wang's uniform slots. Its corpus sticks start at their prior, while "wang" gives every topic the
-same tables. `topic_expectation="geometric"` is Eq. 17-18 as printed, with E[log topic]. `"mean"` has log E[topic] in
-its place: the local step then ascends the bound of a document whose topics are at their means, and the steps of λ are
-stepwise EM.
+iterations of each document. In these, uniform slots stay equal, so the second iteration changes nothing, and the
+document counts as converged. `start="svi"` is Fig. 9 of Hoffman, Blei, Wang & Paisley (2013): its first update of ζ
+overwrites the initial ζ, which leaves Wang's uniform slots. Its corpus sticks start at their prior, while "wang" gives
+every topic the same tables. `topic_expectation="geometric"` is Eq. 17-18 as printed, with E[log topic]. `"mean"` has
+log E[topic] in its place: the local step then ascends the bound of a document whose topics are at their means, and the
+steps of λ are stepwise EM.
 """
 
 from dataclasses import dataclass, replace

@@ -2,7 +2,7 @@
 
 The defaults are those of the paper: `start="hoffman"` begins with λ near one everywhere, and
 `topic_expectation="geometric"` weights words by exp E[log topic]. `start="warm"` and `topic_expectation="mean"` give
-LDA the defaults of the online HDP, to compare the models alone.
+LDA the defaults of the online HDP, so that only the models differ.
 """
 
 from dataclasses import dataclass

@@ -205,7 +205,7 @@ def read_vocabulary(path: Path) -> tuple[list[str], tuple[str, ...]]:
         word = line.strip().replace("\0", "") or f"(line {number})"
         if len(word) > MAX_LETTERS:
             reason = f"a word has more than {MAX_LETTERS} letters"
-            raise CorpusError(f"{path}, line {number}: {reason}. Put one in each line.")
+            raise CorpusError(f"{path}, line {number}: {reason}. Put one word in each line.")
         words.append(f"{word} (line {number})" if word in seen else word)
         seen.add(words[-1])
     return words, ((encoding.note,) if encoding.note else ())

@@ -123,4 +123,4 @@ def _find_error(rows: StoredRows) -> str:
 
 
 def _unreadable(address: str, error: object) -> str:
-    return f"Worker {address} cannot read the corpus. {error} All machines need it at the same path."
+    return f"Worker {address} cannot read the corpus. {error} All machines need the corpus at the same path."

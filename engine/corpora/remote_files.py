@@ -55,7 +55,7 @@ def copy_remote(address: str, folder: Path) -> list[Path]:
                     shutil.copyfileobj(source, copy)
     except ImportError as error:
         remedy = "python -m pip install 'stickbreaker[remote]', and the package that fsspec names"
-        raise CorpusError(f"Cannot read {address} ({error}). Install it: {remedy}.") from error
+        raise CorpusError(f"Cannot read {address} ({error}). Install what is missing: {remedy}.") from error
     except (OSError, ValueError) as error:
         if isinstance(error, CorpusError):
             raise

@@ -86,7 +86,7 @@ def check_columns(table: Table) -> Table:
         )
     named = tuple(column for column in table.columns if column.strip())
     if not named:
-        raise CorpusError(f"{table.path} has no column with a name. Name the column of the texts.")
+        raise CorpusError(f"{table.path} has no column with a name. Name the column that contains the texts.")
     if len(named) < len(table.columns):
         note = f"{table.path.name} has a column without a name, which is left out. Name it to use it."
         return replace(table, columns=named, notes=(*table.notes, note))
@@ -348,7 +348,7 @@ def open_parquet(path: Path) -> Table:
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise CorpusError(f"Cannot read {path} as Parquet ({first_line(error)}). Save it again.") from error
     if len(set(columns)) < len(columns):
-        raise CorpusError(f"{path} has two columns of the same name. Rename one.")
+        raise CorpusError(f"{path} has two columns with the same name. Rename one.")
 
     num_rows = [group.num_rows for group in groups]
     # A row takes memory and time even if all its cells are empty.

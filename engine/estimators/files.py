@@ -83,7 +83,7 @@ def read_history(notes: Mapping[str, np.ndarray]) -> pd.DataFrame | None:
 
 
 # A model is a checkpoint with its words.
-MODEL = replace(checkpoint.CHECKPOINT, remedy="give a file that the method save of a model has written")
+MODEL = replace(checkpoint.CHECKPOINT, remedy="give a file that was written by the method save of a model")
 
 
 def load_model(path: str | PathLike[str]) -> tuple[Position, tuple[str, ...] | None, int]:

@@ -494,7 +494,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     def topic_labels(self, words: Sequence[str] | None = None, label_with: Labeller | None = None) -> dict[int, str]:
         """A readable label of each topic in use: two or three words that distinguish it from the other topics.
 
-        A name that a person has given on the page goes first. `engine.evaluation.labels` states the rule.
+        A name that a person has given on the page takes precedence. `engine.evaluation.labels` states the rule.
 
         Parameters
         ----------

@@ -17,7 +17,7 @@ from stickbreaker.engine.schedules import open_settings, resolve, resolve_max_to
 # Of a stream of counts: a checkpoint is added when the documents seen have grown by this share.
 CHECKPOINT_GROWTH = 0.25
 LENGTH_UNKNOWN = (
-    "partial_fit does not know how many documents will come, and may find too few topics: pass corpus_size, their"
+    "partial_fit does not know how many documents will arrive, and may find too few topics: pass corpus_size, their"
     " number or a guess."
 )
 
@@ -32,8 +32,8 @@ class OnlineTopicModel(TopicModel):
 
         A new model is initialised first. Documents may be empty.
 
-        The same documents again count as further documents. A Corpus adds a checkpoint to `history_`; counts do so when
-        the documents seen have grown by a quarter since the last checkpoint.
+        If you give the same documents again, they count as further documents. A Corpus adds a checkpoint to `history_`;
+        counts add one when the number of documents seen has grown by a quarter since the last checkpoint.
 
         Parameters
         ----------
@@ -43,9 +43,9 @@ class OnlineTopicModel(TopicModel):
             Not used.
         corpus_size : int, optional
             The total number of documents, if it is known; mini-batches then have the same size as in `fit`. By default,
-            it is the number of documents seen so far, these included, and at least 4,096. Unless set, S and τ₀
+            it is the number of documents seen so far, including these, and at least 4,096. Unless set, S and τ₀
             follow it (`engine.schedules.resolve_stream`), and K follows the number of tokens so far. A new model warns
-            once if `corpus_size` is not given, since it then tends to find too few topics.
+            once if `corpus_size` is missing, since it then tends to find too few topics.
         is_population : bool
             Whether D stays `corpus_size` after more documents have come: the population posterior (McInerney et al.
             2015). Otherwise D then grows with the number of documents seen.

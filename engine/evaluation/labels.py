@@ -8,7 +8,7 @@ The rule, for the topics in use, the largest first:
    most relevant ones, or three where a larger topic has these two. Two forms of one word count as one.
 3. No two topics have the same words. If a label is taken, its last word is replaced by the next candidate.
 
-A topic that has a label keeps it as long as all the label's words are candidates and one of them is among the three
+A topic that has a label keeps it while all the label's words are candidates and one of them is among the three
 most relevant. So labels seldom change while a model learns.
 """
 
@@ -38,7 +38,7 @@ def label_topics(
     kept: Mapping[int, str] | None = None,
     label_with: Labeller | None = None,
 ) -> dict[int, str]:
-    """Give each topic in use a label of its own, by the rule above.
+    """Give each topic in use its own label, by the rule above.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def label_topics(
     kept : mapping of int to str, optional
         Earlier labels by topic id, which topics keep while they can.
     label_with : callable, optional
-        Gets the ten most probable words of a topic, the most probable first, and returns its label. It replaces the
+        Receives the ten most probable words of a topic, the most probable first, and returns its label. It replaces the
         rule, and labels that it returns twice stay as they are. Estimators and `LiveRun` of a notebook take one;
         the page has the rule.
 

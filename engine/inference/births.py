@@ -1,9 +1,9 @@
-"""Topics that are born during a run: fresh topics are fitted to recent documents, and held-out words accept them.
+"""Topics that are born during a run: fresh topics are fitted to recent documents, and tested on held-out words.
 
 A run starts with few topics and collects the documents that it reads. At intervals fresh topics are fitted to the
 collected documents alone, and then to what they explain better than the topics of the model (births as in Bryant &
-Sudderth 2012 and Hughes, Kim & Sudderth 2015, whose criterion is the bound). The next mini-batch, from which nothing
-has learned yet, decides about each of them.
+Sudderth 2012 and Hughes, Kim & Sudderth 2015, whose criterion is the bound). Each of them is tested on the next
+mini-batch, from which nothing has been learned yet.
 """
 
 from collections.abc import Callable

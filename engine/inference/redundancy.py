@@ -1,4 +1,4 @@
-"""Topics that a mixture of other topics explains: a likelihood-ratio test finds them, and held-out words decide.
+"""Topics that a mixture of other topics explains: found by a likelihood-ratio test, and tested on held-out words.
 
 A start with many topics leaves copies of one topic, and topics that mix the words of two or three others. Both are
 redundant: documents can mix the other topics themselves. A topic is removed if its word counts differ from the best

@@ -1,8 +1,8 @@
 """Which redundant topics are removed: groups of them are tested on the held-out words of a mini-batch.
 
-A topic of few documents fits their chance words too, so its G exceeds what chance alone explains, and no limit of G
-separates redundant topics from real ones. Documents that a topic has not learned from do: without a redundant topic
-their words are predicted at least as well.
+A topic of few documents also fits their chance words, so its G exceeds what chance alone explains, and no limit of G
+separates redundant topics from real ones. Documents from which a topic has not learned can separate them: without a
+redundant topic, the words of these documents are predicted at least as well.
 """
 
 from typing import Any
@@ -39,7 +39,7 @@ LEAST_OVERLAP = 0.85
 
 
 def choose_in_groups(infer: Infer, config: Any, state: OnlineHDPState, batch: Batch, is_rereading: bool) -> Removal:
-    """The topics up to the ratio CERTAIN, followed by those at higher ratios for as long as held-out words agree.
+    """The topics up to the ratio CERTAIN, followed by those at higher ratios while held-out words agree.
 
     Half of the distinct words of each document predict the other half. A removed topic changes their log likelihood by
     the changes of its documents, in proportion to its share of what is removed from each. The corpus would change by

@@ -1,6 +1,6 @@
 """Tasks on the workers of a Dask cluster: results in the order of the tasks, or as they end; lost tasks are sent again.
 
-Dask is imported when a client is given, and not before.
+Dask is imported only when there is a client.
 """
 
 import logging
@@ -32,7 +32,7 @@ REMEDIES = {
     "instruction sets": "set NUMBA_CPU_NAME=generic on all machines, for this process too",
 }
 
-_LOST = "A task was lost each time it was sent, because its workers ended: look at their logs and at their memory."
+_LOST = "A task was lost each time it was sent, because its workers ended: check their logs and memory."
 
 Environment = Mapping[str, str]
 _log = logging.getLogger(__name__)
@@ -185,7 +185,8 @@ class Cluster:
         Yields
         ------
         tuple of int and object
-            The place of the payload, and the result; a TaskLostError for a task that ends every worker, also alone.
+            The place of the payload, and the result; a TaskLostError for a task that ends every worker,
+            even when it is sent alone.
 
         Raises
         ------

@@ -168,7 +168,7 @@ def score_further(protocol: str, prepared: Prepared, state: Any) -> dict[str, fl
     """
     test = prepared.test
     if test is None:
-        raise ValueError("The run holds nothing out: prepare it with test documents.")
+        raise ValueError("The run has no held-out documents: prepare it with test documents.")
     algorithm, config, seed = prepared.algorithm, prepared.config, prepared.settings.seed
     summary, documents = algorithm.summarize(config, state), test.documents()
     topics, prior = summary.topics, fold_in_prior(algorithm, config, summary.weights)

@@ -17,7 +17,7 @@ class RunSettings:
     order : {"chronological", "shuffled"}
         The order in which documents are read.
     passes : int or None
-        Times the corpus is read; None leaves it to the algorithm.
+        Number of times that the corpus is read; None: the default of the algorithm.
     seed : int
         Seed of the start, the split and the shuffle.
     num_test : int

@@ -80,7 +80,7 @@ def test_a_watcher_reads_until_when_the_answer_can_be_changed():
     assert describe_own(answered.reveal(), "a") == "Your answer is right."
     predicted = ClassState().ask(replace(TASK, kind=FIRST, correct=None, is_prediction=True)).answer("a", 1, 1)
     assert describe_own(predicted, "a") == "Answer sent. You can change it until the right answer is known."
-    assert describe_own(predicted.settle(1), "a").startswith("Answers are closed.")
+    assert describe_own(predicted.settle(1), "a").startswith("Answers are no longer accepted.")
 
 
 @pytest.mark.parametrize(

@@ -50,8 +50,8 @@ def test_a_sweep_has_every_combination_once_and_keeps_other_settings():
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({}, "one run"),
-        ({"batch_size": (5,)}, "one run"),
+        ({}, "at least two runs"),
+        ({"batch_size": (5,)}, "at least two runs"),
         ({"batch_size": tuple(range(1, 42))}, "41 runs, but at most 40 are allowed"),
         ({"forgetting_rate": (0.6, 7.0)}, "κ is 7.0: give a number from 0.5 to 1"),
         ({"max_topics": (3, 0)}, "K is 0: give a whole number"),

@@ -114,5 +114,5 @@ def test_the_error_for_a_missing_list_of_words_names_the_file_to_write(tmp_path)
 def test_a_list_with_a_word_without_an_end_is_refused(tmp_path):
     (tmp_path / "docword.a.txt").write_text(UCI)
     (tmp_path / "vocab.a.txt").write_text("war\n" + "x" * 100_000 + "\nnavy\npeace\n")
-    with pytest.raises(CorpusError, match=r"vocab\.a\.txt, line 2: a word has more than 200 letters\. Put one in each"):
+    with pytest.raises(CorpusError, match=r"vocab\.a\.txt, line 2: a word has more than 200 letters\. Put one word"):
         build(tmp_path / "docword.a.txt")
