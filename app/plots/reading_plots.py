@@ -222,7 +222,8 @@ def place_labels(x: np.ndarray, y: np.ndarray, sizes: np.ndarray, texts: Sequenc
     """Offsets in pixels, down from each dot's centre, of the lower edges of labels, so that labels overlap little.
 
     x, y (N,): centres of the dots in pixels, y downwards; sizes (N,): their diameters. The first label is placed first,
-    above its dot; a later one is above or below its dot, or a line further away, where it covers earlier labels least.
+    above its dot; a later one is above or below its dot, or up to two lines further away, where it covers earlier
+    labels least.
 
     >>> place_labels(np.zeros(2), np.array([0.0, 4.0]), np.full(2, 20.0), ["navy", "war"])
     [-10.0, 27.0]
@@ -232,7 +233,8 @@ def place_labels(x: np.ndarray, y: np.ndarray, sizes: np.ndarray, texts: Sequenc
     offsets = []
     for place in range(len(texts)):
         radius, before = sizes[place] / 2, slice(0, place)
-        tries = np.array([-radius, radius + LINE_PIXELS, -radius - LINE_PIXELS, radius + 2 * LINE_PIXELS])
+        lines = LINE_PIXELS * np.arange(3)
+        tries = np.stack([-radius - lines, radius + LINE_PIXELS + lines], axis=1).ravel()
         across = (widths[before] + widths[place]) / 2 - np.abs(x[before] - x[place])
         down = LINE_PIXELS - np.abs(bottoms - (y[place] + tries[:, None]))
         covered = (np.maximum(across, 0.0) * np.maximum(down, 0.0)).sum(1)

@@ -20,7 +20,7 @@ def test_most_labels_that_would_cover_each_other_are_moved():
         x, y, sizes = rng.uniform(0, 400, 15), rng.uniform(0, 400, 15), rng.uniform(8, 60, 15)
         texts = ["public, treasury"] * 15
         offsets = np.array(place_labels(x, y, sizes, texts))
-        assert np.all((np.abs(offsets) >= sizes / 2) & (np.abs(offsets) <= sizes / 2 + 2 * LINE_PIXELS))
+        assert np.all((np.abs(offsets) >= sizes / 2) & (np.abs(offsets) <= sizes / 2 + 3 * LINE_PIXELS))
         above += count_covered(x, y - sizes / 2, texts)
         placed += count_covered(x, y + offsets, texts)
     assert placed < above / 4
