@@ -1,5 +1,6 @@
 """Learn from texts that keep arriving: mini-batches of equal size, and a vocabulary that grows."""
 
+import heapq
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from os import PathLike
@@ -275,7 +276,8 @@ class Follower:
         new = np.array([place for place, word in enumerate(words) if word not in self._columns], np.int64)
         totals = np.bincount(counts.indices, weights=counts.data, minlength=len(words))[new]
         fewest, share = self.choices.limits(counts.shape[0])
-        limits, droppable = (fewest, share * counts.shape[0]), self._list_droppable()
+        limits = fewest, share * counts.shape[0]
+        droppable = self._list_droppable(len(new) - len(self._free))
         kept = new[keep_words(in_documents[new], totals, len(self._free) + len(droppable), limits)].tolist()
         dropped = droppable[: max(0, len(kept) - len(self._free))]
         self._drop(dropped)
@@ -285,13 +287,13 @@ class Follower:
             self._last_batch[word], self._num_documents[word] = self._num_batches, int(in_documents[place])
         return tuple(words[place] for place in kept), tuple(sorted(dropped))
 
-    def _list_droppable(self) -> list[str]:
-        """The words that may lose their columns, in the order in which they do."""
-        if self.drop_after is None:
+    def _list_droppable(self, number: int) -> list[str]:
+        """At most `number` words that may lose their columns, in the order in which they do."""
+        if self.drop_after is None or number <= 0:
             return []
         oldest = self._num_batches - self.drop_after
-        found = [word for word, last in self._last_batch.items() if last <= oldest]
-        return sorted(found, key=lambda word: (self._num_documents[word], word))
+        found = (word for word, last in self._last_batch.items() if last <= oldest)
+        return heapq.nsmallest(number, found, key=lambda word: (self._num_documents[word], word))
 
     def _drop(self, words: list[str]) -> None:
         """Take the columns of some words back."""
