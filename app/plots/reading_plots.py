@@ -57,6 +57,8 @@ CHIP = {
 MOST_LABEL, MOST_PHONE_LABEL, MOST_DOT_LABEL = 40, 18, 26
 # Pixels: of the map on a wide page, and of a line and a letter of a label with its padding.
 MAP_PIXELS = (430.0, 420.0)
+# Widths for which labels are placed, as shares of the width on a wide page; the other one is that of a phone.
+MAP_SHARES = np.array([1.0, 0.77])
 LINE_PIXELS, LETTER_PIXELS = 17.0, 6.6
 # Long topic names must not use up the width of a phone.
 TELL_POINTED = """
@@ -223,24 +225,23 @@ def place_labels(x: np.ndarray, y: np.ndarray, sizes: np.ndarray, texts: Sequenc
 
     x, y (N,): centres of the dots in pixels, y downwards; sizes (N,): their diameters. The first label is placed first,
     above its dot; a later one is above or below its dot, or up to two lines further away, where it covers earlier
-    labels least.
+    labels least, on a wide page and on a phone together.
 
     >>> place_labels(np.zeros(2), np.array([0.0, 4.0]), np.full(2, 20.0), ["navy", "war"])
     [-10.0, 27.0]
     """
-    widths = _measure(texts)
-    bottoms = np.empty(0)
-    offsets = []
+    widths, offsets = _measure(texts), np.empty(0)
     for place in range(len(texts)):
         radius, before = sizes[place] / 2, slice(0, place)
         lines = LINE_PIXELS * np.arange(3)
         tries = np.stack([-radius - lines, radius + LINE_PIXELS + lines], axis=1).ravel()
-        across = (widths[before] + widths[place]) / 2 - np.abs(x[before] - x[place])
-        down = LINE_PIXELS - np.abs(bottoms - (y[place] + tries[:, None]))
-        covered = (np.maximum(across, 0.0) * np.maximum(down, 0.0)).sum(1)
-        offsets.append(float(tries[covered.argmin()]))
-        bottoms = np.append(bottoms, y[place] + offsets[-1])
-    return offsets
+        apart = np.abs(x[before] - x[place]) * MAP_SHARES[:, None]
+        higher = (y[before] - y[place]) * MAP_SHARES[:, None] + offsets - tries[:, None, None]
+        across = np.maximum((widths[before] + widths[place]) / 2 - apart, 0.0)
+        covered = (across * np.maximum(LINE_PIXELS - np.abs(higher), 0.0)).sum((1, 2))
+        offsets = np.append(offsets, tries[covered.argmin()])
+    found: list[float] = offsets.tolist()
+    return found
 
 
 class MapPlot:

@@ -1,8 +1,8 @@
-"""Labels of the map of topics cover each other less than labels that are all above their dots."""
+"""Labels of the map of topics cover each other less than labels above their dots, on a wide page and on a phone."""
 
 import numpy as np
 
-from stickbreaker.app.plots.reading_plots import LETTER_PIXELS, LINE_PIXELS, place_labels
+from stickbreaker.app.plots.reading_plots import LETTER_PIXELS, LINE_PIXELS, MAP_SHARES, place_labels
 
 
 def count_covered(x, bottoms, texts):
@@ -21,8 +21,9 @@ def test_most_labels_that_would_cover_each_other_are_moved():
         texts = ["public, treasury"] * 15
         offsets = np.array(place_labels(x, y, sizes, texts))
         assert np.all((np.abs(offsets) >= sizes / 2) & (np.abs(offsets) <= sizes / 2 + 3 * LINE_PIXELS))
-        above += count_covered(x, y - sizes / 2, texts)
-        placed += count_covered(x, y + offsets, texts)
+        for share in MAP_SHARES:
+            above += count_covered(share * x, share * y - sizes / 2, texts)
+            placed += count_covered(share * x, share * y + offsets, texts)
     assert placed < above / 4
 
 
