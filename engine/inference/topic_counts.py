@@ -203,10 +203,16 @@ class DecayedCounts:
         >>> counts.dense().ravel(), counts.totals
         (array([0.5, 1. , 0.5]), array([2.]))
         """
-        stored, is_seen = self.stored, self.is_seen.copy()
-        added = (stored[like] - stored[words]).astype(np.float64).sum(0)
-        stored[words], is_seen[words] = stored[like], False
-        return DecayedCounts(stored, self.scale, self.totals + self.scale * added, is_seen)
+        rows, places, new = self._make_room(words)
+        row = rows.array[places[like]].copy()
+        added = (row - rows.array[places[words]]).astype(np.float64).sum(0)
+        rows.array[new] = row
+        places, is_seen = places.copy(), self.is_seen.copy()
+        places[words], is_seen[words] = new, False
+        totals = self.totals + self.scale * added
+        forgotten = self._with(_rows=rows, _places=places, totals=totals, is_seen=is_seen)
+        rows.newest = weakref.ref(forgotten)
+        return forgotten
 
     def seen(self) -> np.ndarray:
         """λ - η of the words seen so far, (U, K)."""
@@ -286,15 +292,7 @@ class DecayedCounts:
     ) -> "DecayedCounts":
         """`kept` (these counts unless given) plus `factor` times the others; only the changed rows are written."""
         kept = kept or self
-        rows, places = self._rows, self._places
-        new = rows.claim(self, places[words])
-        if new is None:
-            # No other value reads rows that have just been moved, so the changed ones can stay in place.
-            array = np.empty((self.vocab_size + ROOM * len(words), len(self.totals)), self.precision)
-            np.take(rows.array, places, 0, out=array[: self.vocab_size], mode="clip")
-            rows = _Rows(array, self.vocab_size)
-            places = np.arange(self.vocab_size, dtype=np.int32)
-            new = places[words]
+        rows, places, new = self._make_room(words)
         joined = join_counts(counts)  # type: ignore[type-var]  # the shards of a step are all of one type
         _add_counts(joined, self.precision.type(factor / kept.scale), places[words], new, rows.array)
         places = places.copy()
@@ -304,6 +302,20 @@ class DecayedCounts:
         added = kept._with(_rows=rows, _places=places, totals=kept.totals + factor * tokens, is_seen=is_seen)
         rows.newest = weakref.ref(added)
         return added
+
+    def _make_room(self, words: np.ndarray) -> tuple["_Rows", np.ndarray, np.ndarray]:
+        """Rows for a successor, the present places (V,) of all words in them, and new places (U,) of some words."""
+        rows, places = self._rows, self._places
+        new = rows.claim(self, places[words])
+        if new is None:
+            # No other value reads rows that have just been moved, so the changed ones can stay in place.
+            spare = max(ROOM * len(words), len(rows.array) - self.vocab_size)
+            array = np.empty((self.vocab_size + spare, len(self.totals)), self.precision)
+            np.take(rows.array, places, 0, out=array[: self.vocab_size], mode="clip")
+            rows = _Rows(array, self.vocab_size)
+            places = np.arange(self.vocab_size, dtype=np.int32)
+            new = places[words]
+        return rows, places, new
 
 
 def _add_counts(

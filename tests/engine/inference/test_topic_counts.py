@@ -114,6 +114,24 @@ def test_blends_do_not_change_any_older_value():
         np.testing.assert_allclose(branch.rows(np.array([2])), 0.5 * dense[5][[2]] + 0.5 * each)
 
 
+def test_forgotten_words_have_the_row_of_another_word_and_no_older_value_changes():
+    rng = np.random.default_rng(0)
+    values, denses = [decayed_counts(rng.random((40, 3)))], []
+    for step in range(60):
+        denses.append(values[-1].dense())
+        words = np.sort(rng.choice(39, 4, replace=False))
+        if step % 2:
+            values.append(values[-1].forget(words, like=39))
+            expected = denses[-1].copy()
+            expected[words] = expected[39]
+            np.testing.assert_allclose(values[-1].dense(), expected, rtol=1e-12)
+            np.testing.assert_allclose(values[-1].totals, expected.sum(0), rtol=1e-9)
+        else:
+            values.append(blend(values[-1], 0.1, words, rng.random((4, 3))))
+    for value, dense in zip(values, denses, strict=False):
+        np.testing.assert_array_equal(value.dense(), dense)
+
+
 def test_a_pickled_value_is_the_same_bit_for_bit():
     value = blend(decayed_counts(np.ones((4, 2), np.float32)), 0.1, np.array([2]), np.ones((1, 2), np.float32))
     again = pickle.loads(pickle.dumps(value))
