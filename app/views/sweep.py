@@ -38,7 +38,9 @@ EXAMPLES = {
 }
 STYLE = "p { margin: 4px 0; font-size: 14px; color: var(--panel-on-surface-color, inherit); }"
 # The place of the longest usual text, so that the page does not move while runs of the sweep end.
-SAID_STYLE = ":host { min-height: 50px; } @media (max-width: 600px) { :host { min-height: 92px; } }"
+SAID_STYLE = (
+    ":host(.placed) { min-height: 50px; } @media (max-width: 600px) { :host(.placed) { min-height: 92px; } }"
+)
 NO_SCORES = "<p>The first score appears when the first run has finished.</p>"
 
 
@@ -82,6 +84,7 @@ class SweepPanel(Viewer):
             sizing_mode="stretch_width",
         )
         self._said, self._count = _text(), _text()
+        self._said.stylesheets = [STYLE, SAID_STYLE]
         # The buttons below do not move when the number of runs appears, which is when one of them is pressed.
         self._count.styles = {"min-height": "30px"}
         self._bar = pmui.LinearProgress(
@@ -141,7 +144,7 @@ class SweepPanel(Viewer):
         is_running = state.status == "running"
         _say(self._said, describe_sweep(state), role="status")
         if state.status != "none":
-            self._said.stylesheets = [STYLE, SAID_STYLE]
+            self._said.css_classes = ["placed"]
             self._figure.styles = {"min-height": f"{HEIGHT}px"}
         self._bar.param.update(visible=state.status != "none", value=round(100 * state.share_done))
         self.cancel.visible, self.resume.visible = is_running, self._can_resume()

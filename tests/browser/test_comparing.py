@@ -55,6 +55,8 @@ def test_a_sweep_fills_its_plot_and_its_runs_are_named_drawn_and_matched(swept):
     expect(page.get_by_text("4 runs.", exact=True)).to_be_visible()
     swept.button("Start sweep").click()
     expect(page.get_by_text(re.compile(r"^Run \d of 4"))).to_be_visible()
+    # The press of the button makes room for the progress bar; after that nothing moves.
+    expect(page.locator(".sweep").get_by_role("progressbar")).to_be_visible()
     page.locator(".sweep").evaluate(WATCH_PLACE)
     expect(page.get_by_text(re.compile("^All 4 runs"))).to_be_visible(timeout=60_000)
     newer = swept.button("Show new runs")
