@@ -11,7 +11,7 @@ from stickbreaker import engine
 from stickbreaker.app.server.stream_source import PATH
 from tests.browser.conftest import PAGE_ERROR, serving
 from tests.browser.dashboard import FIRST_SECONDS
-from tests.browser.test_looks import OVERFLOWS, SIZES, find_barriers
+from tests.browser.test_looks import OVERFLOWS, SIZES, find_barriers, find_lasting_barriers
 
 pytestmark = pytest.mark.browser
 
@@ -128,15 +128,11 @@ def test_a_wrong_line_is_named_and_the_stream_goes_on(open_page, news):
 def test_axe_finds_nothing_on_the_page_of_a_stream_light_or_dark_and_nothing_is_cut_off(open_page, news, size):
     news.fill(6)
     dashboard = open_page(size)
-    expect(dashboard.word_heads.nth(3)).to_be_attached()
+    # Mini-batches that arrive together may share a column.
+    expect(dashboard.word_heads.nth(1)).to_be_attached()
     dashboard.page.get_by_role("heading", name="Curves").scroll_into_view_if_needed()
     expect(dashboard.button("dates")).to_be_visible()
     assert find_barriers(dashboard.page) == []
     assert dashboard.page.evaluate(OVERFLOWS) == []
     dashboard.go_dark()
-    # Colours fade from one theme to the other, each component separately.
-    barriers, tries = find_barriers(dashboard.page), 10
-    while barriers and tries:
-        dashboard.page.wait_for_timeout(300)
-        barriers, tries = find_barriers(dashboard.page), tries - 1
-    assert barriers == []
+    assert find_lasting_barriers(dashboard.page) == []
