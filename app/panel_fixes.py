@@ -34,14 +34,17 @@ from bokeh.core.has_props import HasProps
 from bokeh.core.property.descriptors import PropertyDescriptor, UnsetValueError
 from bokeh.document import Document
 from bokeh.models import ColumnDataSource, CustomJSTickFormatter, Plot, Scatter
+from bokeh.resources import Resources as BokehResources
 from bokeh.server.server import Server as BokehServer
 from bokeh.settings import settings
 from jinja2 import Template
 from panel.auth import BasicAuthProvider, BasicLoginHandler, LogoutHandler
 from panel.custom import ReactiveESM
 from panel.io import resources, with_lock
+from panel.io.notifications import NotificationArea
 from panel.io.resources import BASIC_LOGIN_TEMPLATE, LOCAL_DIST
 from panel.io.server import AutoloadJsHandler, ComponentResourceHandler, DocHandler, Server, WSHandler
+from panel.models.esm import ReactiveESM as ReactiveESMModel
 from panel.reactive import Syncable
 from panel.util import classproperty
 from panel.util.parameters import edit_readonly
@@ -357,8 +360,20 @@ def speed_up_models() -> None:
     # A second style sheet of panel-material-ui 0.16 has the fonts of the first once more, without the characters that
     # each one is for: a browser then loads all of them, one after the other, and draws the page again after each.
     FONT_CSS.clear()
+    _leave_out_unused_files()
     for (kind, name), find in FIND_FILES.items():
         setattr(kind, name, classproperty(_remember_files(find)))
+
+
+def _leave_out_unused_files() -> None:
+    """Leave out of each page the files that no part of it needs.
+
+    They are WebGL for plots (Bokeh 3.9), messages with their icons that those of panel-material-ui replace (Panel 1.9),
+    and es-module-shims, which reads through every module before the browser does (`NATIVE_IMPORT`).
+    """
+    BokehResources._default_components = [name for name in BokehResources._default_components if name != "bokeh-gl"]
+    NotificationArea.__javascript_raw__ = NotificationArea.__css_raw__ = []
+    ReactiveESMModel.__javascript_raw__ = []
 
 
 def _remember_files(find: Callable[[type], Any]) -> Callable[[type], Any]:
@@ -459,6 +474,10 @@ NO_LOST_TOAST = "[id^='reconnect-notification-'] { display: none !important; }"
 # A part of a layout is never higher than the part around it (Bokeh 3.9), which a page gives the height of the window:
 # later parts would overlap. Related: https://github.com/bokeh/bokeh/issues/11396.
 NO_HEIGHT_LIMIT = {"max-height": "none"}
+
+# A script of the page, to be run before a module is imported: it takes the place of es-module-shims, with which Panel
+# 1.9 imports modules. A browser keeps the compiled form of a module only if it imports the module itself.
+NATIVE_IMPORT = read_fix("native_import")
 
 # A script of the page: it is as dark as the system until a person chooses, and remembers the choice.
 # panel-material-ui 0.16 does neither (https://github.com/panel-extensions/panel-material-ui/issues/288). It takes the

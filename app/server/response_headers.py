@@ -14,7 +14,7 @@ HEADERS = {
 }
 # - Inline scripts need the nonce of their response, so that markup from a corpus never runs as a script.
 # - 'unsafe-eval': BokehJS compiles the code of CustomJS with `new Function`, and so does Panel.
-# - blob: Panel makes the module of each of the page's own components a blob; es-module-shims fetches and imports it.
+# - blob: Panel makes the module of each of the page's own components a blob.
 # - Inline styles: BokehJS and Material UI write style elements and attributes.
 # - data: and blob: images and data: fonts: icons of toolbars, and figures that are saved.
 POLICY = (
@@ -23,7 +23,7 @@ POLICY = (
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data: blob:",
     "font-src 'self' data:",
-    "connect-src 'self' blob:",
+    "connect-src 'self'",
     "manifest-src 'self'",
     "base-uri 'none'",
     "form-action 'self'",

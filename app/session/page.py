@@ -11,6 +11,7 @@ from panel_material_ui.template.base import Page
 
 from stickbreaker.app.panel_fixes import (
     FULL_MENUS,
+    NATIVE_IMPORT,
     NO_BUSY_LINE,
     NO_EMPTY_DRAWER_HEADING,
     NO_EMPTY_HEADING,
@@ -89,7 +90,7 @@ def create() -> Page:
     session = Session(find_service(), user=find_user()) if stream is None else StreamSession(stream)
     document.template_variables["opening"] = session.describe_opening()
     document.template_variables.update(
-        fixes=NO_LOST_TOAST, theme_choice=THEME_CHOICE, single_state=SINGLE_STATE
+        fixes=NO_LOST_TOAST, theme_choice=THEME_CHOICE, native_import=NATIVE_IMPORT, single_state=SINGLE_STATE
     )
     pn.config.exception_handler = partial(_report, WeakMethod(session.report))
     pn.state.onload(partial(_start, WeakMethod(session.start)))

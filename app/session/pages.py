@@ -19,6 +19,7 @@ from stickbreaker.app.views.topic_life import TopicLife
 from stickbreaker.app.views.topic_map import TopicMap
 from stickbreaker.app.views.topic_quality import TopicQualityView
 from stickbreaker.app.views.word_life import WordLife
+from stickbreaker.app.widgets.layouts import fill_if_shown
 from stickbreaker.engine.corpora.texts import Texts
 
 AT_END_STYLE = """
@@ -137,17 +138,17 @@ class Pages:
 
     def __init__(self, make_parts: Mapping[str, Callable[[], tuple[Any, ...]]], note: Any):
         self._make_parts = make_parts
-        self._note = pn.Column(note, sizing_mode="stretch_width", margin=0, visible=False)
+        self._note, self._note_place = note, pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
         self._pages = {name: pn.Column(sizing_mode="stretch_width", margin=0, visible=False) for name in make_parts}
 
     @property
     def columns(self) -> tuple[pn.Column, ...]:
         """All columns, in order."""
-        return self._note, *self._pages.values()
+        return self._note_place, *self._pages.values()
 
     def open(self, name: str) -> None:
         """Show this page and no other."""
-        self._note.visible = name in READING_PAGES
+        fill_if_shown(self._note_place, [self._note], name in READING_PAGES)
         for each, page in self._pages.items():
             page.visible = each == name
         page = self._pages[name]

@@ -28,6 +28,7 @@ from stickbreaker.app.model.text_tasks import Stopped, TextTasks
 from stickbreaker.app.widgets.column_form import ColumnForm
 from stickbreaker.app.widgets.corpus_menu import CorpusMenu, MenuActions, make_note
 from stickbreaker.app.widgets.file_transfer import FileTransfer
+from stickbreaker.app.widgets.layouts import fill_if_shown
 from stickbreaker.app.widgets.word_form import WordForm
 from stickbreaker.engine.corpora.build import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
@@ -91,7 +92,7 @@ class BringCorpus(pn.viewable.Viewer):
         self._is_filling = self._is_busy = False
         self._built = ""
         self._may_name_paths, self._may_delete = may_name_paths, may_delete
-        self._layout = pmui.Dialog(
+        self._dialog = pmui.Dialog(
             title="Bring your own text",
             title_variant="h2",
             show_close_button=True,
@@ -100,13 +101,14 @@ class BringCorpus(pn.viewable.Viewer):
             sizing_mode="stretch_width",
             sx=DIALOG_STYLE,
         )
+        self._layout = pn.Column(margin=0, visible=False)
 
     def _make(self) -> None:
         """Make the content of the dialog; a page whose dialog stays closed saves this time."""
         self._make_choice()
         self._make_building()
         self._make_results()
-        self._layout.objects = [self._choice, self._state, self.chosen, self.finish, self.results]
+        self._dialog.objects = [self._choice, self._state, self.chosen, self.finish, self.results]
         self.chosen.param.watch(self._follow_chosen, "visible")
 
     def _make_choice(self) -> None:
@@ -183,19 +185,20 @@ class BringCorpus(pn.viewable.Viewer):
     @property
     def is_open(self) -> bool:
         """Whether the page shows the dialog."""
-        return bool(self._layout.open)
+        return bool(self._dialog.open)
 
     @property
     def is_made(self) -> bool:
         """Whether the content of the dialog exists: it is made when the dialog is first opened."""
-        return bool(self._layout.objects)
+        return bool(self._dialog.objects)
 
     def open(self) -> None:
         """Show the dialog."""
         if not self.is_made:
             self._make()
         self.corpus_menu.show()
-        self._layout.open = True
+        fill_if_shown(self._layout, [self._dialog], is_shown=True)
+        self._dialog.open = True
 
     def close(self) -> None:
         """Stop the task and remove uploads, at the end of the page."""
@@ -364,7 +367,7 @@ class BringCorpus(pn.viewable.Viewer):
             self.result.object = f'<p class="good" role="status">{escape(describe_built(about))}</p>'
 
     def run_corpus(self, event: Any) -> None:
-        self._layout.open = self.run.visible = False
+        self._dialog.open = self.run.visible = False
         self.result.object = ""
         self._actions.run(self._built)
 

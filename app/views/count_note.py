@@ -47,7 +47,6 @@ class CountNote(Viewer):
         self.bar = pmui.LinearProgress(value=0, variant="determinate", width=160, margin=(14, 10), visible=False)
         self._parts = (self.text, self.bar, self.cancel)
         self._layout = pn.FlexBox(align_items="center", visible=False, gap="0")
-        self.read(CountJob(), Progress())
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout

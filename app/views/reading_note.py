@@ -11,6 +11,7 @@ from panel.viewable import Viewer
 from stickbreaker.app.model.counting import count, count_all
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import ReadingJob
+from stickbreaker.app.widgets.layouts import fill_if_shown
 
 STYLE = "p { margin: 0; font-size: 14px; line-height: 1.45; color: var(--panel-on-surface-color, inherit); }"
 
@@ -22,13 +23,15 @@ class ReadingNote(Viewer):
         super().__init__(**params)
         self._text = pn.pane.HTML("", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(8, 10))
         self._bar = pmui.LinearProgress(
-            value=0, variant="determinate", visible=False, sizing_mode="stretch_width", margin=(0, 10)
+            value=0, variant="determinate", sizing_mode="stretch_width", margin=(0, 10)
         )
         self._again = pmui.Button(
             label="Infer the topics now", icon="menu_book", variant="outlined", size="small", margin=(4, 10)
         )
         self._again.on_click(lambda event: ask())
-        self._layout = pn.Column(self._text, self._bar, self._again, sizing_mode="stretch_width", margin=0)
+        self._progress = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
+        self._offer = pn.Column(margin=0, visible=False)
+        self._layout = pn.Column(self._text, self._progress, self._offer, sizing_mode="stretch_width", margin=0)
         self.read(ReadingJob(), Progress())
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -40,8 +43,9 @@ class ReadingNote(Viewer):
         if text != self._text.object:
             self._text.object = text
         is_reading = job.status == "reading"
-        self._bar.param.update(visible=is_reading, value=round(100 * job.share))
-        self._again.param.update(visible=not is_reading and is_behind(job, progress))
+        self._bar.value = round(100 * job.share)
+        fill_if_shown(self._progress, [self._bar], is_reading)
+        fill_if_shown(self._offer, [self._again], not is_reading and is_behind(job, progress))
 
 
 def is_behind(job: ReadingJob, progress: Progress) -> bool:

@@ -30,6 +30,7 @@ from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.panel_fixes import Echoes, PlainScript
 from stickbreaker.app.theme import topic_color
 from stickbreaker.app.widgets.help_button import make_heading
+from stickbreaker.app.widgets.layouts import fill_if_shown
 from stickbreaker.app.widgets.scripts import read_script
 
 MAX_TOPICS = 8
@@ -72,13 +73,14 @@ class WordTable(Viewer):
             sizing_mode="stretch_width",
         )
         self.picker.param.watch(self._choose, "value")
-        self._reset = pmui.Button(label="Show default topics", variant="text", size="small", visible=False)
+        self._reset = pmui.Button(label="Show default topics", variant="text", size="small", margin=0)
         self._reset.on_click(self.go_back)
+        self._reset_place = pn.Column(visible=False)
         self._layout = pn.Column(
             make_heading("Word lists over time", f"<p>{escape(DEFAULT_TOPICS_RULE)}</p><p>{MARKS}</p>", aside=MARKS),
             self.cells,
             self.picker,
-            self._reset,
+            self._reset_place,
             sizing_mode="stretch_width",
             css_classes=["word-table"],
             margin=0,
@@ -154,7 +156,7 @@ class WordTable(Viewer):
         self._is_writing = True
         try:
             self.picker.param.update(options=options, value=list(self.topics))
-            self._reset.visible = self.is_chosen
+            fill_if_shown(self._reset_place, [self._reset], self.is_chosen)
         finally:
             self._is_writing = False
 

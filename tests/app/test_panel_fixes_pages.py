@@ -1,19 +1,26 @@
 """Workarounds for pages and inputs: each works, and a test fails once it is no longer needed."""
 
+import inspect
 import re
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import urlsplit
 
-import bokeh
+import bokeh.resources
 import panel as pn
+import panel.io.notifications
+import panel.models.esm
 import panel_material_ui as pmui
 import pytest
 from bokeh.document import Document
+from panel.io.resources import Resources
 from panel.io.state import set_curdoc
 
+from stickbreaker import app
 from stickbreaker.app.panel_fixes import (
     FREE_WIDTH,
     FULL_MENUS,
+    NATIVE_IMPORT,
     NO_HEIGHT_LIMIT,
     NO_SIDE,
     READABLE_TOGGLES,
@@ -32,6 +39,7 @@ from stickbreaker.app.panel_fixes import (
 )
 from stickbreaker.app.theme import contrast
 
+APP = Path(app.__file__).parent
 PARTS = Path(pmui.__file__).parent
 BUNDLE = (PARTS / "dist" / "panel-material-ui.bundle.js").read_text(encoding="utf-8")
 BOKEH_JS = (Path(bokeh.__file__).parent / "server" / "static" / "js" / "bokeh.js").read_text(encoding="utf-8")
@@ -47,7 +55,7 @@ LEAST_CONTRAST = 4.5
 def test_each_script_belongs_to_a_workaround():
     components = (BrowserHistory, Keyboard, SideDrawer, TypedNumbers, UndrawnFigures)
     scripts = {path.read_text(encoding="utf-8") for path in SCRIPTS.iterdir()}
-    assert scripts == {THEME_CHOICE, SINGLE_STATE, *(component._esm for component in components)}
+    assert scripts == {NATIVE_IMPORT, THEME_CHOICE, SINGLE_STATE, *(component._esm for component in components)}
 
 
 def test_panel_still_translates_a_script_that_is_in_no_bundle_and_takes_ours_as_they_are():
@@ -62,6 +70,23 @@ def test_panel_still_translates_a_script_that_is_in_no_bundle_and_takes_ours_as_
 
     assert Library().get_root().bundle is None
     assert Own().get_root().bundle == "Own"
+
+
+def test_panel_still_imports_modules_with_a_library_that_a_browser_does_without():
+    """A module that imports another by its name would need the library."""
+    assert len(re.findall(r"importShim\(\w+\)", PANEL_JS)) == 2
+    assert "es-module-shims" in inspect.getsource(panel.models.esm)
+    assert not re.search(r"""(^|[;}\n])import\s*[\w{*"']|\bimport\(""", BUNDLE)
+    assert not any(re.search(r"^import\b", path.read_text(), re.MULTILINE) for path in APP.rglob("*.js"))
+
+
+def test_a_page_loads_no_file_that_no_part_of_it_needs():
+    assert "bokeh-gl" in inspect.getsource(bokeh.resources)
+    assert "notyf" in inspect.getsource(panel.io.notifications)
+    files = Resources(mode="server")
+    names = [*files.js_files, *files.css_files]
+    assert not [name for name in names if re.search("es-module-shims|bokeh-gl|notyf|font-awesome", name)]
+    assert "bokeh.min.js" in {urlsplit(name).path.rpartition("/")[2] for name in names}
 
 
 def test_bokeh_still_makes_no_part_of_a_layout_higher_than_the_part_around_it():

@@ -32,7 +32,7 @@ from playwright.sync_api import sync_playwright
 
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
 from tests.benchmarks.heldout import to_markdown, write_json
-from tests.benchmarks.soak import PLACES, SEEK
+from tests.benchmarks.soak import PAUSE, PLACES, SEEK
 from tests.browser.conftest import ROOT, TOKEN, list_paths, serving
 from tests.browser.dashboard import FIRST_SECONDS, WIDE, Dashboard
 from tests.conftest import BROWSER_FLAGS, find_browser
@@ -121,7 +121,7 @@ class ServedVersion:
         """Seconds until each place is seen, in both visits of a new browser."""
         context = self.browser.new_context(viewport=WIDE)
         context.add_cookies(self.cookies or [])
-        context.add_init_script(f"({SEEK})({json.dumps(SEEN)})")
+        context.add_init_script(f"({SEEK})({json.dumps(SEEN)}, {PAUSE})")
         address, found = self.address, {}
         if self.cookies is None:
             address += f"?{urlencode({'token': TOKEN})}"

@@ -74,7 +74,9 @@ PHONE_PLACES = {
     "state of the run": PLACES["state of the run"],
     "word lists": [".word-table", "td.now"],
 }
-SEEK = """places => {
+# Milliseconds between two looks at a page. Each look lays the page out, so ten phones are looked at less often.
+PAUSE, PHONE_PAUSE = 40, 200
+SEEK = """(places, pause) => {
   const find = (root, wanted) => root.querySelector(wanted) ?? [...root.querySelectorAll("*")].reduce(
     (found, node) => found ?? (node.shadowRoot && find(node.shadowRoot, wanted)), null)
   const isSeen = (path) => {
@@ -86,7 +88,7 @@ SEEK = """places => {
   const look = () => {
     const missing = Object.keys(places).filter((name) => !(name in seenAt))
     for (const name of missing) { if (isSeen(places[name])) { seenAt[name] = performance.now() } }
-    if (missing.length) { setTimeout(look, 40) }
+    if (missing.length) { setTimeout(look, pause) }
   }
   look()
 }"""
@@ -156,7 +158,7 @@ def measure_opening(server):
 def measure_paint(browser, address):
     """Rows of seconds until something is seen, from a first visit and from visits with a warm cache."""
     context = browser.new_context(viewport=WIDE)
-    context.add_init_script(f"({SEEK})({json.dumps(PLACES)})")
+    context.add_init_script(f"({SEEK})({json.dumps(PLACES)}, {PAUSE})")
     seconds = []
     for _ in range(NUM_VISITS + 1):
         page = context.new_page()
@@ -219,7 +221,7 @@ def measure_class(browser, server, num_phones, num_watchers):
     expect(presenter.documents).to_have_text(re.compile(r"^[2-9],"))
     phones = [browser.new_context(viewport=PHONE).new_page() for _ in range(num_phones)]
     for page in phones:
-        page.add_init_script(f"({SEEK})({json.dumps(PHONE_PLACES)})")
+        page.add_init_script(f"({SEEK})({json.dumps(PHONE_PLACES)}, {PHONE_PAUSE})")
     for page in phones:
         # Without waiting for the page, so that all of them load together.
         page.evaluate("link => { window.location.href = link }", link)
