@@ -31,6 +31,8 @@ SMALLEST_SCALE = 1e-12
 ROOM = 4
 # Memory for rows of a mini-batch's words has this part more, since the next mini-batch may have more words.
 SPARE = 16
+# Adding one count of a document takes as long as writing this number of topics of a word's row.
+TOPICS_PER_ENTRY = 10
 
 ShardCounts = Sequence[DocumentCounts | FactoredCounts]
 
@@ -331,7 +333,7 @@ def _add_counts(
         add = partial(add_products, counts, grouped)
     else:
         add = partial(add_blocks, counts, block_starts(counts), grouped)
-    spans = split_evenly(grouped.starts)
+    spans = split_evenly(TOPICS_PER_ENTRY * grouped.starts + out_rows.shape[1] * np.arange(len(places) + 1))
     map_on_threads(lambda span: add(span, factor, places, new_places, out_rows), spans)
 
 
