@@ -58,10 +58,14 @@ def choose_in_groups(infer: Infer, config: Any, state: OnlineHDPState, batch: Ba
         certain_removal = Certain(removal=removal, kept=kept, counts=counts)
         return removal if is_rereading else add_uncertain(infer, config, state, certain_removal, batch)
     gain_of_prior = -np.log(state.concentrations.corpus) / batch_scale(batch)
+    left = counts.copy()
     for ratio in (each for each in RATIOS if each > certain):
-        left = counts.copy()
+        np.copyto(left, counts)
         more = find_removal(left, ratio, is_candidate)
         if more.is_empty:
+            # The highest ratio also accepts what a lower one does.
+            if find_removal(left, RATIOS[-1], is_candidate).is_empty:
+                break
             continue
         then = _score_again(config, remove_topics(state, removal.followed_by(more)), split, infer, now, more)
         gains = _gains(now, then, more)
@@ -77,10 +81,10 @@ def choose_in_groups(infer: Infer, config: Any, state: OnlineHDPState, batch: Ba
         if is_kept.any():
             is_accepted = np.zeros(len(counts), bool)
             is_accepted[more.topics[~is_kept]] = True
-            left = counts.copy()
+            np.copyto(left, counts)
             more = find_removal(left, ratio, is_accepted)
             then = Scored(scores=now.scores + total, shares=more.share_out(now.shares.T).T)
-        removal, now, counts = removal.followed_by(more), then, left
+        removal, now, counts, left = removal.followed_by(more), then, left, counts
     return removal
 
 
