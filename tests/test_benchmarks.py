@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from stickbreaker.engine import RunSettings, find_algorithm, load_corpus, store_corpus
+from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.inference.held_words import split_tokens
 from stickbreaker.engine.runs import remote_steps
 from stickbreaker.engine.runs.prepared import split_corpus
@@ -365,12 +366,20 @@ def test_a_corpus_on_disk_is_built_from_simulated_texts_and_learned_in_pieces(fe
 
 
 def test_the_same_steps_are_timed_for_each_corpus(few, monkeypatch):
-    for name, value in {"NUM_WARM": 1, "NUM_STEPS": 2, "IN_MEMORY": 200}.items():
+    for name, value in {"NUM_WARM": 1, "IN_MEMORY": 200}.items():
         monkeypatch.setattr(scale, name, value)
     monkeypatch.setattr(scale, "CONFIG", replace(scale.CONFIG, batch_size=50, max_topics=5))
-    rows = scale.time_steps({"one": few(NAME), "other": few(NAME)})
-    assert [row["read"] for row in rows] == [100, 100]
+    rows = scale.time_steps({"one": few(NAME), "other": few(NAME)}, num_steps=2)
+    assert [(row["number"], row["read"], row["steps"]) for row in rows] == [(2, 100, "of the warm-up")] * 2
     assert rows[0]["tokens"] == rows[1]["tokens"] > 0
+    assert "| other |" in scale.tabulate(rows)
+
+
+def test_a_step_that_searches_for_redundant_topics_is_timed_separately(few):
+    warm = scale.HDP.init(replace(scale.CONFIG, max_topics=5), 5, np.random.default_rng(0))
+    later = warm._replace(phase=Phase.TWO_LEVEL)
+    steps = ((warm, later), (later, later), (later, later._replace(looked_at=1.0)))
+    assert tuple(scale.name_kind(*pair) for pair in steps) == scale.KINDS
 
 
 def test_steps_of_a_cluster_are_timed_and_those_of_other_networks_computed(few, tmp_path, monkeypatch):

@@ -9,7 +9,9 @@ The documents are those of `tests/benchmarks/zipf_texts.py`: about 60 tokens eac
 their texts and builds a corpus on disk from them; `learn` reads it once with the HDP. Both stop when the minutes are
 over, and the next call continues there; "from" and "to" are documents. `compare` takes the same steps from the first
 100,000 documents in memory, the same on disk, and the other corpora on disk, in turn. `words` does so for 8,000 to
-1,000,000 words, at the same number of tokens. The HDP has mini-batches of 4,096 documents and 150 topics everywhere.
+1,000,000 words, at the same number of tokens, and takes all steps of a pass but the first three: separately those of
+the warm-up, later ones, and those that also search for redundant topics. The HDP has mini-batches of 4,096 documents
+and 150 topics everywhere.
 
 Every part runs in a separate process. "Peak" is the most memory that it held without mapped files (RssAnon, read 50
 times a second). Seconds of the processor leave out the time in which other programs have the cores; they count both
@@ -31,6 +33,7 @@ import numpy as np
 import pandas as pd
 
 from stickbreaker.engine import Position, RunSettings, WordChoices, build, find_algorithm, load_corpus, prepare, run
+from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.executors import step
 from stickbreaker.engine.files.whole_files import replacing
 from stickbreaker.engine.runs import checkpoint
@@ -47,6 +50,7 @@ EVERY_WORD = WordChoices(min_documents=1, max_share=1.0, max_words=100_000)
 IN_MEMORY, VOCAB_SIZE = 100_000, 100_000
 VOCAB_SIZES = (8_000, 100_000, 1_000_000)
 NUM_WARM, NUM_STEPS = 3, 12
+KINDS = ("of the warm-up", "later", "with a search")
 
 
 class Clock(NamedTuple):
@@ -156,7 +160,7 @@ def load_in_memory(folder):
 def take_steps(folder):
     """Take the same steps from corpora in memory and on disk, in turn; a row for each corpus."""
     names = {"memory": load_in_memory(folder[0])} | {f"disk, {path.name}": load_corpus(path) for path in folder}
-    return time_steps(names)
+    return time_steps(names, NUM_STEPS)
 
 
 def count_words(vocab_sizes, num_documents):
@@ -164,41 +168,49 @@ def count_words(vocab_sizes, num_documents):
     drawn = {
         f"{size:,} words": zipf_texts.draw_corpus(zipf_texts.learn_model(size), num_documents) for size in vocab_sizes
     }
-    return time_steps(drawn)
+    rows = time_steps(drawn, num_documents // CONFIG.batch_size - NUM_WARM)
+    return sorted(rows, key=lambda row: (KINDS.index(row["steps"]), row["words"]))
 
 
-def time_steps(corpora):
-    """Seconds of reading mini-batches and learning from them, for each corpus; the corpora take turns."""
+def name_kind(before, after):
+    """What a step belongs to, by the states before and after it."""
+    if before.phase == Phase.WARM_UP:
+        return KINDS[0]
+    return KINDS[1] if after.looked_at == before.looked_at else KINDS[2]
+
+
+def time_steps(corpora, num_steps):
+    """Seconds of reading mini-batches and learning from them, by corpus and kind of step; the corpora take turns."""
     compile_algorithm(HDP, CONFIG)
-    states, clocks, batches = {}, {name: [] for name in corpora}, {}
+    states, taken, batches = {}, [], {}
     for name, corpus in corpora.items():
         prepared = prepare_training(HDP, CONFIG, corpus.order("chronological"), SETTINGS)
         states[name] = HDP.init(prepared.config, corpus.vocab_size, np.random.default_rng([0, 0]))
         batches[name] = prepared.config, prepared.train, prepared.train.batches(prepared.config.batch_size)
-    for number in range(NUM_WARM + NUM_STEPS):
+    for number in range(NUM_WARM + num_steps):
         for name, (config, train, stream) in batches.items():
             began = Clock.now()
             batch = next(stream)._replace(corpus_size=min(IN_MEMORY, train.num_documents))
-            states[name], _ = step(HDP, config, states[name], batch)
+            before = states[name]
+            states[name], _ = step(HDP, config, before, batch)
+            took = began.since()
             if number >= NUM_WARM:
-                took = began.since()
-                sizes = len(batch.doc_ids), batch.documents.counts.sum(), len(batch.documents.words)
-                clocks[name].append((*sizes, *took))
-    rows = []
-    for name, taken in clocks.items():
-        columns = ("read", "tokens", "entries", "seconds", "processor")
-        sums = dict(zip(columns, np.sum(taken, axis=0).tolist(), strict=True))
-        rows.append({"part": "steps", "corpus": name, "words": corpora[name].vocab_size, **sums})
-    return rows
+                sizes = {"number": 1, "read": len(batch.doc_ids), "tokens": int(batch.documents.counts.sum())}
+                kind = {"corpus": name, "words": corpora[name].vocab_size, "steps": name_kind(before, states[name])}
+                taken.append({**kind, **sizes, "entries": len(batch.documents.words), **took._asdict()})
+    sums = pd.DataFrame(taken).groupby(["corpus", "words", "steps"], sort=False).sum().reset_index()
+    return sums.to_dict("records")
 
 
 def tabulate(rows):
-    """The rows as a table, with documents per second; ratios are of seconds of the processor, to the first row."""
+    """The rows as a table, with documents per second; ratios are of the processor, to the first row of these steps."""
     frame = pd.DataFrame(rows)
     read = frame["to"] - frame["from"] if "to" in frame else frame["read"]
     frame["documents/s"] = (read / frame["seconds"]).round()
     frame["µs of processor"] = (1e6 * frame["processor"] / read).round(1)
-    frame["ratio"] = (frame["µs of processor"] / frame["µs of processor"].iloc[0]).round(2)
+    micros = frame["µs of processor"]
+    first = micros.groupby(frame["steps"]).transform("first") if "steps" in frame else micros.iloc[0]
+    frame["ratio"] = (micros / first).round(2)
     return to_markdown(frame.round(3).astype(object).where(frame.notna(), ""))
 
 
