@@ -141,7 +141,8 @@ def test_own_text_is_dropped_previewed_built_learned_downloaded_and_deleted(dash
     expect(find_dialog(page)).to_be_hidden()
 
 
-def test_escape_closes_the_dialog_right_after_the_button_with_the_focus_has_disappeared(dashboard):
+def test_escape_closes_the_dialog_right_after_the_button_with_the_focus_has_disappeared(look_at_finished):
+    dashboard = look_at_finished()
     page = dashboard.page
     dashboard.button("Bring your own text").click()
     expect(find_dialog(page)).to_be_visible()
