@@ -11,6 +11,7 @@ import hypothesis
 import numpy as np
 import pytest
 from numba.core import event
+from threadpoolctl import threadpool_limits
 
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
@@ -96,6 +97,8 @@ def pytest_configure(config: pytest.Config):
     # A property that holds must not fail because a machine is busy.
     hypothesis.settings.register_profile("any machine", deadline=None)
     hypothesis.settings.load_profile("any machine")
+    # Each of two processes has one core. More threads of BLAS would wait for each other, and take the other's core.
+    threadpool_limits(1, user_api="blas")
     # Kernels of notebooks inherit it, and then use small settings that take less than a minute.
     os.environ.setdefault("STICKBREAKER_FAST", "1")
     # Processes that tests start import the packages of this checkout too.

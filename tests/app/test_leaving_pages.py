@@ -58,6 +58,13 @@ class Served:
         stream.close()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def old_objects_are_not_examined():
+    """What earlier tests have left takes the garbage collector long, and does not matter to these pages."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture
 def play(monkeypatch, caplog):
     """Play a scene with a kind of websocket; returns the names of the errors that are logged with a traceback."""

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, expect
 
 from stickbreaker import engine
 from stickbreaker.engine.runs.compile import compile_algorithm
-from tests.browser.dashboard import WIDE, Dashboard
+from tests.browser.dashboard import DEFAULT_PACE, WIDE, Dashboard
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = re.compile(r"http://localhost:(\d+)/app")
@@ -119,10 +119,7 @@ def visit(new_context, address, faults):
     opened = []
 
     def visit(size=None, at=address, prepare=lambda context: None, learns=True, **emulated) -> Dashboard:
-        context = new_context(viewport=size or WIDE, **emulated)
-        context.set_default_timeout(30_000)
-        watch(context, at, faults)
-        let_in(context, at)
+        context = admit(new_context(viewport=size or WIDE, **emulated), at, faults)
         prepare(context)
         opened.append(Dashboard(context.new_page()))
         return opened[-1].open(at, learns)
@@ -136,6 +133,29 @@ def visit(new_context, address, faults):
 def dashboard(visit) -> Dashboard:
     """The page in one wide browser."""
     return visit()
+
+
+@pytest.fixture(scope="module")
+def used_page(browser, address, noticed) -> Dashboard:
+    """A page of its own run, which tests of a file share."""
+    context = admit(browser.new_context(viewport=WIDE), address, noticed)
+    yield Dashboard(context.new_page()).open(address)
+    context.close()
+
+
+@pytest.fixture
+def restarted(used_page) -> Dashboard:
+    """A page whose run has just begun again, for tests to which it does not matter what was done on the page before."""
+    used_page.page.keyboard.press("Escape")
+    if used_page.pace.inner_text() != DEFAULT_PACE:
+        used_page.choose_pace(DEFAULT_PACE)
+    used_page.leave()
+    used_page.button("Restart").click()
+    used_page.expect_state("Running")
+    expect(used_page.documents).to_have_text(re.compile("^(256|512|768) "))
+    used_page.settle()
+    yield used_page
+    used_page.leave()
 
 
 @pytest.fixture(scope="session")
@@ -152,10 +172,7 @@ def finished_pages(browser, finished_run, noticed):
     def open_page(size, **emulated) -> Dashboard:
         kind = (*size.values(), *emulated.items())
         if kind not in pages:
-            context = browser.new_context(viewport=size, **emulated)
-            context.set_default_timeout(30_000)
-            watch(context, finished_run, noticed)
-            let_in(context, finished_run)
+            context = admit(browser.new_context(viewport=size, **emulated), finished_run, noticed)
             pages[kind] = Dashboard(context.new_page()).open(finished_run)
         return pages[kind]
 
@@ -190,6 +207,14 @@ def read_everything(browser: Browser, address: str) -> str:
     page.close()
     assert not faults
     return f"{address}?run={run}"
+
+
+def admit(context: BrowserContext, address: str, faults: list[str]) -> BrowserContext:
+    """Prepare a browser for pages at this address: its faults are collected, and it has the cookie."""
+    context.set_default_timeout(30_000)
+    watch(context, address, faults)
+    let_in(context, address)
+    return context
 
 
 def let_in(context: BrowserContext, address: str) -> None:

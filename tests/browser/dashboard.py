@@ -9,6 +9,7 @@ WIDE = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
 FIRST_SECONDS = 120_000
 LEAVE_TRIES = 5
+DEFAULT_PACE = "One pass a minute"
 SLIDERS = {"forgetting_rate": "Forgetting rate κ", "delay": "Delay τ₀", "batch_size": "Mini-batch size S"}
 FIND_MARKS = """() => Bokeh.documents.flatMap(d => d.roots()).flatMap(r => [...r.references()])
     .filter(m => m.type === "ColumnDataSource" && "height" in m.data && "align" in m.data)
@@ -41,6 +42,7 @@ class Dashboard:
         self.note = page.locator(".bar .note:not(.work)")
         self.progress = page.get_by_role("progressbar", name="Documents seen")
         self.bar = page.locator(".bar")
+        self.pace = page.get_by_role("combobox", name="Pace")
         self.step_button = self.button("Step")
         self.sketch = page.get_by_text(re.compile(r"Random start left in the topics"))
         self.words = page.get_by_role("region", name="Word lists over time")
@@ -107,7 +109,7 @@ class Dashboard:
 
     def choose_pace(self, name: str) -> None:
         option = self.page.get_by_role("menuitem", name=name).or_(self.page.get_by_role("option", name=name))
-        self.page.get_by_role("combobox", name="Pace").click()
+        self.pace.click()
         option.click()
         self._expect_no_menu()
 

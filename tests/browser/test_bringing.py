@@ -70,6 +70,16 @@ def emptied():
         delete_own(own.name)
 
 
+@pytest.fixture
+def paused_page(used_page):
+    """A page that tests of this file share, whose run is paused. Its dialog shows what an earlier test has chosen."""
+    used_page.button("Restart").wait_for()
+    used_page.leave()
+    yield used_page
+    used_page.page.keyboard.press("Escape")
+    expect(find_dialog(used_page.page)).to_be_hidden()
+
+
 def find_dialog(page) -> Locator:
     return page.get_by_role("heading", name="Bring your own text")
 
@@ -141,7 +151,8 @@ def test_own_text_is_dropped_previewed_built_learned_downloaded_and_deleted(dash
     expect(find_dialog(page)).to_be_hidden()
 
 
-def test_escape_closes_the_dialog_right_after_the_button_with_the_focus_has_disappeared(dashboard):
+def test_escape_closes_the_dialog_right_after_the_button_with_the_focus_has_disappeared(look_at_finished):
+    dashboard = look_at_finished()
     page = dashboard.page
     dashboard.button("Bring your own text").click()
     expect(find_dialog(page)).to_be_visible()
@@ -182,24 +193,23 @@ def test_words_that_are_markup_are_shown_as_text_in_every_view(dashboard):
         expect_no_markup(page)
 
 
-def test_an_unreadable_file_is_reported_in_the_dialog_and_a_long_build_can_be_cancelled(dashboard):
-    page = dashboard.page
-    dashboard.pause()
-    drop(dashboard, ("picture.csv", bytes(range(256)) * 40))
+def test_an_unreadable_file_is_reported_in_the_dialog_and_a_long_build_can_be_cancelled(paused_page):
+    page = paused_page.page
+    drop(paused_page, ("picture.csv", bytes(range(256)) * 40))
     expect(page.get_by_role("alert").filter(has_text="picture.csv is a binary file, not text")).to_be_visible(
         timeout=60_000
     )
-    drop(dashboard, ("speeches.csv", write_speeches(60_000)))
+    drop(paused_page, ("speeches.csv", write_speeches(60_000)))
     expect_preview(page)
     expect(page.get_by_text(re.compile(r"In a sample of [\d,]+ of 60,000 documents"))).to_be_visible()
     expect(page.get_by_role("alert").filter(has_text="These choices leave no words")).to_be_visible()
-    expect(dashboard.button("Build the corpus")).to_be_disabled()
+    expect(paused_page.button("Build the corpus")).to_be_disabled()
     page.get_by_role("button", name="Word choices").click()
     page.get_by_label("Maximum document frequency").fill("1")
     page.keyboard.press("Tab")
-    dashboard.button("Build the corpus").click()
+    paused_page.button("Build the corpus").click()
     expect(page.get_by_role("progressbar", name="Progress")).to_be_visible()
-    dashboard.button("Cancel").click()
+    paused_page.button("Cancel").click()
     expect(page.get_by_role("alert").filter(has_text="Cancelled; nothing was built.")).to_be_visible(timeout=30_000)
     assert list_own() == ()
 
@@ -226,7 +236,7 @@ def test_the_dialog_fits_and_is_accessible_in_dark_mode(visit, size):
     expect(find_dialog(page)).to_be_hidden()
 
 
-def write_folder(folder: Path, num_files: int = 40) -> Path:
+def write_folder(folder: Path, num_files: int) -> Path:
     """A folder of two folders with text files of the same names, and a hidden file."""
     for year in (1900, 1901):
         (folder / str(year)).mkdir(parents=True)
@@ -248,12 +258,12 @@ def drop_path(page, path: Path) -> None:
         session.send("Input.dispatchDragEvent", {"type": kind, "data": data, **place})
 
 
-@pytest.mark.parametrize("way", ["chosen", "dropped"])
-def test_a_folder_is_uploaded_with_its_inner_folders(dashboard, tmp_path, way):
-    page = dashboard.page
-    dashboard.pause()
-    folder = write_folder(tmp_path / "speeches")
-    dashboard.button("Bring your own text").press("Enter")
+# Different numbers, since the dialog still shows the other folder.
+@pytest.mark.parametrize(("way", "num_files"), [("chosen", 40), ("dropped", 42)], ids=["chosen", "dropped"])
+def test_a_folder_is_uploaded_with_its_inner_folders(paused_page, tmp_path, way, num_files):
+    page = paused_page.page
+    folder = write_folder(tmp_path / f"{way} speeches", num_files)
+    paused_page.button("Bring your own text").press("Enter")
     if way == "chosen":
         with page.expect_file_chooser() as choosing:
             page.get_by_role("dialog").get_by_role("button", name="Choose a folder").click()
@@ -261,9 +271,9 @@ def test_a_folder_is_uploaded_with_its_inner_folders(dashboard, tmp_path, way):
     else:
         drop_path(page, folder)
     expect_preview(page)
-    expect(page.get_by_text(re.compile("In all 40 documents"))).to_be_visible()
+    expect(page.get_by_text(re.compile(f"In all {num_files} documents"))).to_be_visible()
     expect(page.get_by_text("1900/speech 2", exact=True)).to_be_visible()
-    expect(page.get_by_label("Corpus name")).to_have_value("speeches")
+    expect(page.get_by_label("Corpus name")).to_have_value(f"{way} speeches")
     expect_no_markup(page)
 
 

@@ -40,11 +40,15 @@ def open_compare(dashboard):
 
 
 @pytest.fixture
-def swept(dashboard):
-    """The Compare page after a run has finished, so that sweeps can run."""
-    dashboard.finish()
-    open_compare(dashboard)
-    return dashboard
+def swept(used_page):
+    """The Compare page of a run that has finished, so that sweeps can run, without values of an earlier sweep."""
+    if used_page.state.inner_text() != "Finished":
+        used_page.finish()
+    page = open_compare(used_page)
+    for symbol in ("S", "κ"):
+        page.get_by_role("textbox", name=f"Values of {symbol}").fill("")
+    page.keyboard.press("Tab")
+    return used_page
 
 
 def test_a_sweep_fills_its_plot_and_its_runs_are_named_drawn_and_matched(swept):

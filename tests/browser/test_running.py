@@ -25,18 +25,18 @@ def test_a_first_visit_begins_to_learn_by_itself_and_says_where_it_is(dashboard)
     expect(dashboard.page.get_by_role("progressbar", name="Documents seen")).to_be_visible()
 
 
-def test_pause_stops_the_run_and_run_continues_it(dashboard):
-    dashboard.choose_pace("Four mini-batches a second")
-    dashboard.pause()
-    seen = dashboard.num_seen()
-    dashboard.page.wait_for_timeout(1_500)
-    assert dashboard.num_seen() == seen
-    dashboard.expect_state("Paused")
-    dashboard.step()
-    assert dashboard.num_seen() == seen + 256
-    dashboard.button("Run").click()
-    dashboard.expect_state("Running")
-    expect(dashboard.documents).not_to_have_text(re.compile(f"^{seen + 256:,} "))
+def test_pause_stops_the_run_and_run_continues_it(restarted):
+    restarted.choose_pace("Four mini-batches a second")
+    restarted.pause()
+    seen = restarted.num_seen()
+    restarted.page.wait_for_timeout(1_500)
+    assert restarted.num_seen() == seen
+    restarted.expect_state("Paused")
+    restarted.step()
+    assert restarted.num_seen() == seen + 256
+    restarted.button("Run").click()
+    restarted.expect_state("Running")
+    expect(restarted.documents).not_to_have_text(re.compile(f"^{seen + 256:,} "))
 
 
 def test_restart_begins_again_and_leaves_the_earlier_run_as_a_faint_line(dashboard):
@@ -65,36 +65,36 @@ def test_the_space_bar_pauses_and_runs_from_a_slider_too_and_does_not_move_it(da
         expect(dashboard.slider(name)).to_have_attribute("aria-valuetext", before)
 
 
-def test_the_space_bar_presses_a_button_once_and_nothing_else(dashboard):
-    dashboard.pause()
-    number = dashboard.step_number()
-    dashboard.step_button.press("Space")
-    expect(dashboard.sketch).to_contain_text(f"Mini-batch {number + 1} of")
-    dashboard.page.wait_for_timeout(1_000)
-    assert dashboard.step_number() == number + 1
-    dashboard.expect_state("Paused")
-    dashboard.button("Run").press("Space")
-    dashboard.expect_state("Running")
-    dashboard.page.wait_for_timeout(1_000)
-    dashboard.expect_state("Running", seconds=0.1)
+def test_the_space_bar_presses_a_button_once_and_nothing_else(restarted):
+    restarted.pause()
+    number = restarted.step_number()
+    restarted.step_button.press("Space")
+    expect(restarted.sketch).to_contain_text(f"Mini-batch {number + 1} of")
+    restarted.page.wait_for_timeout(1_000)
+    assert restarted.step_number() == number + 1
+    restarted.expect_state("Paused")
+    restarted.button("Run").press("Space")
+    restarted.expect_state("Running")
+    restarted.page.wait_for_timeout(1_000)
+    restarted.expect_state("Running", seconds=0.1)
 
 
-def test_the_space_bar_in_a_text_field_neither_runs_nor_pauses(dashboard):
-    page = dashboard.page
+def test_the_space_bar_in_a_text_field_neither_runs_nor_pauses(restarted):
+    page = restarted.page
     page.get_by_role("button", name="Advanced settings").click()
     page.get_by_label("Maximum topics K").press("Space")
     page.wait_for_timeout(1_000)
-    dashboard.expect_state("Running", seconds=0.1)
+    restarted.expect_state("Running", seconds=0.1)
 
 
-def test_full_speed_reads_everything_and_can_run_again(dashboard):
-    dashboard.finish()
-    assert dashboard.num_seen() == int(dashboard.documents.inner_text().split()[2].replace(",", ""))
-    expect(dashboard.step_button).to_be_disabled()
-    expect(dashboard.reading).to_have_text("read up to 2021")
-    dashboard.choose_pace("One mini-batch a second")
-    dashboard.button("Run again").click()
-    dashboard.expect_state("Running")
+def test_full_speed_reads_everything_and_can_run_again(restarted):
+    restarted.finish()
+    assert restarted.num_seen() == int(restarted.documents.inner_text().split()[2].replace(",", ""))
+    expect(restarted.step_button).to_be_disabled()
+    expect(restarted.reading).to_have_text("read up to 2021")
+    restarted.choose_pace("One mini-batch a second")
+    restarted.button("Run again").click()
+    restarted.expect_state("Running")
 
 
 def test_a_reload_continues_the_same_run(dashboard):
@@ -152,11 +152,11 @@ def test_a_page_without_a_free_core_says_so_from_the_first_and_learns_when_there
     page.expect_state("Running")
 
 
-def test_the_count_is_checked_by_the_sampler_with_the_keyboard_and_a_check_can_be_cancelled(dashboard):
-    dashboard.pause()
-    check, page = dashboard.button("Check the number of topics"), dashboard.page
+def test_the_count_is_checked_by_the_sampler_with_the_keyboard_and_a_check_can_be_cancelled(restarted):
+    restarted.pause()
+    check, page = restarted.button("Check the number of topics"), restarted.page
     check.press("Enter")
-    dashboard.button("Cancel check").press("Enter")
+    restarted.button("Cancel check").press("Enter")
     expect(page.get_by_text("The check of the count was cancelled.")).to_be_visible()
     check.press("Enter")
     found = re.compile(r"^Gibbs sampler started from this model: [\d,]+ (to [\d,]+ )?topics? in use over")
