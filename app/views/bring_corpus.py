@@ -28,7 +28,7 @@ from stickbreaker.app.model.text_tasks import Stopped, TextTasks
 from stickbreaker.app.widgets.column_form import ColumnForm
 from stickbreaker.app.widgets.corpus_menu import CorpusMenu, MenuActions, make_note
 from stickbreaker.app.widgets.file_transfer import FileTransfer
-from stickbreaker.app.widgets.layouts import fill_if_shown
+from stickbreaker.app.widgets.layouts import fill_if_shown, write_bar
 from stickbreaker.app.widgets.word_form import WordForm
 from stickbreaker.engine.corpora.build import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
@@ -299,9 +299,7 @@ class BringCorpus(pn.viewable.Viewer):
         self.build.disabled = self._is_busy or bool(reason)
 
     def _show_progress(self, share: float, said: str) -> None:
-        percent = round(100 * share)
-        bar = f'<progress max="100" value="{percent}" aria-label="Progress"></progress>'
-        text = f'<p role="status">{escape(said)} … {percent} %</p>{bar}'
+        text = f'<p role="status">{escape(said)} … {round(100 * share)} %</p>{write_bar(share, "Progress")}'
         if self._said.object != text:
             self._said.object = text
 

@@ -12,7 +12,7 @@ from stickbreaker.app.model.checked_count import NUM_SWEEPS, NUM_TOKENS, CountJo
 from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.widgets.help_button import HELP_STYLE, help_button
-from stickbreaker.app.widgets.layouts import fill_if_shown
+from stickbreaker.app.widgets.layouts import ProgressBar, fill_if_shown
 
 LABEL = "Check the number of topics"
 HELP = (
@@ -44,7 +44,7 @@ class CountNote(Viewer):
         self.cancel = pmui.Button(label="Cancel check", variant="text", size="small", margin=0)
         self.cancel.on_click(lambda event: cancel())
         self.text = pn.pane.HTML("", stylesheets=[STYLE], margin=(4, 10))
-        self.bar = pmui.LinearProgress(value=0, variant="determinate", width=160, margin=(14, 10), visible=False)
+        self.bar = ProgressBar("Check", sizing_mode="fixed", width=160)
         self._parts = (self.text, self.bar, self.cancel)
         self._layout = pn.FlexBox(align_items="center", visible=False, gap="0")
 
@@ -65,7 +65,7 @@ class CountNote(Viewer):
             self.text.object = html
         is_active = bool(text) and job.is_active
         fill_if_shown(self._layout, self._parts, bool(text))
-        self.bar.param.update(visible=is_active, value=round(100 * job.share))
+        self.bar.show(job.share, is_active)
         self.cancel.visible = is_active and self._may_act
         offers = self._may_act and progress.status != REPLAYED and offers_check(progress)
         fill_if_shown(self.button, self._button_parts, offers)

@@ -11,7 +11,7 @@ from panel.viewable import Viewer
 from stickbreaker.app.model.counting import count, count_all
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import ReadingJob
-from stickbreaker.app.widgets.layouts import fill_if_shown
+from stickbreaker.app.widgets.layouts import ProgressBar, fill_if_shown
 
 STYLE = "p { margin: 0; font-size: 14px; line-height: 1.45; color: var(--panel-on-surface-color, inherit); }"
 
@@ -22,16 +22,13 @@ class ReadingNote(Viewer):
     def __init__(self, ask: Callable[[], None], **params: Any) -> None:
         super().__init__(**params)
         self._text = pn.pane.HTML("", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(8, 10))
-        self._bar = pmui.LinearProgress(
-            value=0, variant="determinate", sizing_mode="stretch_width", margin=(0, 10)
-        )
+        self._bar = ProgressBar("Reading", margin=(0, 10))
         self._again = pmui.Button(
             label="Infer the topics now", icon="menu_book", variant="outlined", size="small", margin=(4, 10)
         )
         self._again.on_click(lambda event: ask())
-        self._progress = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
         self._offer = pn.Column(margin=0, visible=False)
-        self._layout = pn.Column(self._text, self._progress, self._offer, sizing_mode="stretch_width", margin=0)
+        self._layout = pn.Column(self._text, self._bar, self._offer, sizing_mode="stretch_width", margin=0)
         self.read(ReadingJob(), Progress())
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -43,8 +40,7 @@ class ReadingNote(Viewer):
         if text != self._text.object:
             self._text.object = text
         is_reading = job.status == "reading"
-        self._bar.value = round(100 * job.share)
-        fill_if_shown(self._progress, [self._bar], is_reading)
+        self._bar.show(job.share, is_reading)
         fill_if_shown(self._offer, [self._again], not is_reading and is_behind(job, progress))
 
 

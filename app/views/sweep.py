@@ -21,6 +21,7 @@ from stickbreaker.app.model.sweep_plan import (
 from stickbreaker.app.plots.compare_plots import HEIGHT, sweep_plot
 from stickbreaker.app.plots.curve_plots import SCORE_HELP
 from stickbreaker.app.widgets.help_button import make_heading
+from stickbreaker.app.widgets.layouts import ProgressBar
 from stickbreaker.engine.algorithm import Algorithm
 
 HELP = (
@@ -87,9 +88,7 @@ class SweepPanel(Viewer):
         self._said.stylesheets = [STYLE, SAID_STYLE]
         # The buttons below do not move when the number of runs appears, which is when one of them is pressed.
         self._count.styles = {"min-height": "30px"}
-        self._bar = pmui.LinearProgress(
-            value=0, variant="determinate", visible=False, sizing_mode="stretch_width", margin=(4, 10)
-        )
+        self._bar = ProgressBar("Sweep")
         self.start = pmui.Button(label="Start sweep", icon="grid_view", color="primary", disabled=True)
         self.resume = pmui.Button(label="Continue sweep", icon="play_arrow", color="primary", visible=False)
         self.cancel = pmui.Button(label="Cancel sweep", icon="close", variant="outlined", visible=False)
@@ -146,7 +145,7 @@ class SweepPanel(Viewer):
         if state.status != "none":
             self._said.css_classes = ["placed"]
             self._figure.styles = {"min-height": f"{HEIGHT}px"}
-        self._bar.param.update(visible=state.status != "none", value=round(100 * state.share_done))
+        self._bar.show(state.share_done, is_shown=state.status != "none")
         self.cancel.visible, self.resume.visible = is_running, self._can_resume()
         if before is None or before.status != state.status:
             self._preview()

@@ -1,13 +1,18 @@
-"""Parts of the page that are sent when they are first shown."""
+"""Parts of the page that are sent when they are first shown, and progress bars."""
 
 from collections.abc import Callable, Sequence
+from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+import panel as pn
 import param
 
 from stickbreaker.app.panel_fixes import PlainScript
+from stickbreaker.app.theme import THIS_RUN
 from stickbreaker.app.widgets.scripts import read_script
+
+BAR_STYLE = f"progress {{ display: block; width: 100%; accent-color: {THIS_RUN}; }}"
 
 
 def fill_if_shown(layout: Any, parts: Sequence[Any], is_shown: bool) -> None:
@@ -18,6 +23,29 @@ def fill_if_shown(layout: Any, parts: Sequence[Any], is_shown: bool) -> None:
     if is_shown and not layout.objects:
         layout.objects = list(parts)
     layout.visible = is_shown
+
+
+class ProgressBar(pn.pane.HTML):
+    """A progress bar; its label is what a screen reader says. It is hidden until `show`."""
+
+    _stylesheets: ClassVar = [*pn.pane.HTML._stylesheets, BAR_STYLE]
+
+    def __init__(self, label: str, **params: Any):
+        super().__init__("", **{"visible": False, "sizing_mode": "stretch_width", "margin": (4, 10)} | params)
+        self._label = label
+
+    def show(self, share: float, is_shown: bool = True) -> None:  # type: ignore[override]  # panes serve with `show`
+        """Show this share of the work as done, or hide the bar."""
+        self.param.update(object=write_bar(share, self._label), visible=is_shown)
+
+
+def write_bar(share: float, label: str) -> str:
+    """Write a progress bar as HTML.
+
+    >>> write_bar(0.404, "Upload")
+    '<progress max="100" value="40" aria-label="Upload"></progress>'
+    """
+    return f'<progress max="100" value="{round(100 * share)}" aria-label="{escape(label)}"></progress>'
 
 
 class Sight(PlainScript):

@@ -35,7 +35,8 @@ def test_the_button_waits_for_the_first_topics_and_starts_a_check(note):
 
 def test_a_check_at_work_shows_its_progress_and_can_be_cancelled(note):
     note.read(CountJob("checking", 0.4), progress())
-    assert (note.bar.visible, note.bar.value, note.start.disabled, note.cancel.visible) == (True, 40, True, True)
+    assert (note.bar.visible, note.start.disabled, note.cancel.visible) == (True, True, True)
+    assert 'value="40"' in note.bar.object
     note.cancel.clicks += 1
     assert note.pressed == ["cancel"]
     note.read(CountJob("failed", message="<b>bad</b>"), progress())
@@ -48,7 +49,8 @@ def test_a_watcher_sees_the_check_and_no_button(note):
     note.let_act(False)
     assert (note.__panel__().visible, note.button.visible, note.cancel.visible) == (True, False, False)
     note.read(CountJob("checking", 0.6), progress())
-    assert (note.bar.value, note.button.visible, note.cancel.visible) == (60, False, False)
+    assert 'value="60"' in note.bar.object
+    assert (note.button.visible, note.cancel.visible) == (False, False)
 
 
 @pytest.mark.parametrize(
