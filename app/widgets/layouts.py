@@ -29,6 +29,14 @@ class Sight(PlainScript):
     _esm = read_script(Path(__file__).with_name("sight.js"))
 
 
+class Reveal(PlainScript):
+    """An invisible mark; its place is scrolled into view, unless it is seen, each time the number grows."""
+
+    number = param.Integer(default=0)
+
+    _esm = read_script(Path(__file__).with_name("reveal.js"))
+
+
 def fill_when_seen(layout: Any, make_parts: Callable[[], Sequence[Any]], label: str) -> None:
     """Make and send the parts of a layout when a user can first see its place.
 
