@@ -49,7 +49,9 @@ h3 { margin: 4px 0; } p { margin: 4px 0; font-size: 14px; }
 NUM_IN_LEGEND = 6
 # Next to the list, the document stays in view while the list is scrolled.
 STAYS_STYLE = """
-@media (min-width: 1250px) { :host { position: sticky; top: 0; max-height: calc(100vh - 72px); overflow: hidden auto; } }
+@media (min-width: 1250px) {
+  :host { position: sticky; top: 0; max-height: calc(100vh - 72px); overflow: hidden auto; }
+}
 """
 
 
