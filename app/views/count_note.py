@@ -13,6 +13,7 @@ from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.widgets.help_button import HELP_STYLE, help_button
 from stickbreaker.app.widgets.layouts import fill_if_shown
+from stickbreaker.app.widgets.progress_bar import ProgressBar
 
 LABEL = "Check the number of topics"
 HELP = (
@@ -44,7 +45,7 @@ class CountNote(Viewer):
         self.cancel = pmui.Button(label="Cancel check", variant="text", size="small", margin=0)
         self.cancel.on_click(lambda event: cancel())
         self.text = pn.pane.HTML("", stylesheets=[STYLE], margin=(4, 10))
-        self.bar = pmui.LinearProgress(value=0, variant="determinate", width=160, margin=(14, 10), visible=False)
+        self.bar = ProgressBar(label="Progress of the check", width=160, margin=(14, 10), visible=False)
         self._parts = (self.text, self.bar, self.cancel)
         self._layout = pn.FlexBox(align_items="center", visible=False, gap="0")
         self.read(CountJob(), Progress())

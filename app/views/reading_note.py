@@ -11,6 +11,7 @@ from panel.viewable import Viewer
 from stickbreaker.app.model.counting import count, count_all
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import ReadingJob
+from stickbreaker.app.widgets.progress_bar import ProgressBar
 
 STYLE = "p { margin: 0; font-size: 14px; line-height: 1.45; color: var(--panel-on-surface-color, inherit); }"
 
@@ -21,9 +22,7 @@ class ReadingNote(Viewer):
     def __init__(self, ask: Callable[[], None], **params: Any) -> None:
         super().__init__(**params)
         self._text = pn.pane.HTML("", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(8, 10))
-        self._bar = pmui.LinearProgress(
-            value=0, variant="determinate", visible=False, sizing_mode="stretch_width", margin=(0, 10)
-        )
+        self._bar = ProgressBar(label="Documents read", visible=False, sizing_mode="stretch_width", margin=(0, 10))
         self._again = pmui.Button(
             label="Infer the topics now", icon="menu_book", variant="outlined", size="small", margin=(4, 10)
         )

@@ -21,6 +21,7 @@ from stickbreaker.app.model.sweep_plan import (
 from stickbreaker.app.plots.compare_plots import HEIGHT, sweep_plot
 from stickbreaker.app.plots.curve_plots import SCORE_HELP
 from stickbreaker.app.widgets.help_button import make_heading
+from stickbreaker.app.widgets.progress_bar import ProgressBar
 from stickbreaker.engine.algorithm import Algorithm
 
 HELP = (
@@ -87,8 +88,8 @@ class SweepPanel(Viewer):
         self._said.stylesheets = [STYLE, SAID_STYLE]
         # The buttons below do not move when the number of runs appears, which is when one of them is pressed.
         self._count.styles = {"min-height": "30px"}
-        self._bar = pmui.LinearProgress(
-            value=0, variant="determinate", visible=False, sizing_mode="stretch_width", margin=(4, 10)
+        self._bar = ProgressBar(
+            label="Progress of the sweep", visible=False, sizing_mode="stretch_width", margin=(4, 10)
         )
         self.start = pmui.Button(label="Start sweep", icon="grid_view", color="primary", disabled=True)
         self.resume = pmui.Button(label="Continue sweep", icon="play_arrow", color="primary", visible=False)
