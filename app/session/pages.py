@@ -33,7 +33,7 @@ TOPICS_STYLE = """
 :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: 8px 24px; align-items: start; }
 @media (min-width: 1200px) { :host { grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); } }
 @media (min-width: 1350px) { :host { grid-template-columns: minmax(0, 7fr) minmax(0, 3fr); } }
-@media (min-width: 1200px) { :host { grid-template-rows: auto 1fr; } .beside { grid-column: 2; grid-row: 1 / span 2; } }
+@media (min-width: 1200px) { :host { grid-template-rows: auto 1fr; } .aside { grid-column: 2; grid-row: 1 / span 2; } }
 """
 
 
@@ -167,8 +167,8 @@ def lay_topics(topic_map: Any, topic: Any, others: Any) -> pn.Column:
 
     Other topics are below the map, or below the topic.
     """
-    beside = pn.Column(topic, css_classes=["beside"], sizing_mode="stretch_width", margin=0)
-    return pn.Column(topic_map, beside, others, sizing_mode="stretch_width", stylesheets=[TOPICS_STYLE], margin=0)
+    aside = pn.Column(topic, css_classes=["aside"], sizing_mode="stretch_width", margin=0)
+    return pn.Column(topic_map, aside, others, sizing_mode="stretch_width", stylesheets=[TOPICS_STYLE], margin=0)
 
 
 def lay_at_end(wide: Any, narrow: Any) -> pn.Column:

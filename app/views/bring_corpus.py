@@ -38,7 +38,7 @@ from stickbreaker.engine.corpora.stop_words import LANGUAGES
 
 QUIET_SECONDS = 0.35
 KINDS = "CSV, TSV, JSON lines, Parquet, text files or a zip of them; docword, .ldac or .mtx with a vocabulary file"
-SAMPLES = "<p>Or try a sample of State of the Union:</p>"
+SAMPLES = "<p>Or try a sample of State of the Union, with the words of each passage in random order:</p>"
 # Progress and errors stay in view when the user scrolls.
 IN_VIEW = {"position": "sticky", "top": "0", "z-index": "3", "background": "var(--panel-surface-color, Canvas)"}
 # The dialog has 20 px below its content, in which no text may show.
