@@ -27,7 +27,7 @@ AT_END_STYLE = """
 """
 SIDE_BY_SIDE_STYLE = """
 :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: 16px; align-items: start; }
-@media (min-width: 1300px) { :host { grid-template-columns: minmax(0, 11fr) minmax(280px, 4fr); } }
+@media (min-width: 1300px) { :host { grid-template-columns: minmax(0, 18fr) minmax(300px, 7fr); } }
 """
 TOPICS_STYLE = """
 :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: 8px 24px; align-items: start; }
