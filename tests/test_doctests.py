@@ -9,8 +9,8 @@ import pytest
 
 from stickbreaker import app, engine
 
-# Importing these serves a page.
-SERVING = ("stickbreaker.app.main", "stickbreaker.app.__main__")
+# Importing these serves a page, or changes the server of this process, which other tests need as it is.
+SERVING = ("stickbreaker.app.main", "stickbreaker.app.__main__", "stickbreaker.app.app_hooks")
 
 
 def list_modules() -> list[str]:

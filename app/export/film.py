@@ -143,7 +143,7 @@ def _draw_head(draw: ImageDraw.ImageDraw, moment: Progress, whole: Progress) -> 
     read = f"{moment.documents_seen:,} of {whole.documents_total:,} read. {marks}"
     _write(draw, (left, 42), _fit(read, 700 - left, 12), 12, SOFT)
     for place, (label, value, unit) in enumerate(list_figures(moment)):
-        x = 712 + 238 * place
+        x = 700 + 238 * place
         _write(draw, (x, 16), label, 12, SOFT)
         _write(draw, (x, 32), value, 22, bold=True)
         _write(draw, (x + load_font(22, True).getlength(value) + 6, 42), unit, 12, SOFT)

@@ -32,8 +32,7 @@ from stickbreaker.engine.evaluation.held_out import NUM_TOPICS_RULE
 
 NUM_DIGITS = 6
 STYLE, SCRIPT = Path(__file__).with_name("offline.css"), Path(__file__).with_name("offline.js")
-BODY = """<p id="about"></p>
-<main></main>
+BODY = """<main><p id="about"></p></main>
 <noscript><p>This page needs JavaScript. The script is in this file.</p></noscript>
 <script type="application/json" id="state">{state}</script>"""
 
@@ -82,8 +81,8 @@ def gather(progress: Progress, earlier: Sequence[Progress], reading: Reading | N
 def describe(progress: Progress) -> str:
     """Name the run and say how many documents it has read."""
     read = f"{progress.documents_seen:,} of {count(progress.documents_total, 'document')} read"
-    held_out = "held out by document" if progress.held_out_by == "document" else "held out by whole texts"
-    return f"{progress.label}. {title_corpus(progress.corpus_name)}: {read}, {held_out}."
+    held_out = "single documents" if progress.held_out_by == "document" else "whole texts"
+    return f"{progress.label}. {title_corpus(progress.corpus_name)}: {read}; {held_out} are held out for scores."
 
 
 def _checkpoint(checkpoint: Checkpoint, vocabulary: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ PAGE = """<!DOCTYPE html>
 <style>{style}</style>
 </head>
 <body>
-<h1>{title}</h1>
+<header><h1>{title}</h1></header>
 {body}
 </body>
 </html>

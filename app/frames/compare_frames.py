@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 from stickbreaker import engine
 from stickbreaker.app.frames.progress_frames import AXES, NO_TOPIC, axis_values, write_npmi
+from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.kept_runs import KeptContent, KeptRun, Size
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import format_value, name_setting, title_corpus
@@ -102,6 +103,12 @@ def describe_changes(run: KeptRun) -> str:
     changes = "; ".join(f"{text} after {seen:,} documents" for seen, text in run.changes)
     parts = [f"changed during the run: {changes}"] if changes else []
     return ", ".join([*(["ended early"] if run.status != "finished" else []), *parts])
+
+
+def describe_end(run: KeptRun) -> str:
+    """Say when a run ended that was left before its end."""
+    read = f"{run.documents_seen:,} of {count(run.documents_total, 'document')}"
+    return f"{run.title} ended early, after {read}: its topics are those of that moment."
 
 
 def describe_time(run: KeptRun) -> str:

@@ -98,7 +98,7 @@ def word_rows(reading: Reading, position: int, weight: float) -> list[dict[str, 
             "color": topic_color(reading.summary.topic_ids[position]),
             "weight": f"{100 * topic[word]:.2f} %",
             "share": float(topic[word] / largest),
-            "words": f"{topic[word] / max(shares[word], 1e-30):.1f} times its corpus share",
+            "words": f"{topic[word] / max(shares[word], 1e-30):.1f} × its corpus share",
             "action": "show topics",
             "button": "topics",
         }

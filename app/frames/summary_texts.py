@@ -1,5 +1,6 @@
 """The sentences and the two numbers at the top of the live page. Pure: no widget, no plot."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from stickbreaker.app.frames.progress_frames import date_text
@@ -12,6 +13,7 @@ from stickbreaker.engine.runs.count_check import CountCheck, Trend
 
 OPENING = "The corpus is being opened."
 NO_VALUE = "–"
+NUM_LISTED_NAMES = 5
 TRENDS = {Trend.STABLE: "", Trend.RISING: " The count is still rising.", Trend.FALLING: " The count is still falling."}
 PLACES = {"running": "now", "paused": "paused at", "failed": "stopped at", REPLAYED: "at"}
 
@@ -98,8 +100,8 @@ def _describe_counts(check: CountCheck) -> str:
 def describe_names(returned: ReturnedNames) -> str:
     """Say how many kept names the topics of a run were given, and what happens to the others; empty without any.
 
-    >>> describe_names(ReturnedNames({4: "war", 7: "trade"}, 5))
-    '2 of 5 names kept for this corpus were given to the most similar topics. The others are kept for later runs.'
+    >>> describe_names(ReturnedNames({4: "war"}, 5))
+    '1 of 5 names kept for this corpus was given to the most similar topic: war. The others are kept for later runs.'
     """
     if returned.fault:
         return returned.fault
@@ -109,7 +111,13 @@ def describe_names(returned: ReturnedNames) -> str:
     names = f"{'name' if total == 1 else count(total, 'name')} kept for this corpus"
     if not number:
         return f"No topic of this run is similar to the {names}. They are kept for later runs."
-    most_similar = f"given to the most similar {'topic' if number == 1 else 'topics'}"
+    most_similar = f"given to the most similar {'topic' if number == 1 else 'topics'}: {_list(returned.given)}"
     if number == total:
         return f"The {names} {'was' if number == 1 else 'were'} {most_similar}."
     return f"{number} of {names} {'was' if number == 1 else 'were'} {most_similar}. The others are kept for later runs."
+
+
+def _list(given: Mapping[int, str]) -> str:
+    """The first names, and how many others there are."""
+    first, others = list(given.values())[:NUM_LISTED_NAMES], max(0, len(given) - NUM_LISTED_NAMES)
+    return ", ".join(first) + (f" and {count(others, 'other')}" if others else "")

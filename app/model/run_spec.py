@@ -26,6 +26,7 @@ LABELS = {
     "num_snapshots": "Columns of word lists",
     "score_next_batch": "Next-batch scores",
     "seed": "Random seed",
+    "num_shards": "Shards per mini-batch",
     "precision": "Floating-point precision",
     "batch_size": "Mini-batch size",
     "min_letters": "Minimum letters per word",

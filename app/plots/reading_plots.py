@@ -220,15 +220,20 @@ def _measure(texts: Sequence[str]) -> np.ndarray:
     return LETTER_PIXELS * np.array([len(text) + 1 for text in texts], float)
 
 
-def place_labels(x: np.ndarray, y: np.ndarray, sizes: np.ndarray, texts: Sequence[str]) -> list[float]:
+def place_labels(
+    x: np.ndarray, y: np.ndarray, sizes: np.ndarray, texts: Sequence[str], height: float = np.inf
+) -> list[float]:
     """Offsets in pixels, down from each dot's centre, of the lower edges of labels, so that labels overlap little.
 
-    x, y (N,): centres of the dots in pixels, y downwards; sizes (N,): their diameters. The first label is placed first,
-    above its dot; a later one is above or below its dot, or up to two lines further away, where it covers earlier
-    labels least, on a wide page and on a phone together.
+    x, y (N,): centres of the dots in pixels from the middle of the map, y downwards; sizes (N,): their diameters;
+    height: of the map in pixels. The first label is placed first, above its dot; a later one is above or below its dot,
+    or up to two lines further away, where it covers earlier labels least, on a wide page and on a phone together. A
+    label stays inside the map if one of these places is inside.
 
     >>> place_labels(np.zeros(2), np.array([0.0, 4.0]), np.full(2, 20.0), ["navy", "war"])
     [-10.0, 27.0]
+    >>> place_labels(np.zeros(1), np.array([-90.0]), np.array([20.0]), ["navy"], 200.0)
+    [27.0]
     """
     widths, offsets = _measure(texts), np.empty(0)
     for place in range(len(texts)):
@@ -239,7 +244,9 @@ def place_labels(x: np.ndarray, y: np.ndarray, sizes: np.ndarray, texts: Sequenc
         higher = (y[before] - y[place]) * MAP_SHARES[:, None] + offsets - tries[:, None, None]
         across = np.maximum((widths[before] + widths[place]) / 2 - apart, 0.0)
         covered = (across * np.maximum(LINE_PIXELS - np.abs(higher), 0.0)).sum((1, 2))
-        offsets = np.append(offsets, tries[covered.argmin()])
+        lower = y[place] + tries
+        outside = np.maximum(np.maximum(lower, LINE_PIXELS - lower) - height / 2, 0.0)
+        offsets = np.append(offsets, tries[np.lexsort((covered, outside))[0]])
     found: list[float] = offsets.tolist()
     return found
 
@@ -296,7 +303,7 @@ class MapPlot:
         )
         self.figure.add_glyph(self.labels, name)
         tooltips = [("topic", "@title"), ("size", "@share{0.0 %} @whole"), ("words", "@words")]
-        self.figure.add_tools(HoverTool(renderers=[dots], tooltips=tooltips), TapTool(renderers=[dots]))
+        self.figure.add_tools(HoverTool(renderers=[dots], tooltips=tooltips, limit=1), TapTool(renderers=[dots]))
         self._on_pick, self._on_point = on_pick, on_point
         self.source.selected.on_change("indices", self._tap)
         self.pointed = ColumnDataSource({"topic_id": []})
@@ -331,10 +338,10 @@ class MapPlot:
             pixels / max((1 + MAP_PADDING) * span, 1e-30) for pixels, span in zip(MAP_PIXELS, spans, strict=True)
         )
         x, y, size = (named[name].to_numpy(float) for name in ("x", "y", "size"))
-        middle = (frame["x"].min() + frame["x"].max()) / 2 if len(frame) else 0.0
+        middle, level = ((frame[axis].min() + frame[axis].max()) / 2 if len(frame) else 0.0 for axis in ("x", "y"))
         across = scale * (x - middle)
         asides = keep_inside(across, texts, MAP_PIXELS[0])
-        offsets = place_labels(across + asides, -scale * y, size, texts)
+        offsets = place_labels(across + asides, scale * (level - y), size, texts, MAP_PIXELS[1])
         self.labels.data = {
             "x": x.tolist(),
             "y": y.tolist(),

@@ -28,12 +28,13 @@ AT_END_STYLE = """
 """
 SIDE_BY_SIDE_STYLE = """
 :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: 16px; align-items: start; }
-@media (min-width: 1300px) { :host { grid-template-columns: minmax(0, 5fr) minmax(300px, 2fr); } }
+@media (min-width: 1300px) { :host { grid-template-columns: minmax(0, 18fr) minmax(300px, 7fr); } }
 """
 TOPICS_STYLE = """
 :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: 8px 24px; align-items: start; }
 @media (min-width: 1200px) { :host { grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); } }
 @media (min-width: 1350px) { :host { grid-template-columns: minmax(0, 7fr) minmax(0, 3fr); } }
+@media (min-width: 1200px) { :host { grid-template-rows: auto 1fr; } .aside { grid-column: 2; grid-row: 1 / span 2; } }
 """
 
 
@@ -97,7 +98,8 @@ class Readers:
         if name != TOPICS:
             return own
         topic_map, quality = own
-        return lay_topics(topic_map, self.explorer.chosen), self.explorer.related, quality
+        explorer = self.explorer
+        return lay_topics(topic_map, explorer.chosen, explorer.others), explorer.documents, quality
 
     def on_page(self, name: str) -> tuple[Any, ...]:
         """Return the views that follow a reading while a page is open.
@@ -161,9 +163,13 @@ def lay_side_by_side(wide: Any, narrow: Any) -> pn.Column:
     return pn.Column(wide, narrow, sizing_mode="stretch_width", stylesheets=[SIDE_BY_SIDE_STYLE], margin=0)
 
 
-def lay_topics(topic_map: Any, topic: Any) -> pn.Column:
-    """Lay out the selected topic next to the map, so that both are seen together, or below it in a narrow window."""
-    return pn.Column(topic_map, topic, sizing_mode="stretch_width", stylesheets=[TOPICS_STYLE], margin=0)
+def lay_topics(topic_map: Any, topic: Any, others: Any) -> pn.Column:
+    """Lay out the selected topic next to the map, so that both are seen together, or below it in a narrow window.
+
+    Other topics are below the map, or below the topic.
+    """
+    aside = pn.Column(topic, css_classes=["aside"], sizing_mode="stretch_width", margin=0)
+    return pn.Column(topic_map, aside, others, sizing_mode="stretch_width", stylesheets=[TOPICS_STYLE], margin=0)
 
 
 def lay_at_end(wide: Any, narrow: Any) -> pn.Column:

@@ -39,14 +39,20 @@ from stickbreaker.engine.corpora.stop_words import LANGUAGES
 
 QUIET_SECONDS = 0.35
 KINDS = "CSV, TSV, JSON lines, Parquet, text files or a zip of them; docword, .ldac or .mtx with a vocabulary file"
-SAMPLES = "<p>Or try a sample of State of the Union:</p>"
+SAMPLES = "<p>Or try a sample of State of the Union, with the words of each passage in random order:</p>"
 # Progress and errors stay in view when the user scrolls.
 IN_VIEW = {"position": "sticky", "top": "0", "z-index": "3", "background": "var(--panel-surface-color, Canvas)"}
 # The dialog has 20 px below its content, in which no text may show.
 IN_VIEW_BELOW = {**IN_VIEW, "top": "auto", "bottom": "-20px", "padding-bottom": "20px"}
-# On a phone the dialog takes the whole width.
+# On a phone the dialog takes the whole width. Its background is that of its parts that stay in view, also in dark mode.
 DIALOG_STYLE = {
-    "& .MuiDialog-paper": {"margin": {"xs": "8px", "sm": "32px"}, "width": "calc(100% - 16px)", "maxHeight": "94%"},
+    "& .MuiDialog-paper": {
+        "margin": {"xs": "8px", "sm": "32px"},
+        "width": "calc(100% - 16px)",
+        "maxHeight": "94%",
+        "background": "var(--panel-surface-color, Canvas)",
+        "border": "1px solid color-mix(in srgb, currentColor 25%, transparent)",
+    },
     "& .MuiDialog-paper .MuiIconButton-root": {"color": "inherit"},
     "& .MuiDialogTitle-root": {"fontSize": "1.25rem", "padding": "12px 16px 4px"},
 }

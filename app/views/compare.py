@@ -14,6 +14,7 @@ from stickbreaker.app.frames.compare_frames import (
     MatchedTopics,
     all_words,
     choose_pair,
+    describe_end,
     describe_size,
     describe_time,
     differing_settings,
@@ -319,8 +320,9 @@ def pair_html(runs: list[KeptRun], contents: list[KeptContent]) -> str:
         f"<tr><td class='far'>{distance:.3f}</td>{_cells(runs, contents, i, j)}</tr>"
         for i, j, distance in matched.pairs
     )
+    early = "".join(f"<p>{escape(describe_end(run))}</p>" for run in runs if run.status != "finished")
     return (
-        f"<h3>Differences</h3>{differ}<h3>Topics</h3><p>{_count(matched)}</p>"
+        f"<h3>Differences</h3>{early}{differ}<h3>Topics</h3><p>{_count(matched)}</p>"
         f"<table><thead><tr>{heads}</tr></thead><tbody>{topics}</tbody></table>{_left_over(runs, contents, matched)}"
     )
 

@@ -44,7 +44,7 @@ class CountNote(Viewer):
         self.cancel = pmui.Button(label="Cancel check", variant="text", size="small", margin=0)
         self.cancel.on_click(lambda event: cancel())
         self.text = pn.pane.HTML("", stylesheets=[STYLE], margin=(4, 10))
-        self.bar = ProgressBar("Check", sizing_mode="fixed", width=160)
+        self.bar = ProgressBar("Progress of the check", sizing_mode="fixed", width=160)
         self._parts = (self.text, self.bar, self.cancel)
         self._layout = pn.FlexBox(align_items="center", visible=False, gap="0")
 

@@ -24,6 +24,7 @@ from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading, ReadingJob
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.theme import topic_color
+from stickbreaker.app.widgets.layouts import Reveal
 from stickbreaker.app.widgets.pick_list import PickList
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.texts import TEXT_COMMANDS, Texts, find_texts
@@ -46,6 +47,12 @@ WORD_STYLE = """
 h3 { margin: 4px 0; } p { margin: 4px 0; font-size: 14px; }
 """
 NUM_IN_LEGEND = 6
+# Next to the list, the document stays in view while the list is scrolled.
+STAYS_STYLE = """
+@media (min-width: 1250px) {
+  :host { position: sticky; top: 0; max-height: calc(100vh - 72px); overflow: hidden auto; }
+}
+"""
 
 
 class DocumentBrowser(Viewer):
@@ -83,10 +90,11 @@ class DocumentBrowser(Viewer):
         self.after = pmui.Button(
             end_icon="arrow_forward", variant="text", size="small", on_click=lambda event: self._move(1)
         )
+        self._reveal = Reveal(margin=0, sizing_mode="stretch_width")
         for widget in (self.search, self._topic, self.least, self._order):
             widget.param.watch(lambda event: self._draw_found(), "value")
         selection.param.watch(lambda *events: self._draw_found(), ["topic", "span"])
-        selection.param.watch(lambda event: self._draw_document(), "document")
+        selection.param.watch(self._follow_document, "document")
         self._layout = self._lay_out()
         self._draw_found()
         self._draw_document()
@@ -107,7 +115,8 @@ class DocumentBrowser(Viewer):
             styles=flex,
         )
         neighbours = pn.FlexBox(self.before, self.after, justify_content="space-between", sizing_mode="stretch_width")
-        right = pn.Column(neighbours, self.words, self.topics, sizing_mode="stretch_width", styles=flex)
+        document = (self._reveal, neighbours, self.words, self.topics)
+        right = pn.Column(*document, sizing_mode="stretch_width", styles=flex, stylesheets=[STAYS_STYLE])
         heading = pn.pane.HTML(HEADING, sizing_mode="stretch_width", margin=(10, 10, 0, 10))
         parts = pn.FlexBox(left, right, gap="24px", align_items="flex-start", sizing_mode="stretch_width")
         return pn.Column(heading, parts, sizing_mode="stretch_width", margin=0)
@@ -165,6 +174,11 @@ class DocumentBrowser(Viewer):
             for row, piece in zip(shown, pieces, strict=True)
         ]
         self.found.show(listed, "No matching documents.")
+
+    def _follow_document(self, event: Any) -> None:
+        self._draw_document()
+        if event.new is not None:
+            self._reveal.number += 1
 
     def _draw_document(self) -> None:
         reading, row = self._reading(), self._selection.document

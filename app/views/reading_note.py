@@ -22,7 +22,7 @@ class ReadingNote(Viewer):
     def __init__(self, ask: Callable[[], None], **params: Any) -> None:
         super().__init__(**params)
         self._text = pn.pane.HTML("", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(8, 10))
-        self._bar = ProgressBar("Reading", margin=(0, 10))
+        self._bar = ProgressBar("Documents read", margin=(0, 10))
         self._again = pmui.Button(
             label="Infer the topics now", icon="menu_book", variant="outlined", size="small", margin=(4, 10)
         )

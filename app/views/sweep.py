@@ -88,7 +88,7 @@ class SweepPanel(Viewer):
         self._said.stylesheets = [STYLE, SAID_STYLE]
         # The buttons below do not move when the number of runs appears, which is when one of them is pressed.
         self._count.styles = {"min-height": "30px"}
-        self._bar = ProgressBar("Sweep")
+        self._bar = ProgressBar("Progress of the sweep")
         self.start = pmui.Button(label="Start sweep", icon="grid_view", color="primary", disabled=True)
         self.resume = pmui.Button(label="Continue sweep", icon="play_arrow", color="primary", visible=False)
         self.cancel = pmui.Button(label="Cancel sweep", icon="close", variant="outlined", visible=False)

@@ -78,8 +78,10 @@ class TopicExplorer(Viewer):
         self.typical = PickList(self._pick_document)
         self._facts, self._words_heading, self._holders_heading = _text(), _heading(WORDS), _heading("")
         self._watch()
-        self.chosen, self.related = self._lay_out_topic(), self._lay_out_related()
-        self._layout = pn.Column(self.chosen, self.related, sizing_mode="stretch_width", margin=0)
+        self.chosen, self.others = self._lay_out_topic(), self._lay_out_others()
+        self.documents = self._lay_out_documents()
+        parts = (self.chosen, self.others, self.documents)
+        self._layout = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
         self._draw()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -129,17 +131,15 @@ class TopicExplorer(Viewer):
             margin=0,
         )
 
-    def _lay_out_related(self) -> pn.viewable.Viewable:
+    def _lay_out_others(self) -> pn.viewable.Viewable:
+        """The nearest topics, and the topics of a word."""
         of_word = [] if self._of_word is None else [self._of_word]
-        parts = (
-            (self.search_field, self._holders_heading, self._holders, *of_word),
-            (_heading("Nearest topics"), self.near, _heading("Typical documents"), self.typical),
-        )
-        columns = (
-            pn.Column(*part, sizing_mode="stretch_width", styles={"flex": "1 1 420px", "min-width": "0"})
-            for part in parts
-        )
-        return pn.FlexBox(*columns, gap="24px", align_items="flex-start", sizing_mode="stretch_width")
+        search = (self.search_field, self._holders_heading, self._holders, *of_word)
+        parts = (_heading("Nearest topics"), self.near, *search)
+        return pn.Column(*parts, sizing_mode="stretch_width", margin=0)
+
+    def _lay_out_documents(self) -> pn.viewable.Viewable:
+        return pn.Column(_heading("Typical documents"), self.typical, sizing_mode="stretch_width", margin=0)
 
     def _position(self, topic_id: int | None) -> int | None:
         """The place of a topic in use; None without it."""

@@ -16,13 +16,14 @@ from stickbreaker.app.frames.reading_frames import (
     topic_lines,
     topic_tree,
 )
+from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Checkpoint, Progress
 from stickbreaker.app.model.reading import Reading, ReadingJob
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.panel_fixes import hideable
 from stickbreaker.app.plots.reading_plots import LinesPlot, MapPlot, TreePlot
-from stickbreaker.app.widgets.help_button import make_heading
+from stickbreaker.app.widgets.help_button import heading_html, make_heading
 
 HELP = (
     "<p>Each dot of the map is a topic. Dots near each other are topics with similar words; the distances approximate "
@@ -36,6 +37,7 @@ HELP = (
     "Jensen-Shannon distances). The farther right two topics join, the less similar they are.</p>"
 )
 
+TITLE, NEAR = "Map of topics", "Topics near each other have similar words."
 PAIR_STYLE = """
 :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: 8px 12px; align-items: start; }
 @media (min-width: 1350px) { :host { grid-template-columns: minmax(0, 9fr) minmax(0, 5fr); } }
@@ -69,8 +71,8 @@ class TopicMap(Viewer):
         pair = pn.Column(
             self._chart, self._tree_chart, sizing_mode="stretch_width", stylesheets=[PAIR_STYLE], margin=0
         )
-        heading = make_heading("Map of topics", HELP)
-        self._layout = pn.Column(heading, pair, self.lines_chart, sizing_mode="stretch_width", margin=0)
+        self.heading = make_heading(TITLE, HELP, NEAR)
+        self._layout = pn.Column(self.heading, pair, self.lines_chart, sizing_mode="stretch_width", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
@@ -100,6 +102,7 @@ class TopicMap(Viewer):
             self._draw()
 
     def _draw(self) -> None:
+        self.heading.object = heading_html(TITLE, HELP, describe_map(self._moment if self._is_replayed else None))
         if self._frame is not None:
             frame = map_then(self._frame, self._moment) if self._is_replayed else self._frame
             self.plot.show(frame, self._selection.topic)
@@ -136,3 +139,14 @@ class TopicMap(Viewer):
 
     def _pick(self, topic_id: int) -> None:
         self._selection.topic = topic_id
+
+
+def describe_map(moment: Checkpoint | None) -> str:
+    """Say what the map shows at a moment of the replay, or else in general; the lists do not follow the replay.
+
+    >>> describe_map(None)
+    'Topics near each other have similar words.'
+    """
+    if moment is None:
+        return NEAR
+    return f"Replay: sizes after {count(moment.documents_seen, 'document')}; words as last read."

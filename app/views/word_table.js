@@ -117,6 +117,8 @@ export function render({ model }) {
       const left = newest ? find_first(columns, newest.right, width).left : 0
       room.style.width = `${Math.max(0, left + width - table.offsetWidth)}px`
       scroller.scrollLeft = left
+      // A title is no wider than the part of the table that is seen, or its start would be cut.
+      table.style.setProperty("--seen", `${Math.min(width, table.offsetWidth - left) - 8}px`)
     }
     count_unseen()
   }
@@ -176,6 +178,8 @@ export function render({ model }) {
   const frame = make("div", {class: "frame"}, turns, scroller, empty)
   const watcher = new ResizeObserver(follow)
   watcher.observe(frame)
+  // Columns become wider when fonts arrive.
+  watcher.observe(table)
   model.on("remove", () => watcher.disconnect())
   return frame
 }

@@ -182,9 +182,8 @@ def make_widget(question: ConfigQuestion) -> pn.widgets.WidgetBase:
     """Make the input for a question."""
     shared = {"label": question.label, "sizing_mode": "stretch_width", "size": "small"}
     if question.kind == "choice":
-        return pmui.Select(
-            options=list(question.choices), value=question.default, helper_text=question.explanation, **shared
-        )
+        helper = f"{_begin(question.explanation.rstrip('.'))}."
+        return pmui.Select(options=list(question.choices), value=question.default, helper_text=helper, **shared)
     if question.kind == "switch":
         return pmui.Switch(value=question.default, description=_begin(question.explanation), **shared)
     widget = pmui.IntInput if question.kind == "whole" else pmui.FloatInput

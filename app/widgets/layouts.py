@@ -1,4 +1,4 @@
-"""Parts of the page that are sent when they are first shown, and progress bars."""
+"""Parts of the page that are sent when they are first shown, progress bars, and places that are scrolled into view."""
 
 from collections.abc import Callable, Sequence
 from html import escape
@@ -55,6 +55,14 @@ class Sight(PlainScript):
     label = param.String()
 
     _esm = read_script(Path(__file__).with_name("sight.js"))
+
+
+class Reveal(PlainScript):
+    """An invisible mark; its place is scrolled into view, unless it is seen, each time the number grows."""
+
+    number = param.Integer(default=0)
+
+    _esm = read_script(Path(__file__).with_name("reveal.js"))
 
 
 def fill_when_seen(layout: Any, make_parts: Callable[[], Sequence[Any]], label: str) -> None:

@@ -34,7 +34,8 @@ export function render({ model }) {
       } else send("delete", null)
     })
     const node = make("tr", {}, make("td", {}, make("label", {}, tick, chip)),
-      make("th", {scope: "row"}, name, note), ...cells, make("td", {}, open), make("td", {}, remove))
+      make("th", {scope: "row"}, name, note), ...cells,
+      make("td", {class: "press"}, open), make("td", {class: "press"}, remove))
     return {node, tick, chip, name, note, cells, open, remove}
   }
 

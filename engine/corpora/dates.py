@@ -22,6 +22,26 @@ if TYPE_CHECKING:
 FIRST_YEAR, LAST_YEAR = 1000, 2100
 NUM_GUESSED_FROM = 20
 ISO = "ISO8601"
+# The names of the months in English, German, French, Spanish, Italian, Portuguese, Dutch and Greek, without accents.
+MONTH_NAMES = (
+    "january januar janner janvier enero gennaio janeiro januari ιανουαριου ιανουαριος",
+    "february februar feber fevrier febrero febbraio fevereiro februari φεβρουαριου φεβρουαριος",
+    "march marz maerz mars marzo marco maart μαρτιου μαρτιος",
+    "april avril abril aprile απριλιου απριλιος",
+    "may mai mayo maggio maio mei μαιου μαιος",
+    "june juni juin junio giugno junho ιουνιου ιουνιος",
+    "july juli juillet julio luglio julho ιουλιου ιουλιος",
+    "august aout agosto augustus αυγουστου αυγουστος",
+    "september septembre septiembre setiembre settembre setembro σεπτεμβριου σεπτεμβριος",
+    "october oktober octobre octubre ottobre outubro οκτωβριου οκτωβριος",
+    "november novembre noviembre novembro νοεμβριου νοεμβριος",
+    "december dezember decembre diciembre dicembre dezembro δεκεμβριου δεκεμβριος",
+)
+MONTHS = {name: f"{number:02d}" for number, names in enumerate(MONTH_NAMES, 1) for name in names.split()}
+# "28. Oktober 2008", "1er mai 1968", "3 de mayo de 2009", "März 1848".
+NAMED_DATE = r"(?:(?P<day>\d{1,2})(?:\.|er|º|°)? +(?:de )?)?(?P<month>[^\W\d_]{3,}) +(?:de |del )?(?P<year>\d{4})"
+# Mail programs add the name of the time zone: "Tue, 8 Sep 2020 10:01:00 +0200 (CEST)".
+ZONE_NAME = r" \([A-Za-z ]+\)$"
 EARLY_YEAR = r"(?<!\d)1[0-6]\d\d(?!-?W)"
 HINT = "use a year (1863), an ISO date (1863-12-08), or one other form in all rows"
 
@@ -48,6 +68,10 @@ def read_dates(cells: Sequence[str], form: str = "") -> np.ndarray:
     ['1863', 'NaT', '1864']
     >>> read_dates(["13/12/1863", "12/1/1864"]).astype(str).tolist()
     ['1863-12-13', '1864-01-12']
+    >>> read_dates(["28. Oktober 2008", "3. März 2009"]).astype(str).tolist()
+    ['2008-10-28', '2009-03-03']
+    >>> read_dates(["Tue, 8 Sep 2020 10:01:00 +0200 (CEST)"]).astype(str).tolist()
+    ['2020-09-08T08:01:00']
     >>> read_dates(["now", "today"]).astype(str).tolist()
     ['NaT', 'NaT']
     >>> read_dates(["٢٠٢٠", "२०२१", "２０２２"]).astype(str).tolist()
@@ -83,6 +107,7 @@ def _clean(cells: Sequence[str]) -> "pd.Series":
     import pandas as pd
 
     texts = pd.Series([_plain_digits(cell) for cell in cells], dtype=str).str.strip()
+    texts = texts.str.replace(ZONE_NAME, "", regex=True)
     # pandas reads words such as "today" as the date on which it runs.
     return texts.where(texts.str.contains(r"\d"), "")
 
@@ -165,6 +190,22 @@ def _read_named_months(cells: "pd.Series") -> np.ndarray:
     return dates
 
 
+def _read_dates_with_names(cells: "pd.Series") -> np.ndarray:
+    """Read dates with the name of a month in one of several languages; months if no cell has a day."""
+    found = cells.map(_plain_letters).str.extract(f"^{NAMED_DATE}$")
+    days, months = found["day"].fillna("01").str.zfill(2), found["month"].map(MONTHS)
+    dates = _parse((found["year"] + "-" + months + "-" + days).fillna(""), ISO)
+    return dates.astype("datetime64[M]") if found["day"].isna().all() else dates.astype("datetime64[D]")
+
+
+def _plain_letters(text: str) -> str:
+    """Lower-case letters without accents."""
+    lower = text.casefold()
+    if lower.isascii():
+        return lower
+    return "".join(sign for sign in unicodedata.normalize("NFKD", lower) if not unicodedata.combining(sign))
+
+
 def _read_iso(cells: "pd.Series") -> np.ndarray:
     return _coarsest(_parse(cells, ISO))
 
@@ -228,4 +269,5 @@ FORMS: dict[str, Callable[["pd.Series"], np.ndarray]] = {
     "named months": _read_named_months,
     "iso": _read_iso,
     "stamps": _read_stamps,
+    "dates with names": _read_dates_with_names,
 }

@@ -8,6 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from tests.browser.dashboard import PHONE, WIDE
+from tests.browser.test_looks import find_barriers
 
 FIND_TOO_HIGH = """() => {
   const found = []
@@ -77,6 +78,7 @@ def test_a_sweep_fills_its_plot_and_its_runs_are_named_drawn_and_matched(swept):
     expect(page.get_by_role("button", name=f"Delete {name}")).to_be_visible()
     page.get_by_role("checkbox", name=f"Show the curve of {name}").check()
     expect(page.get_by_text(re.compile("topics matched, the largest of the left run first"))).to_be_visible()
+    assert find_barriers(page) == []
 
 
 def test_a_sweep_is_cancelled(swept):

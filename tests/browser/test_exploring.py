@@ -6,6 +6,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from tests.browser.dashboard import PHONE, WIDE
+
 # How far the main part of the page is scrolled.
 FIND_SCROLLED = """function find(root) {
   const main = root.querySelector(".main-content")
@@ -57,6 +59,20 @@ def test_the_back_button_returns_from_a_document_to_its_topic(finished):
     page.go_forward()
     expect(page.get_by_role("heading", name="Documents", exact=True)).to_be_visible()
     expect(page).to_have_url(re.compile("&document="))
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "narrow"])
+def test_a_document_is_in_view_when_it_is_opened_far_down_the_list_or_from_a_topic(look_at_finished, size):
+    dashboard = look_at_finished(size)
+    page = dashboard.page
+    document = page.get_by_role("heading", name=re.compile("^[0-9]{4} .+, passage [0-9]+$"))
+    dashboard.button("Documents").click()
+    page.get_by_role("button", name=re.compile("^open: ")).nth(20).click()
+    expect(document).to_be_in_viewport()
+    dashboard.button("Topics").click()
+    expect(document).to_be_hidden()
+    page.get_by_role("button", name=re.compile("^open: ")).nth(1).click()
+    expect(document).to_be_in_viewport()
 
 
 # The dots of the map: where each is on the screen, and how opaque.

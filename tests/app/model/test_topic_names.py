@@ -177,7 +177,11 @@ def test_saved_names_return_and_files_of_earlier_versions_have_none_that_were_gi
     ("returned", "said"),
     [
         (ReturnedNames(), ""),
-        (ReturnedNames({1: "war"}, 1), "The name kept for this corpus was given to the most similar topic."),
+        (ReturnedNames({1: "war"}, 1), "The name kept for this corpus was given to the most similar topic: war."),
+        (
+            ReturnedNames(dict(enumerate("abcdefg")), 7),
+            "The 7 names kept for this corpus were given to the most similar topics: a, b, c, d, e and 2 others.",
+        ),
         (ReturnedNames({}, 2), "No topic of this run is similar to the 2 names kept for this corpus."),
         (ReturnedNames({}, 2, "The disk is full."), "The disk is full."),
     ],

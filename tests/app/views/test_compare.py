@@ -97,6 +97,13 @@ def test_the_page_opens_on_two_runs_that_differ_until_the_user_chooses(open_comp
     assert (compare.left_choice.value, compare.right_choice.value) == ("7", "95")
 
 
+def test_the_page_says_which_run_of_the_pair_ended_early(open_compare):
+    compare = open_compare(Kept(replace(make_run("9", "paused"), documents_seen=50), make_run("8")))
+    assert (compare.left_choice.value, compare.right_choice.value) == ("9", "8")
+    assert "<p>run 9 ended early, after 50 of 100 documents" in compare.pair.object
+    assert "run 8 ended early" not in compare.pair.object
+
+
 def test_new_runs_wait_for_a_press_while_a_sweep_runs_and_do_not_move_the_page(open_compare):
     runs = make_run("9", kappa=0.6), make_run("7", kappa=0.9)
     kept = Kept(*runs)
