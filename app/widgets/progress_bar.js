@@ -1,6 +1,6 @@
 export function render({model}) {
   const done = make("span", {})
-  const bar = make("div", {class: "bar", role: "progressbar", "aria-label": model.label, "aria-valuemin": "0", "aria-valuemax": "100"}, done)
+  const bar = make("div", {class: "track", role: "progressbar", "aria-label": model.label, "aria-valuemin": "0", "aria-valuemax": "100"}, done)
   const write = () => {
     bar.setAttribute("aria-valuenow", model.value)
     done.style.width = `${model.value}%`
