@@ -63,6 +63,7 @@ from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.under_the_hood import UnderTheHood
 from stickbreaker.app.views.watched_settings import WatchedSettings
 from stickbreaker.app.views.word_table import WordTable
+from stickbreaker.app.widgets.layouts import lay_in_lines
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.corpora.texts import Texts, find_texts
 from stickbreaker.engine.files.whole_files import FileError
@@ -565,7 +566,7 @@ class Session:
         self.pages = Pages(make_parts, self.readers.note)
         fixes = (TypedNumbers(margin=0), UndrawnFigures(margin=0), self.drawer)
         unseen = (self.bring, Keyboard(), *fixes, BrowserHistory(self.address.go_back, margin=0))
-        above = pn.FlexBox(self.tabs, self.player, align_items="center", gap="0", sizing_mode="stretch_width")
+        above = lay_in_lines(self.tabs, self.player, sizing_mode="stretch_width")
         parts = (self.header, self.sharing, above, self.names_note, *self.pages.columns, *unseen)
         return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12), styles=NO_HEIGHT_LIMIT)
 

@@ -28,7 +28,7 @@ from stickbreaker.app.model.text_tasks import Stopped, TextTasks
 from stickbreaker.app.widgets.column_form import ColumnForm
 from stickbreaker.app.widgets.corpus_menu import CorpusMenu, MenuActions, make_note
 from stickbreaker.app.widgets.file_transfer import FileTransfer
-from stickbreaker.app.widgets.layouts import fill_if_shown, write_bar
+from stickbreaker.app.widgets.layouts import BAR_STYLE, fill_if_shown, write_bar
 from stickbreaker.app.widgets.word_form import WordForm
 from stickbreaker.engine.corpora.build import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
@@ -142,6 +142,7 @@ class BringCorpus(pn.viewable.Viewer):
         samples = pn.FlexBox(make_note(SAMPLES), *self.samples, align_items="center", sizing_mode="stretch_width")
         self._choice = pn.Column(self.mover, self.path, samples, sizing_mode="stretch_width")
         self._said = make_note("")
+        self._said.stylesheets = [*self._said.stylesheets, BAR_STYLE]
         self.cancel = _make_button("Cancel", self._cancel, icon="close", variant="outlined")
         self.working = pn.Column(self._said, self.cancel, visible=False, sizing_mode="stretch_width")
         self._state = pn.Column(self.fault, self.working, sizing_mode="stretch_width", styles=IN_VIEW)

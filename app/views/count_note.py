@@ -12,7 +12,7 @@ from stickbreaker.app.model.checked_count import NUM_SWEEPS, NUM_TOKENS, CountJo
 from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.widgets.help_button import HELP_STYLE, help_button
-from stickbreaker.app.widgets.layouts import ProgressBar, fill_if_shown
+from stickbreaker.app.widgets.layouts import ProgressBar, fill_if_shown, lay_in_lines
 
 LABEL = "Check the number of topics"
 HELP = (
@@ -44,9 +44,9 @@ class CountNote(Viewer):
         self.cancel = pmui.Button(label="Cancel check", variant="text", size="small", margin=0)
         self.cancel.on_click(lambda event: cancel())
         self.text = pn.pane.HTML("", stylesheets=[STYLE], margin=(4, 10))
-        self.bar = ProgressBar("Progress of the check", sizing_mode="fixed", width=160)
+        self.bar = ProgressBar("Progress of the check", sizing_mode="fixed", width=160, margin=(14, 10))
         self._parts = (self.text, self.bar, self.cancel)
-        self._layout = pn.FlexBox(align_items="center", visible=False, gap="0")
+        self._layout = lay_in_lines(visible=False)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout

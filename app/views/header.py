@@ -17,7 +17,7 @@ from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.model.run_spec import title_corpus
 from stickbreaker.app.panel_fixes import FREE_WIDTH, PlainScript
 from stickbreaker.app.theme import STATUS_COLORS
-from stickbreaker.app.widgets.layouts import fill_if_shown
+from stickbreaker.app.widgets.layouts import fill_if_shown, lay_in_lines
 from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.schedules import FEWEST_BATCHES
 
@@ -168,7 +168,7 @@ class Header(pn.viewable.Viewer):
             on_click=lambda event: actions.extend(),
         )
         self._parts = (self.run, self.step, self.restart, self.share, self.pace, self.extend)
-        self.buttons = pn.FlexBox(align_items="center", gap="10px 8px", margin=(10, 0, 0, 0))
+        self.buttons = lay_in_lines(gap="10px 8px", margin=(10, 0, 0, 0))
         self._note = self._fault = ""
         self.bar = StatusBar(buttons=self.buttons, sizing_mode="stretch_width", margin=(0, 10))
         self.bar.on_msg(lambda event: actions.toggle())

@@ -10,7 +10,7 @@ from panel.viewable import Viewer
 
 from stickbreaker.app.frames.summary_texts import describe_names
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.widgets.layouts import fill_if_shown
+from stickbreaker.app.widgets.layouts import fill_if_shown, lay_in_lines
 
 STYLE = "p { margin: 0; font-size: 14px; line-height: 1.4; color: var(--panel-on-surface-color, inherit); }"
 
@@ -28,7 +28,7 @@ class NamesNote(Viewer):
         self.close = pmui.Button(label="Close", variant="text", size="small", margin=0)
         self.close.on_click(self._close)
         self._parts = (self.text, self.undo, self.close)
-        self._layout = pn.FlexBox(align_items="center", visible=False, gap="0")
+        self._layout = lay_in_lines(visible=False)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout

@@ -16,6 +16,7 @@ import param
 
 from stickbreaker.app.model.limits import find_fault
 from stickbreaker.app.panel_fixes import PlainScript
+from stickbreaker.app.widgets.layouts import BAR_STYLE
 from stickbreaker.app.widgets.scripts import read_script
 from stickbreaker.app.widgets.uploads import MAX_FILES, PART_BYTES, Upload
 from stickbreaker.engine.corpora.corpus import CorpusError
@@ -48,7 +49,10 @@ class FileTransfer(PlainScript):
     max_files = param.Integer(MAX_FILES)
 
     _esm = read_script(Path(__file__).with_name("file_transfer.js"))
-    _stylesheets: ClassVar[list[str]] = [Path(__file__).with_name("file_transfer.css").read_text(encoding="utf-8")]
+    _stylesheets: ClassVar[list[str]] = [
+        BAR_STYLE,
+        Path(__file__).with_name("file_transfer.css").read_text(encoding="utf-8"),
+    ]
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Parts of the page that are sent when they are first shown, progress bars, and places that are scrolled into view."""
+"""Parts that are sent when they are first shown, lines that wrap, progress bars, and places scrolled into view."""
 
 from collections.abc import Callable, Sequence
 from html import escape
@@ -12,7 +12,15 @@ from stickbreaker.app.panel_fixes import PlainScript
 from stickbreaker.app.theme import THIS_RUN
 from stickbreaker.app.widgets.scripts import read_script
 
-BAR_STYLE = f"progress {{ display: block; width: 100%; accent-color: {THIS_RUN}; }}"
+BAR_STYLE = f"""
+progress {{
+  display: block; width: 100%; height: 6px; border: 0; border-radius: 3px; overflow: hidden; appearance: none;
+  background: color-mix(in srgb, currentColor 20%, transparent);
+}}
+progress::-webkit-progress-bar {{ background: transparent; }}
+progress::-webkit-progress-value {{ background: {THIS_RUN}; }}
+progress::-moz-progress-bar {{ background: {THIS_RUN}; }}
+"""
 
 
 def fill_if_shown(layout: Any, parts: Sequence[Any], is_shown: bool) -> None:
@@ -23,6 +31,14 @@ def fill_if_shown(layout: Any, parts: Sequence[Any], is_shown: bool) -> None:
     if is_shown and not layout.objects:
         layout.objects = list(parts)
     layout.visible = is_shown
+
+
+def lay_in_lines(*parts: Any, gap: str = "0", **params: Any) -> pn.Row:
+    """Lay out parts of fixed widths in a line, or in several lines if the page is narrow.
+
+    A `FlexBox` does the same from a template, which takes a browser longer; pages open with these parts.
+    """
+    return pn.Row(*parts, styles={"align-items": "center", "flex-wrap": "wrap", "gap": gap}, **params)
 
 
 class ProgressBar(pn.pane.HTML):
