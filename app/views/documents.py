@@ -32,9 +32,9 @@ from stickbreaker.engine.corpora.texts import TEXT_COMMANDS, Texts, find_texts
 # A topic of less is often a few words that other topics have too.
 LEAST_PERCENT = 10
 LINES = ("solid", "double", "dotted", "dashed", "wavy")
-HEADING = (
-    "<h2 style='margin:0'>Documents</h2><p style='margin:4px 0'>If a date range is selected on the Time page, "
-    "only documents in that range are listed.</p>"
+HEADING = "<h2 style='margin:0'>Documents</h2>"
+OF_DATES = (
+    "<p style='margin:4px 0'>If a date range is selected on the Time page, only documents in that range are listed.</p>"
 )
 WORD_STYLE = """
 .words { line-height: 1.9; font-size: 15px; margin: 6px 0; overflow-wrap: anywhere; }
@@ -81,6 +81,7 @@ class DocumentBrowser(Viewer):
         )
         orders = {"Share": "share", "Date": "date"}
         self._order = pmui.RadioButtonGroup(label="Sort by", options=orders, value="share", size="small")
+        self.heading = pn.pane.HTML(HEADING, sizing_mode="stretch_width", margin=(10, 10, 0, 10))
         self.count = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
         self.found, self.topics = PickList(self._open), PickList(self._pick_topic)
         self.words = pn.pane.HTML("", stylesheets=[WORD_STYLE], sizing_mode="stretch_width", margin=(0, 10))
@@ -117,9 +118,8 @@ class DocumentBrowser(Viewer):
         neighbours = pn.FlexBox(self.before, self.after, justify_content="space-between", sizing_mode="stretch_width")
         document = (self._reveal, neighbours, self.words, self.topics)
         right = pn.Column(*document, sizing_mode="stretch_width", styles=flex, stylesheets=[STAYS_STYLE])
-        heading = pn.pane.HTML(HEADING, sizing_mode="stretch_width", margin=(10, 10, 0, 10))
         parts = pn.FlexBox(left, right, gap="24px", align_items="flex-start", sizing_mode="stretch_width")
-        return pn.Column(heading, parts, sizing_mode="stretch_width", margin=0)
+        return pn.Column(self.heading, parts, sizing_mode="stretch_width", margin=0)
 
     def read(self, job: ReadingJob, progress: Progress) -> None:
         """Show the documents of a reading."""
@@ -146,6 +146,8 @@ class DocumentBrowser(Viewer):
             self.count.object = ""
             self.found.show([], "Available once all documents have been read.")
             return
+        has_dates = reading.corpus.has_dates
+        self.heading.object, self._order.visible = HEADING + OF_DATES * has_dates, has_dates
         topic_id: int | None = self._selection.topic if self._topic.value else None
         position, asked, least = reading.position(topic_id), str(self.search.value), self.least.value
         topic = None if position is None else (position, least / 100)

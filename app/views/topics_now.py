@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import panel as pn
 import param
 from panel.viewable import Viewer
@@ -78,9 +79,11 @@ def topic_rows(progress: Progress, shown: Sequence[int]) -> list[dict[str, Any]]
     now = progress.now
     if now is None or progress.vocabulary is None:
         return []
-    ranked = rank_topics(now.tokens)
+    ranked, used = rank_topics(now.tokens), rank_topics(now.expected_tokens)
     if not len(ranked):
         return []
+    # The number of topics on this page is that of the model: a topic that it uses is listed, however few tokens it has.
+    ranked = np.append(ranked, used[~np.isin(used, ranked)])
     topic_ids, shares = now.topic_ids[ranked], now.shares[ranked]
     largest = float(shares[0]) or 1.0
     return [

@@ -20,9 +20,10 @@ from stickbreaker.app.frames.reading_frames import (
 )
 from stickbreaker.app.model.reading import Reader, take_in
 from stickbreaker.app.model.record import Record
-from stickbreaker.app.views.topics_now import OF_MODEL, OF_READING, TopicsNow
+from stickbreaker.app.views.topics_now import NUM_TOPICS_SHOWN, OF_MODEL, OF_READING, TopicsNow
 from stickbreaker.app.views.word_table import WordTable
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
+from stickbreaker.engine.evaluation.held_out import rank_topics
 from tests.app.small_runs import SETTINGS, small_spec
 
 NUM_DOCUMENTS = 120
@@ -108,6 +109,15 @@ def test_the_weight_in_the_model_is_another_number_and_is_called_so_until_all_do
     assert OF_MODEL in now.whole.object
     now.update(take_in(record.progress(1), reading))
     assert OF_READING in now.whole.object
+
+
+def test_the_largest_topics_include_a_topic_of_the_model_that_hardly_any_document_has(reader, record):
+    progress, now = take_in(record.progress(1), reader.job.reading), TopicsNow()
+    used = rank_topics(progress.now.expected_tokens)
+    tokens = np.where(np.arange(len(progress.now.tokens)) == used[-1], 0.0, progress.now.tokens)
+    now.update(replace(progress, now=replace(progress.now, read_tokens=tokens)))
+    assert 1 < len(used) <= NUM_TOPICS_SHOWN
+    assert {row["key"]: row["weight"] for row in now.rows.rows}[progress.now.topic_ids[used[-1]]] == "0.0 %"
 
 
 def test_the_menu_of_the_word_lists_has_the_shares_of_a_reading(reader, record):

@@ -46,6 +46,16 @@ def test_documents_of_a_topic_have_a_tenth_of_it_or_the_share_of_the_slider(job,
     assert not browser.least.visible
 
 
+def test_documents_without_dates_are_not_said_to_have_some(job, progress):
+    browser, corpus = DocumentBrowser(Selection()), job.reading.corpus
+    browser.read(job, progress)
+    assert "date range" in browser.heading.object
+    undated = replace(corpus, dates=np.full(corpus.num_documents, "NaT", "datetime64[D]"))
+    model = replace(job.reading.model, corpus=undated)
+    browser.read(replace(job, reading=replace(job.reading, model=model)), progress)
+    assert "date" not in browser.heading.object
+
+
 def test_a_new_reading_updates_the_heat_map_and_keeps_its_zoom(job, progress):
     calendar = Calendar(Selection())
     calendar.read(job, progress)
