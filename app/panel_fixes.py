@@ -348,6 +348,16 @@ FIND_FILES: dict[tuple[type, str], Callable[[type], Any]] = {
     for kind, name in ((ReactiveESM, "_bundle_path"), (ReactiveESM, "_bundle_css"), (MaterialComponent, "_bundle_css"))
 }
 
+# Files that a page of the server does not need; a page that is saved to a file may need them.
+UNUSED_FILES: dict[tuple[type, str], Callable[[type], list[str]]] = {
+    (kind, name): vars(kind)[name].f
+    for kind, name in (
+        (NotificationArea, "__javascript__"),
+        (NotificationArea, "__css__"),
+        (ReactiveESMModel, "__javascript__"),
+    )
+}
+
 
 def speed_up_models() -> None:
     """Remember what the libraries find out again each time."""
@@ -366,14 +376,19 @@ def speed_up_models() -> None:
 
 
 def _leave_out_unused_files() -> None:
-    """Leave out of each page the files that no part of it needs.
+    """Leave out of each served page the files that no part of it needs.
 
     They are WebGL for plots (Bokeh 3.9), messages with their icons that those of panel-material-ui replace (Panel 1.9),
     and es-module-shims, which reads through every module before the browser does (`NATIVE_IMPORT`).
     """
     BokehResources._default_components = [name for name in BokehResources._default_components if name != "bokeh-gl"]
-    NotificationArea.__javascript_raw__ = NotificationArea.__css_raw__ = []
-    ReactiveESMModel.__javascript_raw__ = []
+    for (kind, name), find in UNUSED_FILES.items():
+        setattr(kind, name, classproperty(_find_unless_served(find)))
+
+
+def _find_unless_served(find: Callable[[type], list[str]]) -> Callable[[type], list[str]]:
+    """Find the files of a class, except for pages of a server."""
+    return lambda kind: [] if resources.RESOURCE_MODE == "server" else find(kind)
 
 
 def _remember_files(find: Callable[[type], Any]) -> Callable[[type], Any]:

@@ -86,6 +86,8 @@ def test_a_page_loads_no_file_that_no_part_of_it_needs():
     files = Resources(mode="server")
     names = [*files.js_files, *files.css_files]
     assert not [name for name in names if re.search("es-module-shims|bokeh-gl|notyf|font-awesome", name)]
+    saved = Resources(mode="cdn")
+    assert "es-module-shims.min.js" in {Path(name).name for name in saved.js_files}
     assert "bokeh.min.js" in {urlsplit(name).path.rpartition("/")[2] for name in names}
 
 
