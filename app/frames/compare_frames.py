@@ -106,7 +106,7 @@ def describe_changes(run: KeptRun) -> str:
 
 
 def describe_end(run: KeptRun) -> str:
-    """Say when a run ended that was left before its end."""
+    """Say that a run ended early, and after how many documents."""
     read = f"{run.documents_seen:,} of {count(run.documents_total, 'document')}"
     return f"{run.title} ended early, after {read}: its topics are those of that moment."
 
