@@ -34,6 +34,7 @@ from bokeh.core.has_props import HasProps
 from bokeh.core.property.descriptors import PropertyDescriptor, UnsetValueError
 from bokeh.document import Document
 from bokeh.models import ColumnDataSource, CustomJSTickFormatter, Plot, Scatter
+from bokeh.plotting import figure
 from bokeh.resources import Resources as BokehResources
 from bokeh.server.server import Server as BokehServer
 from bokeh.settings import settings
@@ -654,9 +655,17 @@ TOOLS_STYLE = """
 CORNERS = {"x": [0, 1], "y": [0, 1]}
 
 
-def hide_tools(figure: Any) -> None:
-    """Show the tools of a Bokeh figure only while the pointer is over it or one of them has the keyboard focus."""
-    figure.toolbar.update(logo=None, autohide=True, stylesheets=[TOOLS_STYLE])
+def make_figure(**options: Any) -> figure:
+    """Make a figure without an outline.
+
+    panel-material-ui 0.16 hides the outline of a figure on a light page, but not on a dark one (no issue known).
+    """
+    return figure(outline_line_color=None, **options)
+
+
+def hide_tools(fig: figure) -> None:
+    """Show the tools of a figure only while the pointer is over it or one of them has the keyboard focus."""
+    fig.toolbar.update(logo=None, autohide=True, stylesheets=[TOOLS_STYLE])
 
 
 def unseen_points() -> Scatter:
@@ -680,7 +689,7 @@ class Seed:
     the plot may stay empty (https://github.com/bokeh/bokeh/issues/6639, Bokeh 3.9).
     """
 
-    def __init__(self, fig: Any) -> None:
+    def __init__(self, fig: figure) -> None:
         self.source = ColumnDataSource(CORNERS)
         fig.add_glyph(self.source, unseen_points())
 
@@ -689,13 +698,13 @@ class Seed:
         self.source.data = CORNERS if is_needed else {"x": [], "y": []}
 
 
-def hideable(figure: Any, **options: Any) -> pn.Column:
+def hideable(fig: figure, **options: Any) -> pn.Column:
     """A column around a figure, to be hidden and shown instead of its pane; options are those of the pane.
 
     Panel 1.9 draws a figure whose pane is hidden before it is first drawn; a related fault of widgets:
     https://github.com/holoviz/panel/issues/5354.
     """
-    pane = pn.pane.Bokeh(figure, sizing_mode="stretch_width", **options)
+    pane = pn.pane.Bokeh(fig, sizing_mode="stretch_width", **options)
     return pn.Column(pane, sizing_mode="stretch_width", margin=0)
 
 

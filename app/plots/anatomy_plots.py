@@ -16,7 +16,7 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from stickbreaker.app.panel_fixes import hide_tools
+from stickbreaker.app.panel_fixes import hide_tools, make_figure
 from stickbreaker.app.plots.curve_plots import find_span
 from stickbreaker.app.theme import EARLIER_RUN, MARK, THIS_RUN
 
@@ -26,7 +26,7 @@ SLOT_HEIGHT, BOUND_HEIGHT = 300, 220
 
 def _figure(**more: Any) -> figure:
     """A figure that does not capture the scrolling of the page."""
-    fig = figure(sizing_mode="stretch_width", tools="save", toolbar_location="above", **more)
+    fig = make_figure(sizing_mode="stretch_width", tools="save", toolbar_location="above", **more)
     hide_tools(fig)
     return fig
 

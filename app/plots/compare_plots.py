@@ -7,7 +7,7 @@ import pandas as pd
 from bokeh.models import BasicTicker, ColumnDataSource, FixedTicker, HoverTool, NumeralTickFormatter
 from bokeh.plotting import figure
 
-from stickbreaker.app.panel_fixes import hide_tools
+from stickbreaker.app.panel_fixes import hide_tools, make_figure
 from stickbreaker.app.plots.curve_plots import HELDOUT_LABEL, LEFT_BORDER, set_x_axis
 
 HEIGHT = 340
@@ -16,7 +16,7 @@ MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "hex"
 
 
 def _score_figure(title: str, **more: Any) -> figure:
-    fig = figure(
+    fig = make_figure(
         height=HEIGHT,
         sizing_mode="stretch_width",
         tools="xpan,box_zoom,reset,save",

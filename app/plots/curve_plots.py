@@ -29,7 +29,7 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from stickbreaker.app.frames.progress_frames import CURVE_COLUMNS
-from stickbreaker.app.panel_fixes import hide_tools, unseen_points
+from stickbreaker.app.panel_fixes import hide_tools, make_figure, unseen_points
 from stickbreaker.app.theme import EARLIER_RUN, MARK, NOTE, ON_CHIP, THIS_RUN, WARM_UP
 from stickbreaker.engine.evaluation.held_out import NUM_TOPICS_RULE
 
@@ -128,7 +128,7 @@ def curve_plot(name: str, x_range: Range1d) -> CurvePlot:
 
 
 def _framed_figure(kind: CurveKind, x_range: Range1d) -> figure:
-    fig = figure(
+    fig = make_figure(
         height=CURVE_HEIGHT,
         sizing_mode="stretch_width",
         x_range=x_range,
@@ -297,7 +297,7 @@ class RatePlot(NamedTuple):
 
 def rate_plot() -> RatePlot:
     """Make an empty plot: planned rates as a faint line, past rates as a strong line, the present step as a dot."""
-    fig = figure(
+    fig = make_figure(
         height=150,
         sizing_mode="stretch_width",
         x_range=Range1d(0, 1),
@@ -307,10 +307,9 @@ def rate_plot() -> RatePlot:
         x_axis_label="mini-batch t",
         y_axis_label="ρ",
         min_border_right=12,
-        # The ground and the frame of the dark theme are not those of the settings.
+        # The ground of the dark theme is not that of the settings.
         background_fill_alpha=0,
         border_fill_alpha=0,
-        outline_line_color=None,
     )
     plot = RatePlot(
         figure=fig,

@@ -15,12 +15,11 @@ from bokeh.models import (
     Range1d,
     TapTool,
 )
-from bokeh.plotting import figure
 
 from stickbreaker.app.frames.life_frames import LANE_COLUMNS, MARK_COLUMNS
 from stickbreaker.app.frames.word_frames import OF_TOPIC
 from stickbreaker.app.model.topic_life import ALIKE, BORN, CLEAR, GONE
-from stickbreaker.app.panel_fixes import Seed, hide_tools
+from stickbreaker.app.panel_fixes import Seed, hide_tools, make_figure
 from stickbreaker.app.plots.curve_plots import find_span
 from stickbreaker.app.theme import LIGHT_BACKGROUND, topic_color
 
@@ -36,7 +35,7 @@ class WordPlot:
     def __init__(self, on_pick: Callable[[int], None]) -> None:
         self.lines = ColumnDataSource({"xs": [], "ys": [], "color": []})
         self.dots = ColumnDataSource({name: [] for name in ("topic_id", "title", "x", "y", "rank", "date", "color")})
-        self.figure = figure(
+        self.figure = make_figure(
             height=WORD_HEIGHT,
             sizing_mode="stretch_width",
             tools="reset,save",
@@ -93,7 +92,7 @@ class LifePlot:
     def __init__(self, on_pick: Callable[[int], None]) -> None:
         shown = LANE_COLUMNS, (*MARK_COLUMNS, "marker", "line", "stroke")
         self.lanes, self.marks = (ColumnDataSource({name: [] for name in names}) for names in shown)
-        self.figure = fig = figure(
+        self.figure = fig = make_figure(
             sizing_mode="stretch_width",
             tools="xpan,xwheel_zoom,reset,save",
             active_scroll=None,

@@ -26,7 +26,7 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from stickbreaker.app.frames.reading_frames import REST, REST_COLOR, TopicLines, TopicTree
-from stickbreaker.app.panel_fixes import Seed, hide_tools
+from stickbreaker.app.panel_fixes import Seed, hide_tools, make_figure
 from stickbreaker.app.plots.curve_plots import set_x_axis
 from stickbreaker.app.theme import EARLIER_RUN, NOTE, ON_CHIP, THIS_RUN, topic_color
 
@@ -97,7 +97,7 @@ def _hover(frame: pd.DataFrame, measure: str) -> list[tuple[str, str]]:
 def _period_figure(**more: Any) -> figure:
     """Make an empty figure with an x axis for periods."""
     tools = "xpan,xwheel_zoom,reset,save"
-    fig = figure(x_range=Range1d(), sizing_mode="stretch_width", tools=tools, active_scroll=None, **more)
+    fig = make_figure(x_range=Range1d(), sizing_mode="stretch_width", tools=tools, active_scroll=None, **more)
     hide_tools(fig)
     fig.xgrid.grid_line_color = None
     fig.xaxis.major_label_orientation = 0.9
@@ -262,7 +262,7 @@ class MapPlot:
     ) -> None:
         columns = ("topic_id", "title", "x", "y", "share", "whole", "words", "color", "size", "line", "stroke", "alpha")
         self.source = ColumnDataSource({name: [] for name in columns})
-        self.figure = figure(
+        self.figure = make_figure(
             height=MAP_HEIGHT,
             sizing_mode="stretch_width",
             tools="pan,wheel_zoom,reset,save",
@@ -369,7 +369,7 @@ class LinesPlot:
         self.lines = ColumnDataSource(
             {name: [] for name in ("topic_id", "title", "color", "xs", "ys", "width", "alpha")}
         )
-        self.figure = figure(
+        self.figure = make_figure(
             height=LINES_HEIGHT,
             sizing_mode="stretch_width",
             tools="",
@@ -415,7 +415,7 @@ class TreePlot:
     def __init__(self, on_pick: Callable[[int], None]) -> None:
         self.branches = ColumnDataSource({"xs": [], "ys": []})
         self.leaves = ColumnDataSource({"x": [], "y": [], "topic_id": [], "title": [], "color": [], "size": []})
-        self.figure = figure(
+        self.figure = make_figure(
             height=MAP_HEIGHT,
             sizing_mode="stretch_width",
             tools="",

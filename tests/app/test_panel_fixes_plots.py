@@ -32,11 +32,21 @@ from stickbreaker.app.panel_fixes import (
     hideable,
     is_drawn,
     is_loaded,
+    make_figure,
     offer,
     use_plain_texts,
 )
 
 BOKEH_JS = (Path(bokeh.__file__).parent / "server" / "static" / "js" / "bokeh.js").read_text(encoding="utf-8")
+
+
+def test_a_figure_has_no_outline_on_a_dark_page():
+    assert make_figure().outline_line_color is None
+
+
+def test_panel_material_ui_still_hides_outlines_on_light_pages_only():
+    script = (Path(pmui.__file__).parent / "utils.js").read_text(encoding="utf-8")
+    assert "minimal ? (dark ? 0.25 : 0) : 1" in script
 
 
 def test_tools_appear_on_hover_and_keep_a_place_in_the_keyboard_order():
