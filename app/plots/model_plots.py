@@ -3,36 +3,51 @@
 from typing import Any
 
 import holoviews as hv
-import numpy as np
 import pandas as pd
-from bokeh.models import HoverTool
+from bokeh.models import HoverTool, NumeralTickFormatter
 
 from stickbreaker.app.frames.reading_frames import REST
 from stickbreaker.app.panel_fixes import use_plain_texts
-from stickbreaker.app.plots.reading_plots import HOVER, LARGEST_DOT, MAP_PADDING, RAMP, SMALLEST_DOT
+from stickbreaker.app.plots.reading_plots import (
+    CHIP,
+    DOT_ALPHA,
+    HOVER,
+    MAP_PIXELS,
+    RAMP,
+    fit_map,
+    label_dots,
+    size_dots,
+)
 
-HALF_WIDTH, HEIGHT = 460, 420
-MOST_BARS, MOST_NAMED, LONGEST_NAME = 15, 10, 28
-MOST_PERIOD_LABELS = 24
+# The map, with room for its title and its tools.
+HALF_WIDTH, HEIGHT = int(MAP_PIXELS[0]) + 40, int(MAP_PIXELS[1]) + 37
+MOST_BARS, MOST_PERIOD_LABELS = 15, 24
+PERCENT = "0 %"
 TOOLTIPS = [("topic", "@title"), ("share of tokens", "@share{0.0 %}"), ("words", "@words")]
 
 
 def draw_map(frame: pd.DataFrame) -> Any:
     """Draw a map frame: a dot for each topic, whose area is the topic's share; the largest are named."""
-    largest = max(frame["share"].max(), 1e-30)
-    sizes = np.maximum(LARGEST_DOT * np.sqrt(frame["share"] / largest), SMALLEST_DOT)
+    frame = frame.assign(size=size_dots(frame["share"]))
+    middle, level, scale = fit_map(frame)
+    half_width, half_height = (pixels / 2 / scale for pixels in MAP_PIXELS)
     details = ["title", "share", "words", "color", "size"]
-    dots = hv.Points(frame.assign(size=sizes), ["x", "y"], details, label="Map of topics").opts(
-        color="color", size="size", alpha=0.7, tools=[HoverTool(tooltips=TOOLTIPS)], default_tools=[]
+    dots = hv.Points(frame, ["x", "y"], details, label="Map of topics").opts(
+        color="color", size="size", alpha=DOT_ALPHA, tools=[HoverTool(tooltips=TOOLTIPS)], default_tools=[]
     )
-    named = frame.nlargest(MOST_NAMED, "share").assign(title=lambda rows: rows["title"].map(_cut))
-    names = hv.Labels(named, ["x", "y"], "title").opts(text_font_size="8pt", text_color="black")
+    labels = label_dots(frame)
+    places = labels.assign(x=labels["x"] + labels["aside"] / scale, y=labels["y"] - labels["offset"] / scale)
+    chip = {name: value for name, value in CHIP.items() if name != "padding"}
+    names = hv.Labels(places, ["x", "y"], "text").opts(
+        text_baseline="bottom", backend_opts={"glyph.padding": CHIP["padding"]}, **chip
+    )
     return (dots * names).opts(
         width=HALF_WIDTH,
         height=HEIGHT,
         xaxis=None,
         yaxis=None,
-        padding=MAP_PADDING,
+        xlim=(middle - half_width, middle + half_width),
+        ylim=(level - half_height, level + half_height),
         show_legend=False,
         title="Map of topics",
     )
@@ -50,7 +65,7 @@ def draw_bars(frame: pd.DataFrame) -> Any:
         xlabel="",
         ylabel="share of tokens",
         # The axes are exchanged: this is the format of the shares. That of the names would be an error in the browser.
-        xformatter="%.2f",
+        xformatter=NumeralTickFormatter(format=PERCENT),
         title="Largest topics",
         tools=[HoverTool(tooltips=TOOLTIPS)],
         default_tools=[],
@@ -67,6 +82,8 @@ def draw_time(frame: pd.DataFrame, measure: str) -> Any:
     return hv.HeatMap(cells, ["place", "title"], ["value", "period", "documents"]).opts(
         cmap=list(RAMP),
         colorbar=True,
+        clabel=measure,
+        cformatter=NumeralTickFormatter(format=PERCENT),
         width=2 * HALF_WIDTH,
         height=HEIGHT,
         xlabel="",
@@ -77,7 +94,3 @@ def draw_time(frame: pd.DataFrame, measure: str) -> Any:
         tools=[HoverTool(tooltips=tooltips)],
         default_tools=[],
     )
-
-
-def _cut(title: str) -> str:
-    return title if len(title) <= LONGEST_NAME else f"{title[: LONGEST_NAME - 1]}…"

@@ -251,6 +251,39 @@ def place_labels(
     return found
 
 
+def size_dots(shares: pd.Series) -> np.ndarray:
+    """Diameters (N,) of dots in pixels: the area of a dot is its share."""
+    largest = shares.max() if len(shares) else 1.0
+    return np.asarray(np.maximum(LARGEST_DOT * np.sqrt(shares / max(largest, 1e-30)), SMALLEST_DOT))
+
+
+def fit_map(frame: pd.DataFrame) -> tuple[float, float, float]:
+    """The middle (x, y) of a map frame, and how many pixels of a map on a wide page its unit has."""
+    corners = [(frame[axis].min(), frame[axis].max()) if len(frame) else (0.0, 0.0) for axis in ("x", "y")]
+    scales = [
+        pixels / max((1 + MAP_PADDING) * (high - low), 1e-9)
+        for pixels, (low, high) in zip(MAP_PIXELS, corners, strict=True)
+    ]
+    middle, level = ((low + high) / 2 for low, high in corners)
+    return float(middle), float(level), float(min(scales))
+
+
+def label_dots(frame: pd.DataFrame) -> pd.DataFrame:
+    """Labels of the largest dots of a map frame with sizes, so that they overlap little.
+
+    x, y: of their dots; text; aside, offset: pixels to the right and down from there to the middle of the lower edge.
+    """
+    named = frame.nlargest(NUM_NAMED_DOTS, "share")
+    short = _cut(named["title"].tolist(), MOST_DOT_LABEL)
+    texts = [short[title] for title in named["title"]]
+    middle, level, scale = fit_map(frame)
+    x, y, size = (named[name].to_numpy(float) for name in ("x", "y", "size"))
+    across = scale * (x - middle)
+    asides = keep_inside(across, texts, MAP_PIXELS[0])
+    offsets = place_labels(across + asides, scale * (level - y), size, texts, MAP_PIXELS[1])
+    return pd.DataFrame({"x": x, "y": y, "text": texts, "aside": asides, "offset": offsets})
+
+
 class MapPlot:
     """The map of topics: built once, updated by `show`; a tap calls `on_pick(topic_id)`.
 
@@ -321,34 +354,14 @@ class MapPlot:
 
     def show(self, frame: pd.DataFrame, chosen: int | None) -> None:
         """Draw a map frame; the area of a dot is the topic's share, and the selected topic has a thick outline."""
-        largest = frame["share"].max() if len(frame) else 1.0
-        sizes = LARGEST_DOT * np.sqrt(frame["share"] / max(largest, 1e-30))
         frame = frame.assign(
-            size=np.maximum(sizes, SMALLEST_DOT),
+            size=size_dots(frame["share"]),
             line=np.where(frame["topic_id"] == chosen, THIS_RUN, "rgba(128,128,128,0.6)"),
             stroke=np.where(frame["topic_id"] == chosen, 5, 2),
             alpha=DOT_ALPHA,
         )
         self.source.data = frame.to_dict("list")
-        named = frame.nlargest(NUM_NAMED_DOTS, "share")
-        short = _cut(named["title"].tolist(), MOST_DOT_LABEL)
-        texts = [short[title] for title in named["title"]]
-        spans = [np.ptp(frame[axis]) if len(frame) else 0.0 for axis in ("x", "y")]
-        scale = min(
-            pixels / max((1 + MAP_PADDING) * span, 1e-30) for pixels, span in zip(MAP_PIXELS, spans, strict=True)
-        )
-        x, y, size = (named[name].to_numpy(float) for name in ("x", "y", "size"))
-        middle, level = ((frame[axis].min() + frame[axis].max()) / 2 if len(frame) else 0.0 for axis in ("x", "y"))
-        across = scale * (x - middle)
-        asides = keep_inside(across, texts, MAP_PIXELS[0])
-        offsets = place_labels(across + asides, scale * (level - y), size, texts, MAP_PIXELS[1])
-        self.labels.data = {
-            "x": x.tolist(),
-            "y": y.tolist(),
-            "text": texts,
-            "aside": asides.tolist(),
-            "offset": offsets,
-        }
+        self.labels.data = label_dots(frame).to_dict("list")
         self.seed.stand_in(frame.empty)
 
     def _tap(self, _name: str, _old: Any, new: list[int]) -> None:

@@ -6,11 +6,12 @@ import holoviews as hv
 import numpy as np
 import pytest
 from bokeh.document import Document
-from bokeh.models import ColumnDataSource, Plot, PrintfTickFormatter
+from bokeh.models import ColorBar, ColumnDataSource, NumeralTickFormatter, Plot
 from pyviz_comms import Comm
 
 from stickbreaker import engine
 from stickbreaker.app.notebook import LiveRun, plot_bars, plot_map, plot_time
+from stickbreaker.app.plots.reading_plots import MAP_PIXELS, label_dots
 
 
 @pytest.fixture
@@ -165,8 +166,24 @@ def test_each_plot_of_a_model_is_of_holoviews_and_shows_its_topics_with_their_la
 
 def test_shares_of_the_bars_have_a_format_and_names_of_topics_have_not(model, tiny_corpus):
     drawn = hv.renderer("bokeh").get_plot(plot_bars(model, tiny_corpus)).state
-    assert isinstance(drawn.xaxis[0].formatter, PrintfTickFormatter)
-    assert not isinstance(drawn.yaxis[0].formatter, PrintfTickFormatter)
+    assert isinstance(drawn.xaxis[0].formatter, NumeralTickFormatter)
+    assert not isinstance(drawn.yaxis[0].formatter, NumeralTickFormatter)
+
+
+def test_the_colour_bar_says_that_it_is_the_share_of_tokens(model, tiny_corpus):
+    drawn = hv.renderer("bokeh").get_plot(plot_time(model, tiny_corpus)).state
+    (bar,) = drawn.select({"type": ColorBar})
+    assert (bar.title, bar.formatter.format) == ("share of tokens", "0 %")
+
+
+def test_labels_of_the_map_are_where_the_page_has_them(model, tiny_corpus):
+    shown = plot_map(model, tiny_corpus)
+    dots, labels = shown.Points.Map_of_topics.dframe(), shown.Labels.I.dframe()
+    (low, high), height = hv.Store.lookup_options("bokeh", shown, "plot").kwargs["ylim"], MAP_PIXELS[1]
+    sought = label_dots(dots)
+    moved = sought["y"] - sought["offset"] * (high - low) / height
+    np.testing.assert_allclose(labels["y"], moved)
+    assert labels["text"].tolist() == sought["text"].tolist()
 
 
 def test_without_the_page_show_says_what_to_install():
