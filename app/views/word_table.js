@@ -52,6 +52,12 @@ export function render({ model }) {
     scroller.addEventListener(event, () => { follows = false }, {passive: true})
   }
 
+  // A word that is cut is shown in full at the pointer.
+  scroller.addEventListener("pointerover", ({target}) => {
+    const cell = target.closest("td")
+    if (cell) cell.title = cell.scrollWidth > cell.clientWidth ? cell.dataset.key.slice(1) : ""
+  })
+
   function write_head() {
     while (head.children.length > model.columns.length + 1) head.lastChild.remove()
     if (!head.children.length) head.append(make("th", {scope: "col", class: "rank"}, make("span", {class: "said"}, "Rank")))
