@@ -288,12 +288,6 @@ def check_contents(folder: Path) -> None:
         verify_part(folder / name, header, STORED_CORPUS)
 
 
-def check_target(target: Path) -> None:
-    """Raise CorpusError if a path exists already, so that no corpus is overwritten."""
-    if target.exists():
-        raise CorpusError(f"{target} already exists. Delete it, or choose another folder.")
-
-
 def seal_corpus(folder: Path, manifest: Manifest, words: Sequence[str], groups: Sequence[str] | None) -> None:
     """Complete a folder of shards: write the vocabulary, the groups and the manifest.
 

@@ -23,7 +23,6 @@ from stickbreaker.engine.corpora.shards import (
     ShardFiles,
     ShardSize,
     check_contents,
-    check_target,
     digest_manifest,
     name_shard,
     read_manifest,
@@ -31,7 +30,7 @@ from stickbreaker.engine.corpora.shards import (
     write_shard,
 )
 from stickbreaker.engine.files.verified_files import reading
-from stickbreaker.engine.files.whole_files import FileError, building
+from stickbreaker.engine.files.whole_files import FileError, building, find_new_folder
 
 SHARD_DOCUMENTS = 65_536
 # Entries that are loaded at once, 8 bytes each.
@@ -332,11 +331,10 @@ def store_corpus(corpus: Corpus, to: str | PathLike[str], shard_documents: int =
     CorpusError
         If the folder exists or cannot be written.
     """
-    target = Path(to).expanduser().absolute()
-    check_target(target)
     own = np.arange(corpus.num_documents)
     has_groups = not (np.array_equal(corpus.groups, own) and len(corpus.group_titles) == len(own))
     try:
+        target = find_new_folder(to)
         with building(target) as work:
             manifest = _write_shards(corpus, work, shard_documents, has_groups)
             seal_corpus(work, manifest, corpus.vocabulary.words, corpus.group_titles if has_groups else None)

@@ -227,6 +227,96 @@ def test_remote_files_are_copied_by_fsspec(table, tmp_path):
         build("memory://bucket/_SUCCESS", to=tmp_path / "other")
 
 
+def test_complete_copies_are_kept_if_the_connection_fails(tmp_path, monkeypatch):
+    system = fsspec.filesystem("memory")
+    for name in "abc":
+        system.pipe_file(f"/failing/{name}.csv", b"text\npeace\nwar\n")
+    opened = type(system).open
+
+    def fail(self, path, *rest):
+        if path.endswith("b.csv"):
+            raise OSError("connection lost")
+        return opened(self, path, *rest)
+
+    with monkeypatch.context() as failing:
+        failing.setattr(type(system), "open", fail)
+        with pytest.raises(CorpusError, match=r"Cannot read memory://failing \(connection lost\).*complete copies"):
+            build("memory://failing", to=tmp_path / "disk", words=ALL)
+    (copy,) = tmp_path.glob(".disk.building/copies-*/*")
+    written = copy.stat().st_mtime_ns
+    with pytest.raises(CorpusError, match="has no column 'said'"):
+        build("memory://failing", to=tmp_path / "disk", text="said", words=ALL)
+    assert copy.stat().st_mtime_ns == written
+    assert build("memory://failing", to=tmp_path / "disk", words=ALL).num_documents == 6
+    assert list(tmp_path.glob(".*")) == []
+
+
+def test_a_full_disk_is_named_while_remote_files_are_copied(tmp_path, monkeypatch):
+    fsspec.filesystem("memory").pipe_file("/full/a.csv", b"text\npeace\n")
+
+    def fill_up(file):
+        if Path(file.name).parent.name.startswith("copies-"):
+            raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr("stickbreaker.engine.files.whole_files.sync", fill_up)
+        with pytest.raises(CorpusError, match=r"The build of .*disk stopped \(.*No space left.*free space"):
+            build("memory://full", to=tmp_path / "disk", words=ALL)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_processes_never_build_the_same_corpus(table, tmp_path):
+    def build_again(done):
+        build(table, to=tmp_path / "disk", text="said")
+
+    with pytest.raises(CorpusError, match="Another process is building .*disk. Wait until it ends"):
+        build(table, to=tmp_path / "disk", text="said", callback=build_again)
+    assert build(table, to=tmp_path / "disk", text="said").num_documents > 1_000
+    assert list(tmp_path.glob(".*")) == []
+
+
+def test_a_build_in_a_folder_of_its_sources_continues(tmp_path):
+    (tmp_path / "one.txt").write_text("peace")
+    (tmp_path / "two.txt").write_text("war")
+
+    def stop(done):
+        if done > 0.85:
+            raise Stop
+
+    with pytest.raises(Stop):
+        build(tmp_path, to=tmp_path / "disk", words=ALL, callback=stop)
+    assert build(tmp_path, to=tmp_path / "disk", words=ALL).num_documents == 2
+
+
+def test_tables_in_subfolders_are_read(rows, tmp_path):
+    for year, part in (("year=1900", rows[:50]), ("year=1901", rows[50:100])):
+        (tmp_path / "tables" / year).mkdir(parents=True)
+        write_table(part, tmp_path / "tables" / year / "part.parquet")
+    (tmp_path / "tables" / "_SUCCESS").touch()
+    (tmp_path / "tables" / ".hidden").mkdir()
+    write_table(rows, tmp_path / "tables" / ".hidden" / "part.parquet")
+    built = build(tmp_path / "tables", to=tmp_path / "disk", words=ALL, **COLUMNS)
+    whole = build(write_table(rows[:100], tmp_path / "a.parquet"), to=tmp_path / "whole", words=ALL, **COLUMNS)
+    assert (built.counts != whole.counts).nnz == 0
+
+
+def test_a_folder_without_permission_is_named_at_once(table, tmp_path, monkeypatch):
+    def refuse(path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "exists", refuse)
+    with pytest.raises(CorpusError, match=r"Cannot write .*disk \(Permission denied\)"):
+        build(table, to=tmp_path / "disk", text="said")
+
+
+@pytest.mark.parametrize("to", ["s3://bucket/disk", "memory://disk"])
+def test_a_corpus_is_not_written_to_an_address(table, tmp_path, monkeypatch, to):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CorpusError, match="Cannot write to the address .*: name a folder of this machine"):
+        build(table, to=to, text="said")
+    assert list(tmp_path.iterdir()) == [table]
+
+
 def test_a_source_without_usable_rows_or_words_is_refused(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("text,date\npeace,soon\n,1900\n")

@@ -189,7 +189,7 @@ def test_a_corpus_is_stored_completely_or_not_at_all(tiny_corpus, tmp_path, monk
 
 
 def test_an_existing_folder_is_never_replaced(tiny_corpus, small):
-    with pytest.raises(CorpusError, match="already exists. Delete it, or choose another folder"):
+    with pytest.raises(CorpusError, match="already exists: delete it, or choose another folder"):
         store_corpus(tiny_corpus, small)
     with pytest.raises(CorpusError, match="Cannot write"):
         store_corpus(tiny_corpus, small / files.MANIFEST / "below")
