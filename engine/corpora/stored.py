@@ -277,9 +277,10 @@ def _read_column(path: Path, name: str) -> list[str]:
 
 
 def is_stored(path: str | PathLike[str]) -> bool:
-    """Return whether a path is the folder of a stored corpus."""
+    """Return whether a path is the folder of a stored corpus; its manifest may be missing."""
     # Path("") is the current folder, and Path.is_file fails for a name that is too long.
-    return bool(os.fspath(path)) and os.path.isfile(os.path.join(os.path.expanduser(path), MANIFEST))
+    folder = os.path.expanduser(path)
+    return bool(folder) and any(os.path.isfile(os.path.join(folder, name)) for name in (MANIFEST, name_shard(0)))
 
 
 def open_stored(path: str | PathLike[str], name: str = "") -> StoredCorpus:
