@@ -30,11 +30,11 @@ from stickbreaker.engine.corpora.pieces import (
     list_bad,
     list_files,
 )
-from stickbreaker.engine.corpora.remote_files import copy_remote, is_remote
+from stickbreaker.engine.corpora.remote_files import copy_remote
 from stickbreaker.engine.corpora.rows import BadRows
 from stickbreaker.engine.corpora.shards import Manifest, ShardSize, seal_corpus
-from stickbreaker.engine.corpora.sources import find_source
-from stickbreaker.engine.corpora.stored import SHARD_DOCUMENTS, StoredCorpus, open_stored
+from stickbreaker.engine.corpora.sources import find_source, is_remote
+from stickbreaker.engine.corpora.stored import SHARD_DOCUMENTS, StoredCorpus, name_unfinished, open_stored
 from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES
 from stickbreaker.engine.corpora.words import WordChoices
 from stickbreaker.engine.files.whole_files import FileError, claim, find_new_folder, replacing, sync_folder
@@ -141,7 +141,7 @@ def _working_in(to: str | PathLike[str]) -> Iterator[tuple[Path, Path]]:
     It yields the folder to make and the folder of the unfinished build.
     """
     target = _find_target(to)
-    work = target.with_name(f".{target.name}.building")
+    work = name_unfinished(target)
     with _claiming(target, work):
         # Another build may just have made it.
         _find_target(to)

@@ -1,6 +1,5 @@
 """Copies of files from remote addresses, such as s3://bucket/texts/, made by fsspec if it is installed."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
@@ -10,15 +9,6 @@ from stickbreaker.engine.corpora.sources import KINDS, is_known
 from stickbreaker.engine.files.whole_files import FileError, replacing
 
 BLOCK_BYTES = 1 << 20
-
-
-def is_remote(path: str) -> bool:
-    """Return whether a path is a remote address.
-
-    >>> is_remote("s3://bucket/texts.parquet"), is_remote("C:/texts.parquet")
-    (True, False)
-    """
-    return bool(re.match(r"[a-z][a-z0-9+.]*://", path))
 
 
 def copy_remote(address: str, folder: Path) -> list[Path]:

@@ -276,6 +276,11 @@ def _read_column(path: Path, name: str) -> list[str]:
         return cast(list[str], parquet.read_table(path)[name].to_pylist())
 
 
+def name_unfinished(target: Path) -> Path:
+    """The folder of an unfinished build of a corpus."""
+    return target.with_name(f".{target.name}.building")
+
+
 def is_stored(path: str | PathLike[str]) -> bool:
     """Return whether a path is the folder of a stored corpus; its manifest may be missing."""
     # Path("") is the current folder, and Path.is_file fails for a name that is too long.

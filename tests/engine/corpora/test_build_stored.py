@@ -10,7 +10,7 @@ import fsspec
 import numpy as np
 import pytest
 
-from stickbreaker.engine import CorpusError, WordChoices, build, load_corpus
+from stickbreaker.engine import CorpusError, WordChoices, build, load_corpus, preview
 from stickbreaker.engine.corpora import build_stored, pieces
 from stickbreaker.engine.corpora.texts import find_texts
 from tests.engine.corpora.small_files import COLUMNS, assert_same_corpora, make_rows, write_table
@@ -286,6 +286,30 @@ def test_a_build_in_a_folder_of_its_sources_continues(tmp_path):
     with pytest.raises(Stop):
         build(tmp_path, to=tmp_path / "disk", words=ALL, callback=stop)
     assert build(tmp_path, to=tmp_path / "disk", words=ALL).num_documents == 2
+
+
+def test_an_unfinished_build_is_named_when_it_is_loaded(table, tmp_path):
+    def look(done):
+        with pytest.raises(CorpusError, match="The build of .*disk is unfinished. Wait for it, or build again"):
+            load_corpus(tmp_path / "disk")
+
+    build(table, to=tmp_path / "disk", text="said", callback=look)
+
+
+@pytest.mark.parametrize("read", [load_corpus, preview])
+def test_only_a_build_reads_an_address(read):
+    with pytest.raises(CorpusError, match="s3://bucket/said.csv is a remote address. Build a corpus from it"):
+        read("s3://bucket/said.csv")
+
+
+def test_a_source_folder_without_permission_is_named(tmp_path, monkeypatch):
+    def refuse(path):
+        raise PermissionError(13, "Permission denied")
+
+    (tmp_path / "texts").mkdir()
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(CorpusError, match=r"Cannot read .*texts \(Permission denied\). Check its permissions"):
+        load_corpus(tmp_path / "texts")
 
 
 def test_tables_in_subfolders_are_read(rows, tmp_path):
