@@ -34,8 +34,9 @@ from stickbreaker.engine.corpora.remote_files import copy_remote
 from stickbreaker.engine.corpora.rows import BadRows
 from stickbreaker.engine.corpora.shards import Manifest, ShardSize, seal_corpus
 from stickbreaker.engine.corpora.sources import find_source, is_remote
-from stickbreaker.engine.corpora.stored import SHARD_DOCUMENTS, StoredCorpus, name_unfinished, open_stored
+from stickbreaker.engine.corpora.stored import SHARD_DOCUMENTS, StoredCorpus, is_stored, name_unfinished, open_stored
 from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES
+from stickbreaker.engine.corpora.text_files import TEXT_SUFFIXES
 from stickbreaker.engine.corpora.words import WordChoices
 from stickbreaker.engine.files.whole_files import FileError, claim, find_new_folder, replacing, sync_folder
 from stickbreaker.engine.parallel.clusters import connect
@@ -81,8 +82,8 @@ def build(  # noqa: PLR0913
     ----------
     source : str, path, or sequence of them
         Files or folders of text, as for `load_corpus`, of any size. A folder of tables is read table by table, with
-        its subfolders, in the order of their names. An address such as `s3://bucket/texts/` needs fsspec; its files
-        are copied first.
+        its subfolders if it has no tables of its own and no texts, in the order of their names. An address such as
+        `s3://bucket/texts/` needs fsspec; its files are copied first.
     to : str or path
         The folder to make.
     text, date, title, group : str, optional
@@ -208,11 +209,16 @@ def list_sources(source: Source | Sequence[Source], work: Path) -> list[Path]:
 
 
 def _list_tables(path: Path) -> list[Path]:
-    """The tables of a folder and its subfolders by name, if it has any; otherwise the file or folder itself."""
+    """The tables of a folder by name, or of its subfolders if there are no texts; otherwise the file or folder."""
     found = find_source(path, max_bytes=float("inf")).absolute()
     if not found.is_dir():
         return [found]
-    return [file for file in list_files(found) if file.suffix.lower() in TABLE_SUFFIXES] or [found]
+    files = [file for file in list_files(found) if not is_stored(file.parent)]
+    tables = [file for file in files if file.suffix.lower() in TABLE_SUFFIXES]
+    own = [file for file in tables if file.parent == found]
+    # Programs that write tables in subfolders add files such as _SUCCESS.
+    has_texts = any(file.suffix.lower() in TEXT_SUFFIXES and file.name[0] != "_" for file in files)
+    return own or ([] if has_texts else tables) or [found]
 
 
 def _keep_plan(plan: BuildPlan, work: Path) -> None:

@@ -312,6 +312,16 @@ def test_a_source_folder_without_permission_is_named(tmp_path, monkeypatch):
         load_corpus(tmp_path / "texts")
 
 
+def test_tables_in_subfolders_do_not_take_the_place_of_texts(table, tmp_path):
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    (texts / "one.txt").write_text("peace")
+    build(table, to=texts / "disk", text="said")
+    (texts / "more").mkdir()
+    (texts / "more" / "list.csv").write_text("text\nwar\n")
+    assert build(texts, to=tmp_path / "built", words=ALL).vocabulary.words == ("peace",)
+
+
 def test_tables_in_subfolders_are_read(rows, tmp_path):
     for year, part in (("year=1900", rows[:50]), ("year=1901", rows[50:100])):
         (tmp_path / "tables" / year).mkdir(parents=True)
