@@ -5,7 +5,7 @@ import logging
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from hashlib import sha256
 from itertools import chain
 from os import PathLike
@@ -28,16 +28,18 @@ from stickbreaker.engine.corpora.pieces import (
     describe_plan,
     has_pieces,
     list_bad,
+    list_files,
 )
-from stickbreaker.engine.corpora.remote_files import copy_remote, is_remote
+from stickbreaker.engine.corpora.remote_files import copy_remote
 from stickbreaker.engine.corpora.rows import BadRows
-from stickbreaker.engine.corpora.shards import Manifest, ShardSize, check_target, seal_corpus
-from stickbreaker.engine.corpora.sources import find_source
-from stickbreaker.engine.corpora.stored import SHARD_DOCUMENTS, StoredCorpus, open_stored
+from stickbreaker.engine.corpora.shards import Manifest, ShardSize, seal_corpus
+from stickbreaker.engine.corpora.sources import find_source, is_remote
+from stickbreaker.engine.corpora.stored import SHARD_DOCUMENTS, StoredCorpus, is_stored, name_unfinished, open_stored
 from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES
+from stickbreaker.engine.corpora.text_files import TEXT_SUFFIXES
 from stickbreaker.engine.corpora.words import WordChoices
-from stickbreaker.engine.files.whole_files import replacing, sync_folder
-from stickbreaker.engine.parallel.clusters import ClusterError, connect
+from stickbreaker.engine.files.whole_files import FileError, claim, find_new_folder, replacing, sync_folder
+from stickbreaker.engine.parallel.clusters import connect
 from stickbreaker.engine.progress_bars import Report, show_share
 from stickbreaker.engine.versions import find_environment
 
@@ -48,6 +50,7 @@ DATE_UNITS = ("Y", "M", "D", "s")
 MAX_MEMORY = 1_000_000_000
 PLAN = "plan.json"
 PIECES = "pieces"
+COPIES = "copies-"
 
 Source = str | PathLike[str]
 logger = logging.getLogger(__name__)
@@ -78,8 +81,9 @@ def build(  # noqa: PLR0913
     Parameters
     ----------
     source : str, path, or sequence of them
-        Files or folders of text, as for `load_corpus`, of any size. A folder of tables is read table by table, in the
-        order of their names. An address such as `s3://bucket/texts/` needs fsspec; its files are copied first.
+        Files or folders of text, as for `load_corpus`, of any size. A folder of tables is read table by table, with
+        its subfolders if it has no tables of its own and no texts, in the order of their names. An address such as
+        `s3://bucket/texts/` needs fsspec; its files are copied first.
     to : str or path
         The folder to make.
     text, date, title, group : str, optional
@@ -133,38 +137,59 @@ def build(  # noqa: PLR0913
 
 @contextmanager
 def _working_in(to: str | PathLike[str]) -> Iterator[tuple[Path, Path]]:
-    """Make the folder of an unfinished build, and name it in errors; it stays only if a build with a piece stopped.
+    """Make the folder of an unfinished build, and name it in errors; it stays only if it holds finished work.
 
     It yields the folder to make and the folder of the unfinished build.
     """
-    target = Path(to).expanduser().absolute()
-    check_target(target)
-    work = target.with_name(f".{target.name}.building")
-    _make_folder(work)
-    try:
-        yield target, work
-    except (CorpusError, ClusterError):
-        if not has_pieces(work / PIECES):
-            shutil.rmtree(work, ignore_errors=True)
-        raise
-    except OSError as error:
-        raise CorpusError(
-            f"The build of {target} stopped ({error}). Finished work is kept in {work}: check the free space and the"
-            " permissions, and build again with the same arguments."
-        ) from error
-    shutil.rmtree(work, ignore_errors=True)
+    target = _find_target(to)
+    work = name_unfinished(target)
+    with _claiming(target, work):
+        # Another build may just have made it.
+        _find_target(to)
+        try:
+            yield target, work
+        except Exception as error:
+            is_kept = has_pieces(work / PIECES) or any(work.glob(f"{COPIES}*/*"))
+            if not is_kept:
+                shutil.rmtree(work, ignore_errors=True)
+            if not isinstance(error, OSError):
+                raise
+            kept = f" Finished work is kept in {work}." if is_kept else ""
+            raise CorpusError(
+                f"The build of {target} stopped ({str(error).rstrip('.')}).{kept} Check the free space and the"
+                " permissions, and build again with the same arguments."
+            ) from error
+        shutil.rmtree(work, ignore_errors=True)
 
 
-def _make_folder(folder: Path) -> None:
-    """Make the folder of the unfinished build; raise CorpusError if nothing can be written there."""
+def _find_target(to: str | PathLike[str]) -> Path:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with replacing(folder / "trial"):
-            pass
-        (folder / "trial").unlink()
+        return find_new_folder(to)
+    except FileError as error:
+        raise CorpusError(str(error)) from error
+
+
+@contextmanager
+def _claiming(target: Path, work: Path) -> Iterator[None]:
+    """Make the folder of the unfinished build for this process alone.
+
+    Raises CorpusError if nothing can be written there, or another process builds the same corpus.
+    """
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        held = claim(target.parent, work.name.removeprefix("."))
+        if held is not None:
+            work.mkdir(exist_ok=True)
+            with replacing(work / "trial"):
+                pass
+            (work / "trial").unlink()
     except OSError as error:
         reason = error.strerror or error
-        raise CorpusError(f"Cannot write {folder} ({reason}). Check the permissions and the path.") from error
+        raise CorpusError(f"Cannot write {work} ({reason}). Check the permissions and the path.") from error
+    if held is None:
+        raise CorpusError(f"Another process is building {target}. Wait until it ends, or choose another folder.")
+    with closing(held):
+        yield
 
 
 def list_sources(source: Source | Sequence[Source], work: Path) -> list[Path]:
@@ -173,7 +198,7 @@ def list_sources(source: Source | Sequence[Source], work: Path) -> list[Path]:
     found: list[Path] = []
     for each in sources:
         # Copies of another address must not be taken for those of this one.
-        copies = work / f"copies-{sha256(str(each).encode()).hexdigest()[:16]}"
+        copies = work / f"{COPIES}{sha256(str(each).encode()).hexdigest()[:16]}"
         found += copy_remote(str(each), copies) if is_remote(str(each)) else _list_tables(Path(each))
     for path in found:
         if name_kind(path):
@@ -184,12 +209,16 @@ def list_sources(source: Source | Sequence[Source], work: Path) -> list[Path]:
 
 
 def _list_tables(path: Path) -> list[Path]:
-    """The tables of a folder in the order of their names, if it has any; otherwise the file or folder itself."""
+    """The tables of a folder by name, or of its subfolders if there are no texts; otherwise the file or folder."""
     found = find_source(path, max_bytes=float("inf")).absolute()
     if not found.is_dir():
         return [found]
-    tables = [file for file in sorted(found.iterdir()) if file.suffix.lower() in TABLE_SUFFIXES and file.name[0] != "."]
-    return tables or [found]
+    files = [file for file in list_files(found) if not is_stored(file.parent)]
+    tables = [file for file in files if file.suffix.lower() in TABLE_SUFFIXES]
+    own = [file for file in tables if file.parent == found]
+    # Programs that write tables in subfolders add files such as _SUCCESS.
+    has_texts = any(file.suffix.lower() in TEXT_SUFFIXES and file.name[0] != "_" for file in files)
+    return own or ([] if has_texts else tables) or [found]
 
 
 def _keep_plan(plan: BuildPlan, work: Path) -> None:

@@ -20,6 +20,8 @@ from stickbreaker.engine.corpora.text_files import load_file, make_row
 WAIT_SECONDS = 1.0
 # Longer lines are skipped, so that a file without newlines does not fill the memory. In bytes.
 LONGEST_LINE = 16_000_000
+# By which a file that another one has replaced is recognized.
+TAIL_BYTES = 256
 LINES_SUFFIXES = (".jsonl", ".ndjson")
 
 
@@ -77,9 +79,10 @@ def read_growing(source: GrowingSource, idle_seconds: float = 0.0) -> Iterator[t
 class GrowingFile:
     """A JSON-lines file, and how much of it has been read: `offset` bytes, which are `line` lines.
 
-    Only complete lines are read, those that end in a newline. A file that has become shorter is read from its start. A
-    line that is not a JSON object with a text, or that is longer than `LONGEST_LINE`, is skipped, with a warning that
-    names it. is_inside: whether `offset` is inside of such a long line. report: gets the warnings.
+    Only complete lines are read, those that end in a newline. A file that has become shorter, or whose last bytes that
+    were read are different now, is another file: it is read from its start. A line that is not a JSON object with a
+    text, or that is longer than `LONGEST_LINE`, is skipped, with a warning that names it. tail: the last bytes that
+    were read. is_inside: whether `offset` is inside of such a long line. report: gets the warnings.
     """
 
     path: Path
@@ -89,6 +92,7 @@ class GrowingFile:
     line: int = 0
     is_inside: bool = False
     report: Callable[[str], None] = warn
+    tail: bytes = b""
     # Size and time of the file when all of it had been read.
     _stamp: tuple[int, int] = (0, 0)
 
@@ -104,13 +108,15 @@ class GrowingFile:
         found = self.path.stat()
         stamp = found.st_size, found.st_mtime_ns
         if found.st_size < self.offset:
-            self.report(f"{self.path} has become shorter: it is read from its start.")
-            self.offset, self.line, self.is_inside = 0, 0, False
+            self._restart("has become shorter")
         # The start of a line that is not complete is not read again as long as nothing is added.
         if stamp == self._stamp:
             return
         with self.path.open("rb") as file:
-            file.seek(self.offset)
+            file.seek(self.offset - len(self.tail))
+            if file.read(len(self.tail)) != self.tail:
+                self._restart("has been replaced")
+                file.seek(0)
             while raw := file.readline(LONGEST_LINE):
                 is_end = raw.endswith(b"\n")
                 if not is_end and len(raw) < LONGEST_LINE:
@@ -118,6 +124,7 @@ class GrowingFile:
                 was_inside, self.is_inside = self.is_inside, not is_end
                 self.offset += len(raw)
                 self.line += not was_inside
+                self.tail = (self.tail + raw)[-TAIL_BYTES:]
                 row = None if was_inside else self._parse(raw)
                 if row is not None:
                     yield row
@@ -125,12 +132,22 @@ class GrowingFile:
 
     def tell(self) -> dict[str, Any]:
         """The bytes and lines that have been read."""
-        return {"offset": self.offset, "line": self.line, "is_inside": self.is_inside}
+        return {
+            "offset": self.offset,
+            "line": self.line,
+            "is_inside": self.is_inside,
+            "tail": self.tail.decode("latin-1"),
+        }
 
     def seek(self, position: Mapping[str, Any]) -> None:
         """Continue after these bytes and lines."""
         self.offset, self.line = int(position["offset"]), int(position["line"])
         self.is_inside, self._stamp = bool(position.get("is_inside")), (0, 0)
+        self.tail = str(position.get("tail", "")).encode("latin-1")
+
+    def _restart(self, reason: str) -> None:
+        self.report(f"{self.path} {reason}: it is read from its start.")
+        self.offset, self.line, self.is_inside, self.tail = 0, 0, False, b""
 
     def _parse(self, raw: bytes) -> tuple[object, str] | None:
         if self.is_inside:

@@ -26,6 +26,7 @@ from stickbreaker.engine.corpora.rows import BadRow, BadRows, Chunk, Table
 from stickbreaker.engine.corpora.shards import map_arrow, write_arrow, write_table
 from stickbreaker.engine.corpora.sources import find_source, open_source
 from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES
+from stickbreaker.engine.corpora.text_files import is_hidden
 from stickbreaker.engine.corpora.words import WordChoices, WordCounter, explain_no_words, keep_words
 from stickbreaker.engine.files.whole_files import replacing
 
@@ -186,7 +187,13 @@ class PlanFiles:
 
 def count_bytes(path: Path) -> int:
     """The size of a file, or of all files in a folder."""
-    return sum(file.stat().st_size for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file())
+    return sum(file.stat().st_size for file in ([path] if path.is_file() else list_files(path)))
+
+
+def list_files(folder: Path) -> list[Path]:
+    """The files of a folder and its subfolders in order, without hidden ones, such as those of a build."""
+    found = (file for file in folder.rglob("*") if not is_hidden(file.relative_to(folder)))
+    return sorted(file for file in found if file.is_file())
 
 
 def _divide(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -453,7 +460,7 @@ def describe_source(path: Path) -> list[Any]:
     if not path.is_dir():
         return [path.stat().st_size, path.stat().st_mtime_ns]
     digest = sha256()
-    for file in sorted(file for file in path.rglob("*") if file.is_file()):
+    for file in list_files(path):
         stat = file.stat()
         digest.update(f"{file.relative_to(path)}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode("utf-8", "replace"))
     return [digest.hexdigest()]

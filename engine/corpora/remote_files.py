@@ -1,21 +1,14 @@
 """Copies of files from remote addresses, such as s3://bucket/texts/, made by fsspec if it is installed."""
 
-import re
-import shutil
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.sources import KINDS, is_known
-from stickbreaker.engine.files.whole_files import replacing
+from stickbreaker.engine.files.whole_files import FileError, replacing
 
-
-def is_remote(path: str) -> bool:
-    """Return whether a path is a remote address.
-
-    >>> is_remote("s3://bucket/texts.parquet"), is_remote("C:/texts.parquet")
-    (True, False)
-    """
-    return bool(re.match(r"[a-z][a-z0-9+.]*://", path))
+BLOCK_BYTES = 1 << 20
 
 
 def copy_remote(address: str, folder: Path) -> list[Path]:
@@ -47,17 +40,38 @@ def copy_remote(address: str, folder: Path) -> list[Path]:
         if not wanted:
             raise CorpusError(f"{address} has no files of a supported type: {KINDS}.")
         folder.mkdir(parents=True, exist_ok=True)
-        copies = []
+        copies: list[Path] = []
         for number, file in enumerate(wanted):
-            copies.append(folder / f"{number:05}-{PurePosixPath(file).name}")
-            if not copies[-1].exists():
-                with system.open(file, "rb") as source, replacing(copies[-1]) as copy:
-                    shutil.copyfileobj(source, copy)
+            path = folder / f"{number:05}-{PurePosixPath(file).name}"
+            if not path.exists():
+                with system.open(file, "rb") as source, replacing(path) as copy:
+                    for content in _read(source, address):
+                        copy.write(content)
+            copies.append(path)
     except ImportError as error:
         remedy = "python -m pip install 'stickbreaker[remote]', and the package that fsspec names"
         raise CorpusError(f"Cannot read {address} ({error}). Install what is missing: {remedy}.") from error
+    except (CorpusError, FileError):
+        raise
     except (OSError, ValueError) as error:
-        if isinstance(error, CorpusError):
-            raise
-        raise CorpusError(f"Cannot read {address} ({error}). Check the address and your rights to it.") from error
+        raise _refuse(address, error) from error
     return copies
+
+
+def _read(source: BinaryIO, address: str) -> Iterator[bytes]:
+    """The content of a file in blocks. Raises CorpusError: an OSError would be taken for one of the local disk."""
+    while True:
+        try:
+            content = source.read(BLOCK_BYTES)
+        except OSError as error:
+            raise _refuse(address, error) from error
+        if not content:
+            return
+        yield content
+
+
+def _refuse(address: str, error: Exception) -> CorpusError:
+    return CorpusError(
+        f"Cannot read {address} ({error}). Check the address and your rights to it, and build again: complete copies"
+        " are not made again."
+    )

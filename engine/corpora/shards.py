@@ -197,10 +197,18 @@ class ShardFiles:
         return digest_manifest(self.folder)
 
     def _map_shard(self, number: int) -> tuple["pa.RecordBatch", Documents]:
-        batch = map_arrow(self.folder / self.manifest.shards[number].file).get_batch(0)
-        lists = batch.column("words")
-        words, counts = (lists.values.field(place).to_numpy() for place in range(2))
+        path = self.folder / self.manifest.shards[number].file
+        with reading(path, STORED_CORPUS):
+            batch = map_arrow(path).get_batch(0)
+            # Arrow ends the process if the lengths of a damaged file do not agree.
+            batch.validate()
+            lists = batch.column("words")
+            words, counts = (lists.values.field(place).to_numpy() for place in range(2))
         return batch, Documents(starts=lists.offsets.to_numpy(), words=words, counts=counts)
+
+    def _name_damage(self, number: int) -> CorpusError:
+        path = self.folder / self.manifest.shards[number].file
+        return CorpusError(f"{path} is damaged, because its documents and words do not agree: {REBUILD}.")
 
     def column(self, name: str, places: np.ndarray | None) -> np.ndarray:
         """Return a column of whole numbers at some places of the corpus, or at all in order."""
@@ -222,15 +230,22 @@ class ShardFiles:
             rows = np.flatnonzero(owners == number)
             documents = self._map(number)[1]
             own = places[rows] - self.firsts[number]
-            sizes[rows] = documents.starts[own + 1] - documents.starts[own]
-            parts.append((documents, rows, documents.starts[own]))
+            ends = documents.starts[own + 1]
+            sizes[rows] = ends - documents.starts[own]
+            if sizes[rows].min() < 0 or ends.max() > len(documents.words):
+                raise self._name_damage(number)
+            parts.append((number, documents, rows, documents.starts[own]))
         starts = np.append(0, sizes.cumsum())
         words, counts = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int32)
-        for documents, rows, begins in parts:
+        for number, documents, rows, begins in parts:
             lengths = sizes[rows]
             within = np.arange(lengths.sum()) - np.repeat(lengths.cumsum() - lengths, lengths)
             origin, target = (np.repeat(first, lengths) + within for first in (begins, starts[rows]))
-            words[target] = documents.words[origin]
+            found = documents.words[origin]
+            # As unsigned numbers, negative ones are too large too.
+            if len(found) and found.view(np.uint32).max() >= self.manifest.vocab_size:
+                raise self._name_damage(number)
+            words[target] = found
             counts[target] = documents.counts[origin]
         for array in (starts, words, counts):
             array.setflags(write=False)
@@ -255,6 +270,8 @@ def read_manifest(folder: Path) -> Manifest:
     CorpusError
         If the manifest is damaged or of a newer version, or a file is missing or has another size.
     """
+    if (folder / name_shard(0)).is_file() and not (folder / MANIFEST).is_file():
+        raise CorpusError(f"{folder / MANIFEST} is missing: {REBUILD}.")
     header = read_seal(folder / MANIFEST, STORED_CORPUS)
     with reading(folder / MANIFEST, STORED_CORPUS):
         about = dict(header.about or {})
@@ -286,12 +303,6 @@ def check_contents(folder: Path) -> None:
     header = read_seal(folder / MANIFEST, STORED_CORPUS)
     for name in header.parts or ():
         verify_part(folder / name, header, STORED_CORPUS)
-
-
-def check_target(target: Path) -> None:
-    """Raise CorpusError if a path exists already, so that no corpus is overwritten."""
-    if target.exists():
-        raise CorpusError(f"{target} already exists. Delete it, or choose another folder.")
 
 
 def seal_corpus(folder: Path, manifest: Manifest, words: Sequence[str], groups: Sequence[str] | None) -> None:

@@ -1,6 +1,7 @@
 """Find out what a path contains (a table, a folder or archive of text files, or word counts) and open it."""
 
 import os
+import re
 from os import PathLike
 from pathlib import Path
 
@@ -26,6 +27,21 @@ REMEDIES = (
 )
 
 
+def is_remote(path: str) -> bool:
+    """Return whether a path is a remote address.
+
+    >>> is_remote("s3://bucket/texts.parquet"), is_remote("C:/texts.parquet")
+    (True, False)
+    """
+    return bool(re.match(r"[a-z][a-z0-9+.]*://", path))
+
+
+def refuse_remote(path: str | PathLike[str]) -> None:
+    """Raise CorpusError if a path is a remote address, which only `build` reads."""
+    if is_remote(os.fspath(path)):
+        raise CorpusError(f"{path} is a remote address. Build a corpus from it with engine.build.")
+
+
 def find_source(path: str | PathLike[str], max_bytes: float | None = None) -> Path:
     """Find the file or folder to read for a path.
 
@@ -44,17 +60,22 @@ def find_source(path: str | PathLike[str], max_bytes: float | None = None) -> Pa
     Raises
     ------
     CorpusError
-        If the file is missing, too large or of an unsupported type, or the folder is a stored corpus.
+        If the file is missing, unreadable, remote, too large or of an unsupported type, or the folder is a stored
+        corpus.
     """
     if not os.fspath(path):
         raise CorpusError("The path is empty. Name a file or a folder.")
+    refuse_remote(path)
     path = Path(path).expanduser()
     # The corpus takes its name from the path, and "." has none.
     path = path if path.name else path.resolve()
     if is_stored(path):
         raise CorpusError(f"{path} is a stored corpus. Open it with load_corpus, without building it again.")
     if os.path.isdir(path):
-        files = [file for file in sorted(path.iterdir()) if file.is_file() and not file.name.startswith(".")]
+        try:
+            files = [file for file in sorted(path.iterdir()) if file.is_file() and not file.name.startswith(".")]
+        except OSError as error:
+            raise CorpusError(f"Cannot read {path} ({error.strerror}). Check its permissions.") from error
         counted = [file for file in files if name_kind(file)]
         is_alone = len(files) == 1 and files[0].suffix.lower() in (*TABLE_SUFFIXES, ".zip")
         return counted[0] if len(counted) == 1 else files[0] if is_alone else path

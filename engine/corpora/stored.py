@@ -23,7 +23,6 @@ from stickbreaker.engine.corpora.shards import (
     ShardFiles,
     ShardSize,
     check_contents,
-    check_target,
     digest_manifest,
     name_shard,
     read_manifest,
@@ -31,7 +30,7 @@ from stickbreaker.engine.corpora.shards import (
     write_shard,
 )
 from stickbreaker.engine.files.verified_files import reading
-from stickbreaker.engine.files.whole_files import FileError, building
+from stickbreaker.engine.files.whole_files import FileError, building, find_new_folder
 
 SHARD_DOCUMENTS = 65_536
 # Entries that are loaded at once, 8 bytes each.
@@ -277,10 +276,16 @@ def _read_column(path: Path, name: str) -> list[str]:
         return cast(list[str], parquet.read_table(path)[name].to_pylist())
 
 
+def name_unfinished(target: Path) -> Path:
+    """The folder of an unfinished build of a corpus."""
+    return target.with_name(f".{target.name}.building")
+
+
 def is_stored(path: str | PathLike[str]) -> bool:
-    """Return whether a path is the folder of a stored corpus."""
+    """Return whether a path is the folder of a stored corpus; its manifest may be missing."""
     # Path("") is the current folder, and Path.is_file fails for a name that is too long.
-    return bool(os.fspath(path)) and os.path.isfile(os.path.join(os.path.expanduser(path), MANIFEST))
+    folder = os.path.expanduser(path)
+    return bool(folder) and any(os.path.isfile(os.path.join(folder, name)) for name in (MANIFEST, name_shard(0)))
 
 
 def open_stored(path: str | PathLike[str], name: str = "") -> StoredCorpus:
@@ -332,11 +337,10 @@ def store_corpus(corpus: Corpus, to: str | PathLike[str], shard_documents: int =
     CorpusError
         If the folder exists or cannot be written.
     """
-    target = Path(to).expanduser().absolute()
-    check_target(target)
     own = np.arange(corpus.num_documents)
     has_groups = not (np.array_equal(corpus.groups, own) and len(corpus.group_titles) == len(own))
     try:
+        target = find_new_folder(to)
         with building(target) as work:
             manifest = _write_shards(corpus, work, shard_documents, has_groups)
             seal_corpus(work, manifest, corpus.vocabulary.words, corpus.group_titles if has_groups else None)

@@ -175,9 +175,13 @@ def _lines(path: Path, text: TextIO) -> Iterator[str]:
     number = 0
     while line := text.readline(MAX_TEXT):
         number += 1
-        if len(line) == MAX_TEXT and not line.endswith("\n"):
+        if _is_cut(line):
             raise CorpusError(f"{path}, line {number} is longer than {MAX_TEXT:,} characters. Split it into rows.")
         yield line
+
+
+def _is_cut(line: str) -> bool:
+    return len(line) == MAX_TEXT and not line.endswith("\n")
 
 
 def _name_columns(header: Sequence[str]) -> tuple[str, ...]:
@@ -249,7 +253,7 @@ def open_json_lines(path: Path) -> Table:
     encoding = find_encoding(path)
     columns: dict[str, None] = {}
     with path.open(encoding=encoding.name, errors="replace") as text:
-        for number, line in enumerate(_lines(path, text)):
+        for number, line in enumerate(_short_lines(text)):
             if number == 0 and line.lstrip().startswith("["):
                 raise CorpusError(f"{path} is one JSON list, not JSON lines. Write one object per line.")
             found = _read_object(line)
@@ -268,8 +272,19 @@ def open_json_lines(path: Path) -> Table:
     )
 
 
+def _short_lines(text: TextIO) -> Iterator[str]:
+    """The lines of a file; of a line that is too long only as much as shows that."""
+    while line := text.readline(MAX_TEXT):
+        rest = line
+        while _is_cut(rest):
+            rest = text.readline(MAX_TEXT)
+        yield line
+
+
 def _read_object(line: str) -> dict[str, Any] | str:
     """Parse a line into a JSON object, or explain why it is wrong."""
+    if _is_cut(line):
+        return f"the line is longer than {MAX_TEXT:,} characters: split it"
     try:
         found = json.loads(line)
     except json.JSONDecodeError as error:
@@ -280,7 +295,7 @@ def _read_object(line: str) -> dict[str, Any] | str:
 
 
 def _json_rows(path: Path, text: TextIO, wanted: Sequence[str]) -> Iterator[Row]:
-    for row, line in enumerate(_lines(path, text), start=1):
+    for row, line in enumerate(_short_lines(text), start=1):
         found = _read_object(line) if line.strip() else {}
         if isinstance(found, str):
             yield BadRow(file=str(path), row=row, reason=found)

@@ -60,7 +60,7 @@ def open_folder(path: Path) -> Table:
     CorpusError
         If the folder contains no file.
     """
-    found = sorted((file for file in path.rglob("*") if not _is_hidden(file.relative_to(path))), key=_natural)
+    found = sorted((file for file in path.rglob("*") if not is_hidden(file.relative_to(path))), key=_natural)
     files = [file for file in found if file.is_file() or file.is_symlink()]
     if not files:
         raise CorpusError(f"{path} contains no files. Choose a folder with text files.")
@@ -190,12 +190,13 @@ def make_row(path: Path, number: int, file: TextFile, wanted: Sequence[str]) -> 
     return number, [cells[column] for column in wanted]
 
 
-def _is_hidden(name: Path | PurePosixPath) -> bool:
+def is_hidden(name: Path | PurePosixPath) -> bool:
+    """Whether a file, named by its path in a folder, is hidden or in a hidden folder."""
     return any(part.startswith((".", "__MACOSX")) and part != ".." for part in name.parts)
 
 
 def _is_hidden_name(member: zipfile.ZipInfo) -> bool:
-    return _is_hidden(PurePosixPath(member.filename))
+    return is_hidden(PurePosixPath(member.filename))
 
 
 def _natural(name: Path | str) -> list[tuple[int, str]]:

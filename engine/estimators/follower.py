@@ -1,6 +1,7 @@
 """Learn from texts that keep arriving: mini-batches of equal size, and a vocabulary that grows."""
 
 import heapq
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from os import PathLike
@@ -199,7 +200,9 @@ class Follower:
         rows: Iterable[tuple[object, str]]
         if isinstance(source, str | PathLike):
             path = Path(source).resolve()
-            growing = self._sources.setdefault(path, GrowingFolder(path) if path.is_dir() else GrowingFile(path))
+            # Path.is_dir fails without permission.
+            is_folder = os.path.isdir(path)
+            growing = self._sources.setdefault(path, GrowingFolder(path) if is_folder else GrowingFile(path))
             growing.text_column, growing.date_column = text_column, date_column
             rows = read_growing(growing, idle_seconds)
         else:

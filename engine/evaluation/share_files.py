@@ -16,7 +16,14 @@ from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.corpora.on_workers import StoredPart, map_parts
 from stickbreaker.engine.executors import map_shards
-from stickbreaker.engine.files.whole_files import FileError, building, open_synced, remove_leftovers, replacing
+from stickbreaker.engine.files.whole_files import (
+    FileError,
+    building,
+    find_new_folder,
+    open_synced,
+    remove_leftovers,
+    replacing,
+)
 from stickbreaker.engine.parallel.clusters import Cluster
 
 FILE_DOCUMENTS = 65_536
@@ -125,9 +132,7 @@ def write_shares(
     FileError
         If the folder exists already or cannot be written.
     """
-    folder = Path(folder).expanduser().absolute()
-    if folder.exists():
-        raise FileError(f"{folder} already exists: delete it, or choose another folder.")
+    folder = find_new_folder(folder)
     with building(folder) as work:
         if cluster is None:
             _write_here(work, corpus, reader, report)

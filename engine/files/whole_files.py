@@ -34,11 +34,11 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     leftovers of interrupted writes in the folder are removed. Raises FileError if the file cannot be written; `path` is
     then as before.
     """
-    if not path.parent.is_dir():
-        raise FileError(f"There is no folder {path.parent.absolute()}: create it, or choose another one.")
-    if path.is_dir():
-        raise FileError(f"{path} is a folder: give the name of a file in it.")
     with _refusing(path):
+        if not path.parent.is_dir():
+            raise FileError(f"There is no folder {path.parent.absolute()}: create it, or choose another one.")
+        if path.is_dir():
+            raise FileError(f"{path} is a folder: give the name of a file in it.")
         remove_leftovers(path.parent)
         work, file = _claim_file(path.parent)
         try:
@@ -55,6 +55,17 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         finally:
             with suppress(OSError):
                 work.unlink(missing_ok=True)
+
+
+def find_new_folder(path: str | os.PathLike[str]) -> Path:
+    """Return the absolute path of a folder to make. Raises FileError if it exists, is remote, or cannot be reached."""
+    if "://" in os.fspath(path):
+        raise FileError(f"Cannot write to the address {path}: name a folder of this machine, and copy it from there.")
+    folder = Path(path).expanduser().absolute()
+    with _refusing(folder):
+        if folder.exists():
+            raise FileError(f"{folder} already exists: delete it, or choose another folder.")
+    return folder
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import fsspec
 import numpy as np
 import pytest
 
-from stickbreaker.engine import CorpusError, WordChoices, build, load_corpus
+from stickbreaker.engine import CorpusError, WordChoices, build, load_corpus, preview
 from stickbreaker.engine.corpora import build_stored, pieces
 from stickbreaker.engine.corpora.texts import find_texts
 from tests.engine.corpora.small_files import COLUMNS, assert_same_corpora, make_rows, write_table
@@ -225,6 +225,130 @@ def test_remote_files_are_copied_by_fsspec(table, tmp_path):
         build("nowhere://a.csv", to=tmp_path / "disk")
     with pytest.raises(CorpusError, match="has no files of a supported type"):
         build("memory://bucket/_SUCCESS", to=tmp_path / "other")
+
+
+def test_complete_copies_are_kept_if_the_connection_fails(tmp_path, monkeypatch):
+    system = fsspec.filesystem("memory")
+    for name in "abc":
+        system.pipe_file(f"/failing/{name}.csv", b"text\npeace\nwar\n")
+    opened = type(system).open
+
+    def fail(self, path, *rest):
+        if path.endswith("b.csv"):
+            raise OSError("connection lost")
+        return opened(self, path, *rest)
+
+    with monkeypatch.context() as failing:
+        failing.setattr(type(system), "open", fail)
+        with pytest.raises(CorpusError, match=r"Cannot read memory://failing \(connection lost\).*complete copies"):
+            build("memory://failing", to=tmp_path / "disk", words=ALL)
+    (copy,) = tmp_path.glob(".disk.building/copies-*/*")
+    written = copy.stat().st_mtime_ns
+    with pytest.raises(CorpusError, match="has no column 'said'"):
+        build("memory://failing", to=tmp_path / "disk", text="said", words=ALL)
+    assert copy.stat().st_mtime_ns == written
+    assert build("memory://failing", to=tmp_path / "disk", words=ALL).num_documents == 6
+    assert list(tmp_path.glob(".*")) == []
+
+
+def test_a_full_disk_is_named_while_remote_files_are_copied(tmp_path, monkeypatch):
+    fsspec.filesystem("memory").pipe_file("/full/a.csv", b"text\npeace\n")
+
+    def fill_up(file):
+        if Path(file.name).parent.name.startswith("copies-"):
+            raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr("stickbreaker.engine.files.whole_files.sync", fill_up)
+        with pytest.raises(CorpusError, match=r"The build of .*disk stopped \(.*No space left.*free space"):
+            build("memory://full", to=tmp_path / "disk", words=ALL)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_processes_never_build_the_same_corpus(table, tmp_path):
+    def build_again(done):
+        build(table, to=tmp_path / "disk", text="said")
+
+    with pytest.raises(CorpusError, match="Another process is building .*disk. Wait until it ends"):
+        build(table, to=tmp_path / "disk", text="said", callback=build_again)
+    assert build(table, to=tmp_path / "disk", text="said").num_documents > 1_000
+    assert list(tmp_path.glob(".*")) == []
+
+
+def test_a_build_in_a_folder_of_its_sources_continues(tmp_path):
+    (tmp_path / "one.txt").write_text("peace")
+    (tmp_path / "two.txt").write_text("war")
+
+    def stop(done):
+        if done > 0.85:
+            raise Stop
+
+    with pytest.raises(Stop):
+        build(tmp_path, to=tmp_path / "disk", words=ALL, callback=stop)
+    assert build(tmp_path, to=tmp_path / "disk", words=ALL).num_documents == 2
+
+
+def test_an_unfinished_build_is_named_when_it_is_loaded(table, tmp_path):
+    def look(done):
+        with pytest.raises(CorpusError, match="The build of .*disk is unfinished. Wait for it, or build again"):
+            load_corpus(tmp_path / "disk")
+
+    build(table, to=tmp_path / "disk", text="said", callback=look)
+
+
+@pytest.mark.parametrize("read", [load_corpus, preview])
+def test_only_a_build_reads_an_address(read):
+    with pytest.raises(CorpusError, match="s3://bucket/said.csv is a remote address. Build a corpus from it"):
+        read("s3://bucket/said.csv")
+
+
+def test_a_source_folder_without_permission_is_named(tmp_path, monkeypatch):
+    def refuse(path):
+        raise PermissionError(13, "Permission denied")
+
+    (tmp_path / "texts").mkdir()
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(CorpusError, match=r"Cannot read .*texts \(Permission denied\). Check its permissions"):
+        load_corpus(tmp_path / "texts")
+
+
+def test_tables_in_subfolders_do_not_take_the_place_of_texts(table, tmp_path):
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    (texts / "one.txt").write_text("peace")
+    build(table, to=texts / "disk", text="said")
+    (texts / "more").mkdir()
+    (texts / "more" / "list.csv").write_text("text\nwar\n")
+    assert build(texts, to=tmp_path / "built", words=ALL).vocabulary.words == ("peace",)
+
+
+def test_tables_in_subfolders_are_read(rows, tmp_path):
+    for year, part in (("year=1900", rows[:50]), ("year=1901", rows[50:100])):
+        (tmp_path / "tables" / year).mkdir(parents=True)
+        write_table(part, tmp_path / "tables" / year / "part.parquet")
+    (tmp_path / "tables" / "_SUCCESS").touch()
+    (tmp_path / "tables" / ".hidden").mkdir()
+    write_table(rows, tmp_path / "tables" / ".hidden" / "part.parquet")
+    built = build(tmp_path / "tables", to=tmp_path / "disk", words=ALL, **COLUMNS)
+    whole = build(write_table(rows[:100], tmp_path / "a.parquet"), to=tmp_path / "whole", words=ALL, **COLUMNS)
+    assert (built.counts != whole.counts).nnz == 0
+
+
+def test_a_folder_without_permission_is_named_at_once(table, tmp_path, monkeypatch):
+    def refuse(path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "exists", refuse)
+    with pytest.raises(CorpusError, match=r"Cannot write .*disk \(Permission denied\)"):
+        build(table, to=tmp_path / "disk", text="said")
+
+
+@pytest.mark.parametrize("to", ["s3://bucket/disk", "memory://disk"])
+def test_a_corpus_is_not_written_to_an_address(table, tmp_path, monkeypatch, to):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CorpusError, match="Cannot write to the address .*: name a folder of this machine"):
+        build(table, to=to, text="said")
+    assert list(tmp_path.iterdir()) == [table]
 
 
 def test_a_source_without_usable_rows_or_words_is_refused(tmp_path):

@@ -42,6 +42,26 @@ def test_a_file_that_has_become_shorter_is_read_from_its_start(tmp_path):
         assert list(file.read_new()) == [(None, "new")]
 
 
+@pytest.mark.parametrize("is_saved", [False, True])
+def test_a_file_that_has_been_replaced_is_read_from_its_start(tmp_path, is_saved):
+    path = tmp_path / "stream.jsonl"
+    path.write_text('{"text": "old"}\n')
+    file = GrowingFile(path)
+    assert len(list(file.read_new())) == 1
+    if is_saved:
+        position = json.loads(json.dumps(file.tell()))
+        file = GrowingFile(path)
+        file.seek(position)
+    path.rename(tmp_path / "stream.jsonl.1")
+    path.write_text('{"text": "first"}\n{"text": "second"}\n')
+    with pytest.warns(UserWarning, match="stream.jsonl has been replaced: it is read from its start"):
+        assert [text for _, text in file.read_new()] == ["first", "second"]
+    # An editor replaces the file too, but keeps what has been read.
+    (tmp_path / "new").write_text(path.read_text() + '{"text": "third"}\n')
+    (tmp_path / "new").replace(path)
+    assert [text for _, text in file.read_new()] == ["third"]
+
+
 def test_lines_that_arrive_while_the_reader_waits_are_read(tmp_path, monkeypatch):
     path = tmp_path / "stream.jsonl"
     path.write_text('{"text": "early"}\n')

@@ -189,7 +189,7 @@ def test_a_corpus_is_stored_completely_or_not_at_all(tiny_corpus, tmp_path, monk
 
 
 def test_an_existing_folder_is_never_replaced(tiny_corpus, small):
-    with pytest.raises(CorpusError, match="already exists. Delete it, or choose another folder"):
+    with pytest.raises(CorpusError, match="already exists: delete it, or choose another folder"):
         store_corpus(tiny_corpus, small)
     with pytest.raises(CorpusError, match="Cannot write"):
         store_corpus(tiny_corpus, small / files.MANIFEST / "below")
@@ -213,3 +213,26 @@ def test_a_stored_corpus_is_previewed_by_a_sample_of_its_documents(small, monkey
 def test_a_stored_corpus_is_not_built_again(small, tmp_path):
     with pytest.raises(CorpusError, match="is a stored corpus. Open it with load_corpus"):
         build_own(BuildRequest(small, "again"), folder=tmp_path / "library")
+
+
+def test_a_missing_manifest_is_named(tiny_corpus, tmp_path):
+    store_corpus(tiny_corpus, tmp_path / "tiny")
+    (tmp_path / "tiny" / files.MANIFEST).unlink()
+    with pytest.raises(CorpusError, match=r"manifest\.json is missing: copy it again"):
+        load_corpus(tmp_path / "tiny")
+
+
+def test_a_damaged_shard_of_the_right_size_is_named(tiny_corpus, tmp_path):
+    stored = store_corpus(tiny_corpus, tmp_path / "tiny")
+    path = tmp_path / "tiny" / files.name_shard(0)
+    whole = path.read_bytes()
+    for array in stored.documents()[:2]:
+        content = array.tobytes()
+        path.write_bytes(whole.replace(content, content[:8] + b"\xff" * (len(content) - 8)))
+        with pytest.raises(CorpusError, match=r"shard-00000\.arrow is (damaged|not a complete).*: copy it again"):
+            load_corpus(tmp_path / "tiny").documents()
+    # The description of the batch is behind that of the columns.
+    place = whole.index(b"\xff\xff\xff\xff", 20) + 8
+    path.write_bytes(whole[:place] + b"\xff" * 60 + whole[place + 60 :])
+    with pytest.raises(CorpusError, match=r"shard-00000\.arrow is not a complete stored corpus .*: copy it again"):
+        load_corpus(tmp_path / "tiny").documents()

@@ -130,6 +130,16 @@ def test_bad_rows_of_tables_are_skipped_and_listed(tmp_path):
     assert [row.row for row in built.bad.listed] == [2, 3, 4, 5]
 
 
+def test_a_long_json_line_does_not_end_the_file(tmp_path, monkeypatch):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "peace"}\n{"text": "' + "war " * 100 + '"}\n{"text": "trade"}\n')
+    monkeypatch.setattr(table_files, "MAX_TEXT", 100)
+    table = table_files.open_json_lines(path)
+    (chunk,) = table.read(["text"])
+    assert (chunk.rows, chunk.cells) == ([1, 3], {"text": ["peace", "trade"]})
+    assert [str(row) for row in chunk.bad] == [f"{path}, row 2: the line is longer than 100 characters: split it"]
+
+
 def test_rows_cells_and_files_over_the_limits_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "a.csv"
     path.write_text("text\n" + f"{'peace ' * 50}\n" + "trade\n" * 3)

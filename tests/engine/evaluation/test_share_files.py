@@ -76,3 +76,10 @@ def test_shares_are_written_completely_or_not_at_all(hdp, stored, tmp_path, monk
     hdp.transform_to(stored, tmp_path / "shares")
     with pytest.raises(FileError, match="shares already exists: delete it"):
         hdp.transform_to(stored, tmp_path / "shares")
+
+
+def test_shares_are_not_written_to_an_address(tiny_corpus, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileError, match="Cannot write to the address s3://bucket/shares: name a folder"):
+        share_files.write_shares("s3://bucket/shares", tiny_corpus, None)
+    assert list(tmp_path.iterdir()) == []
