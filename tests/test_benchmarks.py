@@ -382,6 +382,16 @@ def test_a_step_that_searches_for_redundant_topics_is_timed_separately(few):
     assert tuple(scale.name_kind(*pair) for pair in steps) == scale.KINDS
 
 
+def test_what_is_learned_from_a_large_vocabulary_is_compared_with_the_truth(few, monkeypatch):
+    monkeypatch.setattr(zipf_texts, "load_corpus", few)
+    rows = [scale.learn_models(300, 400, seed) for seed in range(2)]
+    assert all(row["nats"] < 0 < row["topics"] and 0 < row["distance"] < 1 for row in rows)
+    assert "| nats, deviation |" in scale.tabulate_models(rows)
+    model = zipf_texts.learn_model(300)
+    true = np.diff(model.cumulative, axis=1, prepend=0.0)
+    assert scale.measure_distance(model, true[::-1]) == pytest.approx(0.0, abs=1e-12)
+
+
 def test_steps_of_a_cluster_are_timed_and_those_of_other_networks_computed(few, tmp_path, monkeypatch):
     calls = PickledCalls()
     monkeypatch.setattr(remote_steps, "connect", lambda client, find_environment: calls)

@@ -1,8 +1,29 @@
 """The word counts of documents, and mini-batches of them, as algorithms read them."""
 
+import weakref
 from typing import NamedTuple
 
 import numpy as np
+
+
+class _Positions:
+    """The position of each word id in an array of ids, for the last array: the shards of a mini-batch share theirs."""
+
+    def __init__(self) -> None:
+        self._last: tuple[weakref.ref[np.ndarray], np.ndarray] | None = None
+
+    def of(self, words: np.ndarray) -> np.ndarray:
+        """Positions (V',) of the word ids (U,); those of other ids mean nothing."""
+        last = self._last
+        if last is not None and last[0]() is words:
+            return last[1]
+        positions = np.empty(words[-1] + 1 if len(words) else 0, np.int32)
+        positions[words] = np.arange(len(words), dtype=np.int32)
+        self._last = weakref.ref(words), positions
+        return positions
+
+
+_last_positions = _Positions()
 
 
 class Documents(NamedTuple):
@@ -79,18 +100,16 @@ class Documents(NamedTuple):
         Parameters
         ----------
         words : (U,) int
-            Word ids, ascending; must contain every word of the documents.
+            Word ids, ascending; must contain every word of the documents. Do not change the array afterwards.
 
         Returns
         -------
         Documents
             New, writable arrays: a kernel is compiled separately for each mix of read-only and writable arrays.
         """
-        lookup = np.empty(words[-1] + 1 if len(words) else 0, np.int32)
-        lookup[words] = np.arange(len(words), dtype=np.int32)
         return Documents(
             starts=np.array(self.starts, np.int64),
-            words=lookup.take(self.words),
+            words=_last_positions.of(words).take(self.words),
             counts=np.array(self.counts, np.int32),
         )
 

@@ -68,7 +68,7 @@ def read_growing(source: GrowingSource, idle_seconds: float = 0.0) -> Iterator[t
         for row in source.read_new():
             waited = 0.0
             yield row
-        if waited >= idle_seconds:
+        if not waited < idle_seconds:
             return
         pause = min(WAIT_SECONDS, idle_seconds - waited)
         time.sleep(pause)

@@ -17,9 +17,9 @@ from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.declarations import resolved
 from stickbreaker.engine.inference.global_step import Statistics, batch_scale
 from stickbreaker.engine.inference.held_words import draw_judges, split_halves
-from stickbreaker.engine.inference.redundancy import Infer, score_documents
+from stickbreaker.engine.inference.redundancy import Infer, narrow, score_documents
 from stickbreaker.engine.inference.states import NO_DOCUMENTS, OnlineHDPState
-from stickbreaker.engine.inference.topic_counts import decayed_counts
+from stickbreaker.engine.inference.topic_counts import gather
 
 # A run with births starts with at most this number of topics, and each round fits at most FRESH_TOPICS.
 START_TOPICS, FRESH_TOPICS = 200, 64
@@ -47,8 +47,9 @@ class Steps(NamedTuple):
 
 
 class Born(NamedTuple):
-    """Born topics: their λ - η (V, B), and tables, tokens and squared tokens (B,), scaled to the corpus."""
+    """Born topics: λ - η (U, B) of some words (U,), tables, tokens and squared tokens (B,), scaled to the corpus."""
 
+    words: np.ndarray
     counts: np.ndarray
     tables: np.ndarray
     tokens: np.ndarray
@@ -56,7 +57,8 @@ class Born(NamedTuple):
 
     def select(self, is_chosen: np.ndarray) -> "Born":
         """Some of these topics; is_chosen: (B,) bool."""
-        return Born(**{name: values[..., is_chosen] for name, values in self._asdict().items()})
+        of_topics = {name: values[..., is_chosen] for name, values in self._asdict().items() if name != "words"}
+        return self._replace(**of_topics)
 
 
 def create_topics(
@@ -75,8 +77,10 @@ def create_topics(
     if collected.num_documents < min(COLLECTED_SHARE * batch.corpus_size, MOST_COLLECTED):
         return after._replace(collected=collected.followed_by(batch.documents))
     whole = Batch(doc_ids=np.arange(collected.num_documents), documents=collected, corpus_size=batch.corpus_size)
+    judges = draw_judges(batch, before.step)
+    before = narrow(before, collected.followed_by(judges.documents))
     born = _compete(steps, config, before, whole, _fit_fresh(steps, config, before, whole, min(FRESH_TOPICS, room)))
-    accepted = _judge(steps.infer, config, before, born, batch)
+    accepted = _judge(steps.infer, config, before, born, judges)
     return add_topics(after, born.select(accepted))._replace(collected=batch.documents)
 
 
@@ -85,7 +89,7 @@ def add_topics(state: OnlineHDPState, born: Born) -> OnlineHDPState:
     if not len(born.tokens):
         return state
     return state._replace(
-        topic_counts=state.topic_counts.append(born.counts),
+        topic_counts=state.topic_counts.append(born.words, born.counts),
         tables=np.append(state.tables, born.tables),
         expected_tokens=np.append(state.expected_tokens, born.tokens),
         squared_tokens=np.append(state.squared_tokens, born.squared_tokens),
@@ -94,7 +98,7 @@ def add_topics(state: OnlineHDPState, born: Born) -> OnlineHDPState:
 
 def _fit_fresh(steps: Steps, config: Any, state: OnlineHDPState, whole: Batch, number: int) -> Born:
     """Topics fitted to the collected documents alone, by the algorithm itself with its warm-up."""
-    num_documents = whole.documents.num_documents
+    words, num_documents = state.topic_counts.held, whole.documents.num_documents
     size = -(-num_documents // FRESH_BATCHES)
     alone = replace(
         config,
@@ -108,16 +112,17 @@ def _fit_fresh(steps: Steps, config: Any, state: OnlineHDPState, whole: Batch, n
     )
     rng = np.random.default_rng([state.step, num_documents])
     order = rng.permutation(num_documents)
-    fresh = steps.init(alone, state.topic_counts.vocab_size, rng)
+    fresh = steps.init(alone, len(words), rng)
+    fresh = fresh._replace(topic_counts=fresh.topic_counts.among(words, state.topic_counts.vocab_size))
     for _ in range(FRESH_PASSES):
         for first in range(0, num_documents, size):
             places = order[first : first + size]
             part = Batch(doc_ids=places, documents=whole.documents.select(places), corpus_size=num_documents)
             fresh = steps.step(alone, fresh, part)
     scale = batch_scale(whole)
-    counts = fresh.topic_counts.dense() * fresh.topic_counts.precision.type(scale)
+    counts = fresh.topic_counts.rows(words) * fresh.topic_counts.precision.type(scale)
     tokens = scale * fresh.expected_tokens
-    return Born(counts=counts, tables=scale * fresh.tables, tokens=tokens, squared_tokens=scale * tokens)
+    return Born(words=words, counts=counts, tables=scale * fresh.tables, tokens=tokens, squared_tokens=scale * tokens)
 
 
 def _compete(steps: Steps, config: Any, state: OnlineHDPState, whole: Batch, born: Born) -> Born:
@@ -127,23 +132,23 @@ def _compete(steps: Steps, config: Any, state: OnlineHDPState, whole: Batch, bor
     """
     num_known, scale = len(state.tables), batch_scale(whole)
     found = steps.sum_up(config, add_topics(state, born), whole)
-    nothing = decayed_counts(np.zeros((len(found.words), len(found.tokens)), born.counts.dtype))
-    target = nothing.blend(1.0, np.arange(len(found.words)), found.counts, scale, found.tokens)
+    gathered = gather(found.counts, scale, (len(found.words), len(found.tokens)), born.counts.dtype)
     counts = np.zeros_like(born.counts)
-    counts[found.words] = target.dense()[:, num_known:]
+    counts[np.searchsorted(born.words, found.words)] = gathered[:, num_known:]
     tokens = scale * found.tokens[num_known:]
-    return Born(counts=counts, tables=scale * found.tables[num_known:], tokens=tokens, squared_tokens=scale * tokens)
+    return born._replace(
+        counts=counts, tables=scale * found.tables[num_known:], tokens=tokens, squared_tokens=scale * tokens
+    )
 
 
-def _judge(infer: Infer, config: Any, state: OnlineHDPState, born: Born, batch: Batch) -> np.ndarray:
-    """Which born topics (B,) raise the log likelihood of held-out words.
+def _judge(infer: Infer, config: Any, state: OnlineHDPState, born: Born, judges: Batch) -> np.ndarray:
+    """Which born topics (B,) raise the log likelihood of held-out words of some documents.
 
     Half of the distinct words of each document predict the other half. A document's gain is shared out among the born
     topics in proportion to its shares of them. The corpus would gain D/S times as much, to which the prior γ^n of n
     topics adds log γ for each.
     """
-    judged = draw_judges(batch, state.step)
-    split = split_halves(judged.documents, judged.doc_ids, state.step)
+    split = split_halves(judges.documents, judges.doc_ids, state.step)
     if not len(split.scored):
         return np.zeros(len(born.tokens), bool)
     before = score_documents(config, state, split, infer)
@@ -151,5 +156,5 @@ def _judge(infer: Infer, config: Any, state: OnlineHDPState, born: Born, batch: 
     shares = after.shares[:, len(state.tables) :].astype(np.float64)
     shares /= np.maximum(shares.sum(1, keepdims=True), LEAST_SHARE)
     gains = (after.scores - before.scores)[:, None] * shares
-    is_accepted: np.ndarray = gains.sum(0) + np.log(state.concentrations.corpus) / batch_scale(judged) > 0
+    is_accepted: np.ndarray = gains.sum(0) + np.log(state.concentrations.corpus) / batch_scale(judges) > 0
     return is_accepted

@@ -8,7 +8,7 @@ from stickbreaker.engine.algorithm import NoisyStep, Phase, StepInfo
 from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.declarations import resolved
 from stickbreaker.engine.inference.states import OnlineState, ScheduleConfig
-from stickbreaker.engine.inference.topic_counts import decayed_counts
+from stickbreaker.engine.inference.topic_counts import gather
 from stickbreaker.engine.kernels.counts import DocumentCounts, FactoredCounts
 from stickbreaker.engine.schedules import learning_rate
 
@@ -80,17 +80,13 @@ def preview_topics(config: ScheduleConfig, state: OnlineState, statistics: Stati
 
     λ̂_kw = η + D/S Σ_j Σ_t φ_jtk Σ_n ζ_jnt I[w_jn = w],  ∂λ = λ̂ - λ        (Wang 2011 Eq. 22, mini-batches of sec. 3.2)
     """
-    num_words = len(statistics.words)
-    scale = batch_scale(batch)
-    nothing = decayed_counts(np.zeros((num_words, len(statistics.tokens)), state.topic_counts.precision))
-    # With ρ = 1 the step discards the old value, so Eq. 25 gives its own target.
-    target = nothing.blend(1.0, np.arange(num_words), statistics.counts, scale, statistics.tokens)
+    scale, shape = batch_scale(batch), (len(statistics.words), len(statistics.tokens))
     return NoisyStep(
         step=state.step + 1,
         learning_rate=next_rate(config, state),
         scale=scale,
         words=statistics.words,
-        target=target.dense(),
+        target=gather(statistics.counts, scale, shape, state.topic_counts.precision),
     )
 
 

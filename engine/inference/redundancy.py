@@ -35,6 +35,9 @@ CERTAIN, CERTAIN_REREAD = 0.3, 1.5
 # In the first pass topics up to this ratio are removed together if held-out words agree (`add_uncertain`): the gain
 # in standard errors at which they agree, and the share of its usual tokens that a topic needs there.
 UNCERTAIN, LEAST_ERRORS, LEAST_PRESENT = 1.0, 1.0, 0.25
+# A search compares at most this number of words, those with the most tokens. Rarer words differ by chance, and reading
+# all words of a large vocabulary would take as long as many steps.
+MOST_WORDS = 2**15
 # Number of passes after which two topics have had time to become different.
 REREADING = 1.5
 # Σρ between two searches: half of the content of the topics has then been replaced.
@@ -71,18 +74,28 @@ def remove_topics(state: OnlineHDPState, removal: Removal) -> OnlineHDPState:
     )
 
 
-def sampled_counts(state: OnlineHDPState) -> np.ndarray:
-    """Counts (K, U) of the words seen so far, scaled to the number of tokens that a topic's estimate rests on.
+def narrow(state: OnlineHDPState, documents: Documents) -> OnlineHDPState:
+    """The state with the rows that a search reads: those of the words with the most tokens, and of some documents."""
+    counts = state.topic_counts
+    if counts.vocab_size <= MOST_WORDS:
+        return state
+    frequent = np.argpartition(-counts.word_totals(), MOST_WORDS)[:MOST_WORDS]
+    return state._replace(topic_counts=counts.only(np.union1d(frequent, documents.distinct_words())))
 
-    λ holds w_t tokens for each token read in step t, with Σ_t w_t n_tk = `expected_tokens` and Σ_t w_t² n_tk =
-    `squared_tokens`. It varies as much as (Σ w n)² / Σ w² n tokens would (Kish's effective sample size), at most as
-    many as λ holds. The words with the most tokens come first: they show soonest that topics differ.
+
+def sampled_counts(state: OnlineHDPState) -> np.ndarray:
+    """Counts (K, U) of words seen so far, scaled to the number of tokens that a topic's estimate rests on.
+
+    The words with the most tokens come first, because they show soonest that topics differ; there are at most
+    MOST_WORDS. λ holds w_t tokens for each token read in step t, with Σ_t w_t n_tk = `expected_tokens` and
+    Σ_t w_t² n_tk = `squared_tokens`. It varies as much as (Σ w n)² / Σ w² n tokens would (Kish's effective sample
+    size), at most as many as λ holds.
     """
     counts = state.topic_counts.seen()
-    by_word = np.argsort(-counts.sum(1), kind="stable")
+    by_word = np.argsort(-counts.sum(1), kind="stable")[:MOST_WORDS]
     scales = np.zeros(len(state.expected_tokens))
     np.divide(state.expected_tokens, state.squared_tokens, out=scales, where=state.squared_tokens > 0)
-    sampled = np.empty(counts.T.shape, counts.dtype)
+    sampled = np.empty((counts.shape[1], len(by_word)), counts.dtype)
     transpose_rows(counts, by_word, np.minimum(scales, 1.0).astype(counts.dtype), sampled)
     return sampled
 
@@ -126,6 +139,7 @@ def choose_together(infer: Infer, config: Any, state: OnlineHDPState, batch: Bat
     hardly has are not tested at the higher ratio, because its words say nothing about them. infer: (config, state,
     documents) -> shares (S, K).
     """
+    state = narrow(state, batch.documents)
     counts = sampled_counts(state)
     certain = find_removal(counts, CERTAIN_REREAD if is_rereading else CERTAIN)
     kept = remove_topics(state, certain)

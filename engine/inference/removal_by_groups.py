@@ -20,6 +20,7 @@ from stickbreaker.engine.inference.redundancy import (
     Scored,
     add_uncertain,
     find_removal,
+    narrow,
     remove_topics,
     sampled_counts,
     score_documents,
@@ -48,6 +49,7 @@ def choose_in_groups(infer: Infer, config: Any, state: OnlineHDPState, batch: Ba
     once (`add_uncertain`). Of a large mini-batch some documents are drawn.
     """
     batch = draw_judges(batch, state.step)
+    state = narrow(state, batch.documents)
     counts = sampled_counts(state)
     certain = CERTAIN_REREAD if is_rereading else CERTAIN
     removal, is_candidate = find_removal(counts, certain), np.ones(len(counts), bool)

@@ -15,15 +15,17 @@ from stickbreaker.engine.kernels.counts import (
     add_blocks,
     add_products,
     block_starts,
+    copy_rows,
     group_by_word,
     join_counts,
     merge_rows,
     scale_rows,
     share_out_rows,
+    sum_rows,
     weigh_rows,
 )
 from stickbreaker.engine.kernels.special import NOT_RAISED
-from stickbreaker.engine.parallel.threads import map_on_threads, split_alike, split_evenly
+from stickbreaker.engine.parallel.threads import map_on_threads, split_alike, split_evenly, split_rows
 
 # Below this scale the stored numbers would exceed the range that float32 holds well, so the scale is folded into them.
 SMALLEST_SCALE = 1e-12
@@ -117,10 +119,13 @@ class DecayedCounts:
     is_seen: np.ndarray
     _rows: "_Rows"
     _places: np.ndarray
+    _held: np.ndarray
+    _elsewhere: np.ndarray
 
     def __init__(self, stored: np.ndarray, scale: float, totals: np.ndarray, is_seen: np.ndarray | None = None) -> None:
         self._rows = _Rows(np.ascontiguousarray(stored), len(stored))
-        self._places = np.arange(len(stored), dtype=np.int32)
+        self._places = self._held = np.arange(len(stored), dtype=np.int32)
+        self._elsewhere = np.zeros(len(totals))
         self.scale = scale
         self.totals = totals
         self.is_seen = np.zeros(len(stored), bool) if is_seen is None else is_seen
@@ -153,6 +158,11 @@ class DecayedCounts:
     def vocab_size(self) -> int:
         """Number of words V."""
         return len(self._places)
+
+    @property
+    def held(self) -> np.ndarray:
+        """The words whose rows these counts hold, ascending: all of them, unless they come from `only`."""
+        return self._held
 
     @property
     def precision(self) -> np.dtype[Any]:
@@ -205,9 +215,9 @@ class DecayedCounts:
         >>> counts.dense().ravel(), counts.totals
         (array([0.5, 1. , 0.5]), array([2.]))
         """
-        rows, places, new = self._make_room(words)
+        rows, places, old, new = self._make_room(words)
         row = rows.array[places[like]].copy()
-        added = (row - rows.array[places[words]]).astype(np.float64).sum(0)
+        added = (row - rows.array[old]).astype(np.float64).sum(0)
         rows.array[new] = row
         places, is_seen = places.copy(), self.is_seen.copy()
         places[words], is_seen[words] = new, False
@@ -215,6 +225,38 @@ class DecayedCounts:
         forgotten = self._with(_rows=rows, _places=places, totals=totals, is_seen=is_seen)
         rows.newest = weakref.ref(forgotten)
         return forgotten
+
+    def word_totals(self) -> np.ndarray:
+        """Σ_k of λ - η of each word, (V,).
+
+        >>> decayed_counts(np.array([[2.0, 1.0], [1.0, 0.5]])).word_totals()
+        array([3. , 1.5])
+        """
+        totals = np.empty(self.vocab_size)
+        map_on_threads(lambda span: sum_rows(self._rows.array, self._places, span, totals), split_alike(len(totals)))
+        return self.scale * totals
+
+    def only(self, words: np.ndarray) -> "DecayedCounts":
+        """These counts with the rows of some words (U,), ascending, to read them and to remove or append topics.
+
+        Totals remain those of all words; other words count as unseen, and their rows must not be read.
+        """
+        array, is_seen = self._rows.array[self._places[words]], np.zeros_like(self.is_seen)
+        is_seen[words] = self.is_seen[words]
+        elsewhere = np.maximum(self.totals - self.scale * array.sum(0, dtype=np.float64), 0.0)
+        return self._moved(array, words, is_seen=is_seen, _elsewhere=elsewhere)
+
+    def among(self, words: np.ndarray, vocab_size: int) -> "DecayedCounts":
+        """These counts as those of some words (U,) of a larger vocabulary, whose other words have the mean counts.
+
+        Each count becomes U / V of itself, so that totals remain. What `only` says of rows holds here too.
+        """
+        if len(words) == vocab_size:
+            return self
+        share, is_seen = len(words) / vocab_size, np.zeros(vocab_size, bool)
+        is_seen[words] = self.is_seen
+        array = self._copied(factor=share)
+        return self._moved(array, words, is_seen=is_seen, _elsewhere=(1.0 - share) * self.totals)
 
     def seen(self) -> np.ndarray:
         """λ - η of the words seen so far, (U, K)."""
@@ -230,37 +272,58 @@ class DecayedCounts:
         spans = split_evenly(np.arange(self.vocab_size + 1))
         sources, targets = self._rows.array, merging.targets[copies]
         map_on_threads(lambda span: merge_rows(sources, self._places, span, copies, targets, array), spans)
-        rows = _Rows(array, self.vocab_size)
-        places = np.arange(self.vocab_size, dtype=np.int32)
-        merged = self._with(_rows=rows, _places=places, totals=merging.add_up(self.totals))
-        rows.newest = weakref.ref(merged)
-        return merged
+        return self._moved(array, self._held, totals=merging.add_up(self.totals))
 
     def remove(self, removal: Removal) -> "DecayedCounts":
         """These counts with topics removed: each word's tokens go to the topics that explain them."""
         if removal.is_empty:
             return self
-        array = np.empty_like(self._rows.array)
-        factors = removal.factors(self.totals)
-        sources = self._rows.array
+        sources, old = self._rows.array, self._places[self._held]
+        array, factors = np.empty_like(sources), removal.factors(self.totals)
 
         def share_out(span: tuple[int, int]) -> np.ndarray:
             totals = np.zeros(len(self.totals))
-            share_out_rows(sources, self._places, span, removal.topics, removal.parents, factors, array, totals)
+            share_out_rows(sources, old, span, removal.topics, removal.parents, factors, array, totals)
             return totals
 
-        totals = sum(map_on_threads(share_out, split_alike(self.vocab_size)))
-        rows = _Rows(array, self.vocab_size)
-        places = np.arange(self.vocab_size, dtype=np.int32)
-        kept = self._with(_rows=rows, _places=places, totals=self.scale * totals)
-        rows.newest = weakref.ref(kept)
-        return kept
+        totals = sum(map_on_threads(share_out, split_alike(len(old))))
+        elsewhere = removal.share_out(self._elsewhere)
+        return self._moved(array, self._held, totals=self.scale * totals + elsewhere, _elsewhere=elsewhere)
 
-    def append(self, columns: np.ndarray) -> "DecayedCounts":
-        """These counts followed by further topics, whose λ - η are the columns (V, B)."""
-        stored = np.concatenate([self.stored, (columns / self.scale).astype(self.precision)], 1)
+    def append(self, words: np.ndarray, columns: np.ndarray) -> "DecayedCounts":
+        """These counts followed by further topics, whose λ - η of some words (U,) are the columns (U, B)."""
+        num_topics, num_born = len(self.totals), columns.shape[1]
+        array = self._copied(num_born=num_born)
+        array[np.searchsorted(self._held, words), num_topics:] = columns / self.scale
         totals = np.append(self.totals, columns.sum(0, dtype=np.float64))
-        return DecayedCounts(stored, self.scale, totals, self.is_seen)
+        return self._moved(array, self._held, totals=totals, _elsewhere=np.append(self._elsewhere, np.zeros(num_born)))
+
+    def times(self, factor: float) -> "DecayedCounts":
+        """These counts, each times a factor."""
+        totals, elsewhere = self.totals * factor, self._elsewhere * factor
+        return self._moved(self._copied(factor=factor), self._held, totals=totals, _elsewhere=elsewhere)
+
+    def _copied(self, num_rows: int = 0, num_born: int = 0, factor: float = 1.0) -> np.ndarray:
+        """Factor times the rows held, in the order of words, followed by space as before, or for `num_rows` at least.
+
+        num_born: further topics, with counts of 0.
+        """
+        sources, old, factor = self._rows.array, self._places[self._held], self.precision.type(factor)
+        shape = max(len(sources), len(old) + num_rows), len(self.totals) + num_born
+        array = np.zeros(shape, self.precision) if num_born else np.empty(shape, self.precision)
+        map_on_threads(
+            lambda span: copy_rows(sources, old, span, factor, array), split_rows(len(old), len(self.totals))
+        )
+        return array
+
+    def _moved(self, array: np.ndarray, held: np.ndarray, **changes: Any) -> "DecayedCounts":
+        """These counts with some attributes changed, whose rows of the words held are the first of an array."""
+        rows = _Rows(array, len(held))
+        places = np.zeros(len(changes.get("is_seen", self.is_seen)), np.int32)
+        places[held] = np.arange(len(held))
+        moved = self._with(_rows=rows, _places=places, _held=held, **changes)
+        rows.newest = weakref.ref(moved)
+        return moved
 
     def select(self, topics: np.ndarray, num_born: int = 0) -> "DecayedCounts":
         """These counts of some topics (places, in their new order), followed by `num_born` empty topics."""
@@ -277,12 +340,11 @@ class DecayedCounts:
         places in `words`; tokens: (K,), their sums.
         """
         scale = self.scale * (1.0 - rate)
+        decayed = {"totals": (1.0 - rate) * self.totals, "_elsewhere": (1.0 - rate) * self._elsewhere}
         if scale < SMALLEST_SCALE:
-            stored = self.stored * self.precision.type(scale)
-            folded = DecayedCounts(stored, 1.0, (1.0 - rate) * self.totals, self.is_seen)
+            folded = self._moved(self._copied(factor=scale), self._held, scale=1.0, **decayed)
             return folded._add(words, counts, rate * factor, tokens)
-        kept = self._with(scale=scale, totals=(1.0 - rate) * self.totals)
-        return self._add(words, counts, rate * factor, tokens, kept)
+        return self._add(words, counts, rate * factor, tokens, self._with(scale=scale, **decayed))
 
     def _add(
         self,
@@ -294,9 +356,9 @@ class DecayedCounts:
     ) -> "DecayedCounts":
         """`kept` (these counts unless given) plus `factor` times the others; only the changed rows are written."""
         kept = kept or self
-        rows, places, new = self._make_room(words)
+        rows, places, old, new = self._make_room(words)
         joined = join_counts(counts)  # type: ignore[type-var]  # the shards of a step are all of one type
-        _add_counts(joined, self.precision.type(factor / kept.scale), places[words], new, rows.array)
+        _add_counts(joined, self.precision.type(factor / kept.scale), old, new, rows.array)
         places = places.copy()
         is_seen = self.is_seen.copy()
         places[words] = new
@@ -305,19 +367,25 @@ class DecayedCounts:
         rows.newest = weakref.ref(added)
         return added
 
-    def _make_room(self, words: np.ndarray) -> tuple["_Rows", np.ndarray, np.ndarray]:
-        """Rows for a successor, the present places (V,) of all words in them, and new places (U,) of some words."""
+    def _make_room(self, words: np.ndarray) -> tuple["_Rows", np.ndarray, np.ndarray, np.ndarray]:
+        """Rows for a successor, the present places (V,) of all words in them, and old and new places (U,) of some."""
         rows, places = self._rows, self._places
-        new = rows.claim(self, places[words])
+        old = places[words]
+        new = rows.claim(self, old)
         if new is None:
             # No other value reads rows that have just been moved, so the changed ones can stay in place.
-            spare = max(ROOM * len(words), len(rows.array) - self.vocab_size)
-            array = np.empty((self.vocab_size + spare, len(self.totals)), self.precision)
-            np.take(rows.array, places, 0, out=array[: self.vocab_size], mode="clip")
-            rows = _Rows(array, self.vocab_size)
-            places = np.arange(self.vocab_size, dtype=np.int32)
-            new = places[words]
-        return rows, places, new
+            moved = self._moved(self._copied(num_rows=ROOM * len(words)), self._held)
+            rows, places = moved._rows, moved._places
+            old = new = places[words]
+        return rows, places, old, new
+
+
+def gather(counts: ShardCounts, factor: float, shape: tuple[int, int], precision: np.dtype[Any]) -> np.ndarray:
+    """Factor times the sums (U, K) of counts, as `DecayedCounts.blend` takes them."""
+    rows, places = np.zeros(shape, precision), np.arange(shape[0], dtype=np.int32)
+    joined = join_counts(counts)  # type: ignore[type-var]  # the shards of a step are all of one type
+    _add_counts(joined, precision.type(factor), places, places, rows)
+    return rows
 
 
 def _add_counts(

@@ -34,6 +34,8 @@ HIGHEST_TEMPERATURE = 4.0
 STARTUP_TOKENS = 100.0
 # Half the width of uniform noise whose standard deviation is .1.
 SPREAD = 0.1 * np.sqrt(3.0)
+# These rows of a few hundred topics fit in a core's cache.
+DRAWN_ROWS = 512
 AnyExpectations = TypeVar("AnyExpectations", bound=SweepExpectations)
 NewExpectations = TypeVar("NewExpectations", bound=SweepExpectations, covariant=True)
 AnyStart = TypeVar("AnyStart", bound=ScaledState)
@@ -146,9 +148,12 @@ def _steps_down(temperature: float) -> list[float]:
 
 def _draw_uniform(rng: np.random.Generator, size: tuple[int, int], precision: np.dtype[Any]) -> np.ndarray:
     """Uniform noise of mean 1 and standard deviation .1: topics that are nearly alike."""
-    noise: np.ndarray = rng.random(size, precision)
-    noise *= 2.0 * SPREAD
-    noise += 1.0 - SPREAD
+    noise = np.empty(size, precision)
+    for first in range(0, len(noise), DRAWN_ROWS):
+        rows = noise[first : first + DRAWN_ROWS]
+        rng.random(rows.shape, precision, rows)
+        rows *= 2.0 * SPREAD
+        rows += 1.0 - SPREAD
     return noise
 
 
@@ -205,7 +210,7 @@ def scale_counts(counts: DecayedCounts, start: str, corpus_size: int) -> Decayed
     """Scale the start-up counts of a start to the size of the corpus, which the first batch gives."""
     if not STARTS[start].is_by_document:
         return counts
-    return DecayedCounts(counts.stored * counts.precision.type(corpus_size), 1.0, counts.totals * corpus_size)
+    return counts.times(corpus_size)
 
 
 def scale_topics(config: StartConfig, state: AnyStart, corpus_size: int) -> AnyStart:

@@ -283,6 +283,16 @@ def weigh_rows(
             raise_rows(out_rows[first:last], power)
 
 
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def sum_rows(rows: np.ndarray, places: np.ndarray, span: tuple[int, int], out_totals: np.ndarray) -> None:
+    """Write the sums of the rows at `places` (V,) of a span of words to (V,)."""
+    for u in range(span[0], span[1]):
+        row, total = rows[places[u]], rows.dtype.type(0)
+        for k in range(row.shape[0]):
+            total += row[k]
+        out_totals[u] = total
+
+
 @njit(nogil=True, cache=True, error_model="numpy")
 def transpose_rows(rows: np.ndarray, order: np.ndarray, factors: np.ndarray, out_columns: np.ndarray) -> None:
     """Write rows (U, K) in the given order (U,), times factors (K,), to the columns of (K, U)."""
@@ -291,6 +301,15 @@ def transpose_rows(rows: np.ndarray, order: np.ndarray, factors: np.ndarray, out
         for k in range(factors.shape[0]):
             for u in range(first, last):
                 out_columns[k, u] = factors[k] * rows[order[u], k]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def copy_rows(rows: np.ndarray, places: np.ndarray, span: tuple[int, int], factor: float, out_rows: np.ndarray) -> None:
+    """Write factor times the rows at `places` (U,) of a span of words to out_rows, whose rows may be longer."""
+    for u in range(span[0], span[1]):
+        row, out = rows[places[u]], out_rows[u]
+        for k in range(row.shape[0]):
+            out[k] = factor * row[k]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -46,7 +46,8 @@ def digamma(x: float) -> float:
 def _exp_single(x: np.float32) -> np.float32:
     """e^x by x = n log 2 + r and a polynomial in r (coefficients: Cephes' expf); e^-87 and less is e^-87."""
     x = min(max(x, np.float32(-87.0)), np.float32(87.0))
-    n = np.float32(math.floor(x * np.float32(1.44269504) + np.float32(0.5)))
+    # `np.floor` stays in float32; `math.floor` is an integer of 64 bits, which few processors convert as a vector.
+    n: np.float32 = np.floor(x * np.float32(1.44269504) + np.float32(0.5))
     r = x - n * np.float32(0.693359375) + n * np.float32(2.12194440e-4)
     p = np.float32(1.9875691500e-4) * r + np.float32(1.3981999507e-3)
     p = p * r + np.float32(8.3334519073e-3)

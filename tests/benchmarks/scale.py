@@ -3,15 +3,19 @@
     python -m tests.benchmarks.scale build --documents 100000 [--folder DIR] [--json FILE]
     python -m tests.benchmarks.scale learn --documents 100000 [--minutes 4]
     python -m tests.benchmarks.scale compare --documents 100000 1000000
-    python -m tests.benchmarks.scale words
+    python -m tests.benchmarks.scale words [--documents 1000000 --batch-size 15625]
+    python -m tests.benchmarks.scale models
 
 The documents are those of `tests/benchmarks/zipf_texts.py`: about 60 tokens each, 100,000 words. `build` simulates
 their texts and builds a corpus on disk from them; `learn` reads it once with the HDP. Both stop when the minutes are
 over, and the next call continues there; "from" and "to" are documents. `compare` takes the same steps from the first
 100,000 documents in memory, the same on disk, and the other corpora on disk, in turn. `words` does so for 8,000 to
 1,000,000 words, at the same number of tokens, and takes all steps of a pass but the first three: separately those of
-the warm-up, later ones, and those that also search for redundant topics. The HDP has mini-batches of 4,096 documents
-and 150 topics everywhere.
+the warm-up, later ones, and those that also search for redundant topics. By default a run of a million documents has
+mini-batches of 15,625; their words repeat more than those of smaller ones. The HDP has mini-batches of 4,096 documents
+and at most 150 topics everywhere but in `models`, which learns from the documents of large vocabularies with the
+default settings, for three seeds: what is learned, as means and deviations. "Distance" is the total variation of a true
+topic from the learned topic that matches it best.
 
 Every part runs in a separate process. "Peak" is the most memory that it held without mapped files (RssAnon, read 50
 times a second). Seconds of the processor leave out the time in which other programs have the cores; they count both
@@ -24,16 +28,22 @@ import resource
 import shutil
 import threading
 import time
+from collections import deque
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import linear_sum_assignment
 
 from stickbreaker.engine import Position, RunSettings, WordChoices, build, find_algorithm, load_corpus, prepare, run
 from stickbreaker.engine.algorithm import Phase
+from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
+from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.executors import step
 from stickbreaker.engine.files.whole_files import replacing
 from stickbreaker.engine.runs import checkpoint
@@ -163,12 +173,12 @@ def take_steps(folder):
     return time_steps(names, NUM_STEPS)
 
 
-def count_words(vocab_sizes, num_documents):
-    """The same for vocabularies of several sizes."""
+def count_words(vocab_sizes, num_documents, batch_size):
+    """The same for vocabularies of several sizes, over a pass."""
     drawn = {
         f"{size:,} words": zipf_texts.draw_corpus(zipf_texts.learn_model(size), num_documents) for size in vocab_sizes
     }
-    rows = time_steps(drawn, num_documents // CONFIG.batch_size - NUM_WARM)
+    rows = time_steps(drawn, num_documents // batch_size - NUM_WARM, batch_size, num_documents)
     return sorted(rows, key=lambda row: (KINDS.index(row["steps"]), row["words"]))
 
 
@@ -179,18 +189,19 @@ def name_kind(before, after):
     return KINDS[1] if after.looked_at == before.looked_at else KINDS[2]
 
 
-def time_steps(corpora, num_steps):
+def time_steps(corpora, num_steps, batch_size=None, most_documents=IN_MEMORY):
     """Seconds of reading mini-batches and learning from them, by corpus and kind of step; the corpora take turns."""
-    compile_algorithm(HDP, CONFIG)
+    config = replace(CONFIG, batch_size=batch_size or CONFIG.batch_size)
+    compile_algorithm(HDP, config)
     states, taken, batches = {}, [], {}
     for name, corpus in corpora.items():
-        prepared = prepare_training(HDP, CONFIG, corpus.order("chronological"), SETTINGS)
+        prepared = prepare_training(HDP, config, corpus.order("chronological"), SETTINGS)
         states[name] = HDP.init(prepared.config, corpus.vocab_size, np.random.default_rng([0, 0]))
         batches[name] = prepared.config, prepared.train, prepared.train.batches(prepared.config.batch_size)
     for number in range(NUM_WARM + num_steps):
         for name, (config, train, stream) in batches.items():
             began = Clock.now()
-            batch = next(stream)._replace(corpus_size=min(IN_MEMORY, train.num_documents))
+            batch = next(stream)._replace(corpus_size=min(most_documents, train.num_documents))
             before = states[name]
             states[name], _ = step(HDP, config, before, batch)
             took = began.since()
@@ -200,6 +211,44 @@ def time_steps(corpora, num_steps):
                 taken.append({**kind, **sizes, "entries": len(batch.documents.words), **took._asdict()})
     sums = pd.DataFrame(taken).groupby(["corpus", "words", "steps"], sort=False).sum().reset_index()
     return sums.to_dict("records")
+
+
+def learn_models(vocab_size, num_documents, seed):
+    """What one pass with default settings learns from the documents of a vocabulary."""
+    model = zipf_texts.learn_model(vocab_size)
+    corpus, settings = zipf_texts.draw_corpus(model, num_documents), replace(SETTINGS, order="shuffled", seed=seed)
+    prepared = prepare(HDP, HDP.config(), corpus, settings)
+    compile_algorithm(HDP, prepared.config)
+    began = Clock.now()
+    # Only the last update is kept: each has a state.
+    last = deque(run(prepared), maxlen=1)[0]
+    took, summary = began.since(), HDP.summarize(prepared.config, last.stepped.state)
+    used = rank_topics(summary.expected_tokens)
+    topics, tokens = summary.topics[used], summary.expected_tokens[used]
+    quality = sum_up(measure_quality(used, topics, tokens, corpus.counts))
+    return {
+        "words": vocab_size,
+        "true topics": len(model.cumulative),
+        "topics": len(used),
+        "nats": last.held_out.nats_per_word,
+        "NPMI": quality.weighted_npmi,
+        "distance": measure_distance(model, topics),
+        **took._asdict(),
+    }
+
+
+def measure_distance(model, topics):
+    """Mean total variation of the true topics from the learned topics (K, V) that match them best."""
+    true = np.diff(model.cumulative, axis=1, prepend=0.0)
+    distances = np.array([[0.5 * abs(each - topic).sum() for topic in topics] for each in true])
+    return distances[linear_sum_assignment(distances)].mean()
+
+
+def tabulate_models(rows):
+    """The means over seeds, and their deviations."""
+    grouped = pd.DataFrame(rows).groupby("words")
+    means, deviations = grouped.mean(), grouped[["topics", "nats", "NPMI", "distance"]].std()
+    return to_markdown(means.join(deviations.add_suffix(", deviation")).round(4).reset_index())
 
 
 def tabulate(rows):
@@ -217,10 +266,11 @@ def tabulate(rows):
 def main():
     """Read the command line, measure, print, and write JSON where asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", choices=("build", "learn", "compare", "words"))
+    parser.add_argument("part", choices=("build", "learn", "compare", "words", "models"))
     parser.add_argument("--documents", type=int, nargs="+", default=[100_000], help="also 1000000 and 10000000")
     parser.add_argument("--folder", type=Path, default=Path("/tmp/stickbreaker-scale"))
     parser.add_argument("--minutes", type=float, default=1_000.0, help="of building or learning, for each corpus")
+    parser.add_argument("--batch-size", type=int, default=CONFIG.batch_size, help="of `words`")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     arguments.folder.mkdir(exist_ok=True)
@@ -229,7 +279,10 @@ def main():
     if arguments.part == "compare":
         rows = in_process(take_steps, folders)
     elif arguments.part == "words":
-        rows = in_process(count_words, VOCAB_SIZES, IN_MEMORY)
+        rows = in_process(count_words, VOCAB_SIZES, arguments.documents[0], arguments.batch_size)
+    elif arguments.part == "models":
+        for size, seed in product(VOCAB_SIZES[1:], range(3)):
+            rows += in_process(learn_models, size, IN_MEMORY, seed)
     elif arguments.part == "learn":
         for folder in folders:
             rows += in_process(learn, folder, arguments.minutes)
@@ -240,7 +293,7 @@ def main():
                 in_process(write_texts, texts, number)
             shutil.rmtree(folder, ignore_errors=True)
             rows += in_process(build_corpus, texts, folder, number, arguments.minutes)
-    print(tabulate(rows))
+    print(tabulate_models(rows) if arguments.part == "models" else tabulate(rows))
     if arguments.json:
         arguments.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
 

@@ -32,3 +32,11 @@ def test_selected_documents_keep_their_words_in_the_order_wanted():
 def test_sizes_are_tokens_and_entries_are_distinct_words():
     assert (BOTH.sizes().tolist(), BOTH.num_tokens) == ([3, 3, 0, 11], 17)
     assert (BOTH.num_entries().tolist(), BOTH.rows().tolist()) == ([2, 1, 0, 2], [0, 0, 1, 3, 3])
+
+
+def test_word_ids_are_replaced_by_their_positions_in_whichever_array_is_given():
+    documents, arrays = Documents(np.array([0, 3]), np.array([2, 5, 9]), np.ones(3, int)), [[2, 5, 9], [0, 2, 5, 7, 9]]
+    for ids in (*arrays, *arrays):
+        words = np.array(ids)
+        for _ in range(2):
+            assert words[documents.indexed(words).words].tolist() == [2, 5, 9]

@@ -6,6 +6,7 @@ import pytest
 from stickbreaker.engine.algorithms import hdp
 from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.executors import step as take_step
+from stickbreaker.engine.inference import redundancy
 from stickbreaker.engine.inference.births import LEAST_ROOM, Born, add_topics
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.runs import checkpoint
@@ -48,6 +49,16 @@ def test_topics_are_born_up_to_the_limit_and_the_others_keep_their_ids(corpus):
     old, new = (state.topic_counts.dense()[:, :5] for state in states[born - 1 : born + 1])
     similar = (old / np.linalg.norm(old, axis=0)).T @ (new / np.linalg.norm(new, axis=0))
     assert (similar.argmax(1) == np.arange(5)).all()
+
+
+@pytest.mark.usefixtures("five_at_the_start")
+def test_topics_are_born_where_only_few_words_of_a_large_vocabulary_are_read(corpus, monkeypatch):
+    monkeypatch.setattr(redundancy, "MOST_WORDS", 100)
+    _, states = read(corpus, max_topics=40)
+    assert len(states[-1].tables) > 5
+    counts = states[-1].topic_counts
+    np.testing.assert_array_equal(counts.held, np.arange(500))
+    np.testing.assert_allclose(counts.totals, counts.dense().sum(0), rtol=1e-4, atol=1e-2)
 
 
 @pytest.mark.usefixtures("five_at_the_start")
@@ -109,7 +120,7 @@ def test_appended_topics_leave_the_counts_of_the_others_unchanged():
     counts = decayed_counts(rng.gamma(1.0, 1.0, (6, 3)))
     columns = rng.gamma(1.0, 1.0, (6, 2))
     state = hdp.init(hdp.HDPConfig(max_topics=3), 6, rng)._replace(topic_counts=counts)
-    born = Born(columns, np.array([1.0, 2.0]), columns.sum(0), 2 * columns.sum(0))
+    born = Born(np.arange(6), columns, np.array([1.0, 2.0]), columns.sum(0), 2 * columns.sum(0))
     grown = add_topics(state, born)
     np.testing.assert_array_equal(grown.topic_counts.dense()[:, :3], counts.dense())
     np.testing.assert_allclose(grown.topic_counts.dense()[:, 3:], columns, rtol=1e-12)

@@ -6,12 +6,15 @@ from scipy.stats import power_divergence
 
 from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.algorithms import hdp
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.executors import step
+from stickbreaker.engine.inference import redundancy
 from stickbreaker.engine.inference.redundancy import (
     CERTAIN_REREAD,
     RATES_BETWEEN,
     UNCERTAIN,
     find_removal,
+    narrow,
     sampled_counts,
 )
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
@@ -143,8 +146,10 @@ def learn(corpus, **settings):
     return last.stepped.state, last.stepped.num_topics, last.held_out.nats_per_word
 
 
+@pytest.mark.parametrize("most_words", [redundancy.MOST_WORDS, 200])
 @pytest.mark.parametrize("seed", range(3))
-def test_one_pass_over_a_simulated_corpus_removes_most_copies_and_predicts_better(seed):
+def test_one_pass_over_a_simulated_corpus_removes_most_copies_and_predicts_better(seed, most_words, monkeypatch):
+    monkeypatch.setattr(redundancy, "MOST_WORDS", most_words)
     rng = np.random.default_rng(seed)
     corpus = simulate_hdp(rng.dirichlet(np.full(1000, 0.02), 10), 3000, 80, 1.0, 5.0, rng).corpus
     state, num_topics, score = learn(corpus, max_topics=100)
@@ -179,3 +184,17 @@ def test_counts_from_one_batch_with_rate_1_are_scaled_back_to_the_tokens_of_the_
         squared_tokens=100 * tokens,
     )
     np.testing.assert_allclose(sampled_counts(state).sum(1), counts.sum(0) / 10, rtol=1e-6)
+
+
+def test_a_search_reads_the_words_with_the_most_tokens_and_those_of_its_documents(monkeypatch):
+    monkeypatch.setattr(redundancy, "MOST_WORDS", 3)
+    tokens = np.array([9.0, 1.0, 7.0, 2.0, 8.0, 3.0])
+    counts = np.outer(tokens, [1.0, 2.0])
+    state = hdp.init(resolve(hdp.HDPConfig(max_topics=2), 100), 6, np.random.default_rng(0))._replace(
+        topic_counts=DecayedCounts(counts, 1.0, counts.sum(0), np.ones(6, bool)),
+        expected_tokens=counts.sum(0),
+        squared_tokens=counts.sum(0),
+    )
+    read = narrow(state, Documents(starts=np.array([0, 1]), words=np.array([1]), counts=np.array([1])))
+    assert read.topic_counts.held.tolist() == [0, 1, 2, 4]
+    np.testing.assert_array_equal(sampled_counts(read), counts[[0, 4, 2]].T)

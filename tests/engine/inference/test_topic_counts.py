@@ -180,6 +180,47 @@ def test_the_tokens_of_a_removed_topic_go_word_by_word_to_the_topics_of_its_mixt
     assert counts.remove(removal._replace(topics=removal.topics[:0])) is counts
 
 
+def test_rows_of_some_words_are_removed_and_appended_as_those_of_all_words():
+    rng, words = np.random.default_rng(0), np.array([1, 4, 5, 8])
+    counts = blend(decayed_counts(rng.gamma(1.0, size=(9, 3))), 0.1, np.array([1, 4]), np.ones((2, 3)))
+    removal = Removal(np.array([2]), np.array([[0, 1]]), np.array([[0.25, 0.75]]))
+    columns, some = rng.gamma(1.0, size=(4, 2)), counts.only(words)
+    assert some.held.tolist() == words.tolist()
+    assert np.flatnonzero(some.is_seen).tolist() == [1, 4]
+    np.testing.assert_array_equal(some.totals, counts.totals)
+    for whole, part in (
+        (counts, some),
+        (counts.remove(removal), some.remove(removal)),
+        (counts.append(words, columns), some.append(words, columns)),
+    ):
+        np.testing.assert_array_equal(part.rows(words[::-1]), whole.rows(words[::-1]))
+        assert part.totals.sum() == pytest.approx(whole.totals.sum(), rel=1e-6)
+    # What other words have of a removed topic is shared out by the weights of its mixture.
+    others = counts.totals[2] - counts.rows(words)[:, 2].sum()
+    held = some.remove(removal).rows(words).sum(0)[:2] + counts.rows(np.array([0, 2, 3, 6, 7])).sum(0)[:2]
+    np.testing.assert_allclose(some.remove(removal).totals[:2], held + others * np.array([0.25, 0.75]), rtol=1e-6)
+
+
+def test_counts_among_more_words_forget_and_learn_as_if_the_others_had_the_mean_count():
+    rng, words = np.random.default_rng(0), np.array([1, 4, 5])
+    dense, targets = rng.gamma(1.0, size=(3, 4)), np.full((2, 4), 3.0)
+    counts = decayed_counts(dense).among(words, 6)
+    whole = np.tile(dense.mean(0) / 2, (6, 1))
+    whole[words] = dense / 2
+    for rate in (0.3, 0.999, 1.0):
+        counts = blend(counts, rate, np.array([1, 5]), targets)
+        whole *= 1 - rate
+        whole[[1, 5]] += rate * targets
+        np.testing.assert_allclose(counts.rows(words), whole[words], rtol=1e-12, atol=1e-30)
+        np.testing.assert_allclose(counts.totals, whole.sum(0), rtol=1e-12)
+
+
+def test_the_tokens_of_words_are_the_sums_of_their_rows():
+    counts = blend(decayed_counts(np.ones((5, 2))), 0.25, np.array([3]), np.array([[8.0, 4.0]]))
+    np.testing.assert_allclose(counts.word_totals(), [1.5, 1.5, 1.5, 4.5, 1.5], rtol=1e-12)
+    np.testing.assert_allclose(counts.times(2.0).word_totals(), [3.0, 3.0, 3.0, 9.0, 3.0], rtol=1e-12)
+
+
 def test_a_removal_gives_the_same_bits_for_any_number_of_threads(monkeypatch):
     counts = decayed_counts(np.random.default_rng(0).gamma(0.3, size=(1_001, 5)).astype(np.float32))
     removal = Removal(np.array([2]), np.array([[0, 1]]), np.array([[0.25, 0.75]]))
