@@ -213,11 +213,12 @@ def _list_tables(path: Path) -> list[Path]:
     found = find_source(path, max_bytes=float("inf")).absolute()
     if not found.is_dir():
         return [found]
-    files = [file for file in list_files(found) if not is_stored(file.parent)]
-    tables = [file for file in files if file.suffix.lower() in TABLE_SUFFIXES]
+    files = list_files(found)
+    tables = [file for file in files if file.suffix.lower() in TABLE_SUFFIXES and not is_stored(file.parent)]
     own = [file for file in tables if file.parent == found]
     # Programs that write tables in subfolders add files such as _SUCCESS.
-    has_texts = any(file.suffix.lower() in TEXT_SUFFIXES and file.name[0] != "_" for file in files)
+    texts = (file for file in files if file.suffix.lower() in TEXT_SUFFIXES and file.name[0] != "_")
+    has_texts = any(not is_stored(file.parent) for file in texts)
     return own or ([] if has_texts else tables) or [found]
 
 

@@ -113,7 +113,7 @@ def _fit_fresh(steps: Steps, config: Any, state: OnlineHDPState, whole: Batch, n
     rng = np.random.default_rng([state.step, num_documents])
     order = rng.permutation(num_documents)
     fresh = steps.init(alone, len(words), rng)
-    fresh = fresh._replace(topic_counts=fresh.topic_counts.among(words, state.topic_counts.vocab_size))
+    fresh = fresh._replace(topic_counts=fresh.topic_counts.in_vocabulary(words, state.topic_counts.vocab_size))
     for _ in range(FRESH_PASSES):
         for first in range(0, num_documents, size):
             places = order[first : first + size]

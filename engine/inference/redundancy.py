@@ -75,7 +75,7 @@ def remove_topics(state: OnlineHDPState, removal: Removal) -> OnlineHDPState:
 
 
 def narrow(state: OnlineHDPState, documents: Documents) -> OnlineHDPState:
-    """The state with the rows that a search reads: those of the words with the most tokens, and of some documents."""
+    """The state with the rows of λ for a search or births: the words with the most tokens, and those of documents."""
     counts = state.topic_counts
     if counts.vocab_size <= MOST_WORDS:
         return state

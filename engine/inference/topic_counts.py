@@ -110,8 +110,9 @@ class DecayedCounts:
     """λ - η = scale · stored, word by word, so that forgetting multiplies one number instead of K · V.
 
     stored: (V, K) float32 or float64; scale: in (0, 1]; totals: (K,) float64, Σ_w of λ - η; is_seen: (V,) bool, words
-    that any blend has added to. It is an immutable value: `blend` returns another value and leaves this one unchanged.
-    The cost is that of the changed rows, not of all V (see `_Rows`).
+    that any blend has added to; held: the words that have rows, all but in a part (`only`, `in_vocabulary`), where
+    _elsewhere (K,) is what the others have of the totals. It is an immutable value: `blend` returns another value and
+    leaves this one unchanged. The cost is that of the changed rows, not of all V (see `_Rows`).
     """
 
     scale: float
@@ -161,7 +162,7 @@ class DecayedCounts:
 
     @property
     def held(self) -> np.ndarray:
-        """The words whose rows these counts hold, ascending: all of them, unless they come from `only`."""
+        """The words that have rows here, ascending."""
         return self._held
 
     @property
@@ -246,10 +247,10 @@ class DecayedCounts:
         elsewhere = np.maximum(self.totals - self.scale * array.sum(0, dtype=np.float64), 0.0)
         return self._moved(array, words, is_seen=is_seen, _elsewhere=elsewhere)
 
-    def among(self, words: np.ndarray, vocab_size: int) -> "DecayedCounts":
-        """These counts as those of some words (U,) of a larger vocabulary, whose other words have the mean counts.
+    def in_vocabulary(self, words: np.ndarray, vocab_size: int) -> "DecayedCounts":
+        """These counts as those of some words (U,), ascending, in a vocabulary of V words, whose others have the mean.
 
-        Each count becomes U / V of itself, so that totals remain. What `only` says of rows holds here too.
+        Each count is multiplied by U / V, so that totals stay the same. As in `only`, there are no rows of other words.
         """
         if len(words) == vocab_size:
             return self

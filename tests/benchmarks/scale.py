@@ -14,8 +14,8 @@ over, and the next call continues there; "from" and "to" are documents. `compare
 the warm-up, later ones, and those that also search for redundant topics. By default a run of a million documents has
 mini-batches of 15,625; their words repeat more than those of smaller ones. The HDP has mini-batches of 4,096 documents
 and at most 150 topics everywhere but in `models`, which learns from the documents of large vocabularies with the
-default settings, for three seeds: what is learned, as means and deviations. "Distance" is the total variation of a true
-topic from the learned topic that matches it best.
+default settings, for three seeds: what is learned, as means and deviations. "Distance" is the mean total variation of
+the true topics from the learned topics that are matched with them, one to one.
 
 Every part runs in a separate process. "Peak" is the most memory that it held without mapped files (RssAnon, read 50
 times a second). Seconds of the processor leave out the time in which other programs have the cores; they count both

@@ -201,10 +201,10 @@ def test_rows_of_some_words_are_removed_and_appended_as_those_of_all_words():
     np.testing.assert_allclose(some.remove(removal).totals[:2], held + others * np.array([0.25, 0.75]), rtol=1e-6)
 
 
-def test_counts_among_more_words_forget_and_learn_as_if_the_others_had_the_mean_count():
+def test_counts_in_a_larger_vocabulary_forget_and_learn_as_if_the_other_words_had_the_mean_count():
     rng, words = np.random.default_rng(0), np.array([1, 4, 5])
     dense, targets = rng.gamma(1.0, size=(3, 4)), np.full((2, 4), 3.0)
-    counts = decayed_counts(dense).among(words, 6)
+    counts = decayed_counts(dense).in_vocabulary(words, 6)
     whole = np.tile(dense.mean(0) / 2, (6, 1))
     whole[words] = dense / 2
     for rate in (0.3, 0.999, 1.0):
