@@ -25,6 +25,7 @@ from stickbreaker.engine.kernels.counts import (
     add_products,
     block_starts,
     group_by_word,
+    plain_rows,
 )
 
 DOCUMENTS_AT_ONCE, WORDS_AT_ONCE = 1024, 1024
@@ -165,11 +166,11 @@ def sum_documents(documents: Documents, expectations: PassExpectations, fit: Fit
 def _add_counts(counts: DocumentCounts | FactoredCounts, topic_words: np.ndarray) -> None:
     """Add counts of either kind to (U, K), on one thread: the shard has its own."""
     places, one = np.arange(len(topic_words), dtype=np.int32), topic_words.dtype.type(1)
-    grouped, span = group_by_word(counts, len(topic_words)), (0, len(topic_words))
+    grouped, span, rows = group_by_word(counts, len(topic_words)), (0, len(topic_words)), plain_rows(topic_words)
     if isinstance(counts, FactoredCounts):
-        add_products(counts, grouped, span, one, places, places, topic_words)
+        add_products(counts, grouped, span, one, places, places, rows)
     else:
-        add_blocks(counts, block_starts(counts), grouped, span, one, places, places, topic_words)
+        add_blocks(counts, block_starts(counts), grouped, span, one, places, places, rows)
 
 
 def shares_bound(statistics: Statistics, shares: np.ndarray, documents: Documents, prior: np.ndarray) -> float:

@@ -17,7 +17,7 @@ from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.declarations import resolved
 from stickbreaker.engine.inference.global_step import Statistics, batch_scale
 from stickbreaker.engine.inference.held_words import draw_judges, split_halves
-from stickbreaker.engine.inference.redundancy import Infer, narrow, score_documents
+from stickbreaker.engine.inference.redundancy import Infer, compared_words, narrow, score_documents
 from stickbreaker.engine.inference.states import NO_DOCUMENTS, OnlineHDPState
 from stickbreaker.engine.inference.topic_counts import gather
 
@@ -78,7 +78,7 @@ def create_topics(
         return after._replace(collected=collected.followed_by(batch.documents))
     whole = Batch(doc_ids=np.arange(collected.num_documents), documents=collected, corpus_size=batch.corpus_size)
     judges = draw_judges(batch, before.step)
-    before = narrow(before, collected.followed_by(judges.documents))
+    before = narrow(before, compared_words(before), collected.followed_by(judges.documents))
     born = _compete(steps, config, before, whole, _fit_fresh(steps, config, before, whole, min(FRESH_TOPICS, room)))
     accepted = _judge(steps.infer, config, before, born, judges)
     return add_topics(after, born.select(accepted))._replace(collected=batch.documents)

@@ -22,8 +22,8 @@ from stickbreaker.engine.kernels.likeness import Search, find_redundant
 from stickbreaker.engine.parallel.threads import map_on_threads, split_evenly
 
 Infer = Callable[[Any, OnlineHDPState, Documents], np.ndarray]
-# (config, state before the step, batch, whether documents are read again) -> the topics to remove.
-Choose = Callable[[Any, OnlineHDPState, Batch, bool], Removal]
+# (config, state before the step, batch, whether documents are read again, `compared_words`) -> the topics to remove.
+Choose = Callable[[Any, OnlineHDPState, Batch, bool, np.ndarray | None], Removal]
 
 # Topics with fewer tokens are not tested; a mixture has at most this number of topics.
 LEAST_TOKENS = 1.0
@@ -58,29 +58,36 @@ def remove_redundant(
     if not _is_due(config, after, batch):
         return after
     is_rereading = after.documents_read > REREADING * batch.corpus_size and not batch.is_stream
-    removal = choose(config, before, batch, is_rereading)
-    return remove_topics(after, removal)._replace(looked_at=after.rate_spent)
+    words = compared_words(before)
+    removal = choose(config, before, batch, is_rereading, words)
+    return remove_topics(after, removal, words)._replace(looked_at=after.rate_spent)
 
 
-def remove_topics(state: OnlineHDPState, removal: Removal) -> OnlineHDPState:
-    """The state after a removal; the other topics keep their ids."""
+def remove_topics(state: OnlineHDPState, removal: Removal, words: np.ndarray | None = None) -> OnlineHDPState:
+    """The state after a removal, for `words` word by word (all unless given); the other topics keep their ids."""
     if removal.is_empty:
         return state
     return state._replace(
-        topic_counts=state.topic_counts.remove(removal),
+        topic_counts=state.topic_counts.remove(removal, words),
         tables=removal.share_out(state.tables),
         expected_tokens=removal.share_out(state.expected_tokens),
         squared_tokens=removal.share_out(state.squared_tokens),
     )
 
 
-def narrow(state: OnlineHDPState, documents: Documents) -> OnlineHDPState:
-    """The state with the rows of λ for a search or births: the words with the most tokens, and those of documents."""
+def compared_words(state: OnlineHDPState) -> np.ndarray | None:
+    """The words that a search compares, ascending: those with the most tokens; None if it compares all."""
     counts = state.topic_counts
     if counts.vocab_size <= MOST_WORDS:
+        return None
+    return np.sort(np.argpartition(-counts.word_totals(), MOST_WORDS)[:MOST_WORDS])
+
+
+def narrow(state: OnlineHDPState, words: np.ndarray | None, documents: Documents) -> OnlineHDPState:
+    """The state with the rows of λ for a search or births: of `compared_words`, and of the words of documents."""
+    if words is None:
         return state
-    frequent = np.argpartition(-counts.word_totals(), MOST_WORDS)[:MOST_WORDS]
-    return state._replace(topic_counts=counts.only(np.union1d(frequent, documents.distinct_words())))
+    return state._replace(topic_counts=state.topic_counts.only(np.union1d(words, documents.distinct_words())))
 
 
 def sampled_counts(state: OnlineHDPState) -> np.ndarray:
@@ -132,14 +139,16 @@ def _is_due(config: ScheduleConfig, state: OnlineHDPState, batch: Batch) -> bool
     return left < size and batch.documents.num_documents >= size
 
 
-def choose_together(infer: Infer, config: Any, state: OnlineHDPState, batch: Batch, is_rereading: bool) -> Removal:
+def choose_together(
+    infer: Infer, config: Any, state: OnlineHDPState, batch: Batch, is_rereading: bool, words: np.ndarray | None
+) -> Removal:
     """The topics up to the ratio CERTAIN, and in the first pass those up to UNCERTAIN if held-out words agree.
 
     They agree if their log likelihood rises by at least its standard error over documents. Topics that the mini-batch
     hardly has are not tested at the higher ratio, because its words say nothing about them. infer: (config, state,
     documents) -> shares (S, K).
     """
-    state = narrow(state, batch.documents)
+    state = narrow(state, words, batch.documents)
     counts = sampled_counts(state)
     certain = find_removal(counts, CERTAIN_REREAD if is_rereading else CERTAIN)
     kept = remove_topics(state, certain)

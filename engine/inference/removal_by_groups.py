@@ -39,7 +39,9 @@ LEAST_SHARE = 0.01
 LEAST_OVERLAP = 0.85
 
 
-def choose_in_groups(infer: Infer, config: Any, state: OnlineHDPState, batch: Batch, is_rereading: bool) -> Removal:
+def choose_in_groups(
+    infer: Infer, config: Any, state: OnlineHDPState, batch: Batch, is_rereading: bool, words: np.ndarray | None
+) -> Removal:
     """The topics up to the ratio CERTAIN, followed by those at higher ratios while held-out words agree.
 
     Half of the distinct words of each document predict the other half. A removed topic changes their log likelihood by
@@ -49,7 +51,7 @@ def choose_in_groups(infer: Infer, config: Any, state: OnlineHDPState, batch: Ba
     once (`add_uncertain`). Of a large mini-batch some documents are drawn.
     """
     batch = draw_judges(batch, state.step)
-    state = narrow(state, batch.documents)
+    state = narrow(state, words, batch.documents)
     counts = sampled_counts(state)
     certain = CERTAIN_REREAD if is_rereading else CERTAIN
     removal, is_candidate = find_removal(counts, certain), np.ones(len(counts), bool)

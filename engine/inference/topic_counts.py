@@ -12,6 +12,7 @@ import numpy as np
 from stickbreaker.engine.kernels.counts import (
     DocumentCounts,
     FactoredCounts,
+    TopicRows,
     add_blocks,
     add_products,
     block_starts,
@@ -19,6 +20,7 @@ from stickbreaker.engine.kernels.counts import (
     group_by_word,
     join_counts,
     merge_rows,
+    plain_rows,
     scale_rows,
     share_out_rows,
     sum_rows,
@@ -33,6 +35,8 @@ SMALLEST_SCALE = 1e-12
 ROOM = 4
 # Memory for rows of a mini-batch's words has this part more, since the next mini-batch may have more words.
 SPARE = 16
+# All rows are written again before this number of removed topics is applied to rows only where they are read.
+MOST_REMOVALS = 200
 # Adding one count of a document takes as long as writing this number of topics of a word's row.
 TOPICS_PER_ENTRY = 10
 
@@ -106,13 +110,17 @@ class Removal(NamedTuple):
         return factors
 
 
+NO_REMOVALS = Removal(topics=np.zeros(0, np.int64), parents=np.zeros((0, 1), np.int64), weights=np.zeros((0, 1)))
+
+
 class DecayedCounts:
     """λ - η = scale · stored, word by word, so that forgetting multiplies one number instead of K · V.
 
     stored: (V, K) float32 or float64; scale: in (0, 1]; totals: (K,) float64, Σ_w of λ - η; is_seen: (V,) bool, words
     that any blend has added to; held: the words that have rows, all but in a part (`only`, `in_vocabulary`), where
     _elsewhere (K,) is what the others have of the totals. It is an immutable value: `blend` returns another value and
-    leaves this one unchanged. The cost is that of the changed rows, not of all V (see `_Rows`).
+    leaves this one unchanged. The cost is that of the changed rows, not of all V (see `_Rows`). For the same reason,
+    _removals are applied to most rows only where these are read or changed.
     """
 
     scale: float
@@ -122,11 +130,16 @@ class DecayedCounts:
     _places: np.ndarray
     _held: np.ndarray
     _elsewhere: np.ndarray
+    _removals: Removal
+    _factor: float
+    _owner: "DecayedCounts | None"
 
     def __init__(self, stored: np.ndarray, scale: float, totals: np.ndarray, is_seen: np.ndarray | None = None) -> None:
         self._rows = _Rows(np.ascontiguousarray(stored), len(stored))
         self._places = self._held = np.arange(len(stored), dtype=np.int32)
         self._elsewhere = np.zeros(len(totals))
+        self._removals = NO_REMOVALS
+        self._factor, self._owner = 1.0, None
         self.scale = scale
         self.totals = totals
         self.is_seen = np.zeros(len(stored), bool) if is_seen is None else is_seen
@@ -173,7 +186,34 @@ class DecayedCounts:
     @property
     def stored(self) -> np.ndarray:
         """(λ - η) / scale of all words (V, K)."""
-        return self._rows.array.take(self._places, 0)
+        return self._read(np.arange(self.vocab_size))
+
+    @property
+    def _source(self) -> TopicRows:
+        """The rows, as kernels read them if there is no factor."""
+        topics, parents, weights = self._removals
+        weights = weights.astype(self.precision)
+        rows, num_applied = self._rows.array, self._rows.num_applied
+        return TopicRows(rows=rows, num_applied=num_applied, topics=topics, parents=parents, weights=weights)
+
+    def _find(self, words: np.ndarray) -> tuple[TopicRows, np.ndarray]:
+        """Rows, and the places (U,) of some words in them."""
+        if self._owner is None:
+            return self._source, self._places[words]
+        return plain_rows(self._read(words)), np.arange(len(words), dtype=np.int32)
+
+    def _read(self, words: np.ndarray) -> np.ndarray:
+        """(λ - η) / scale of some words (U,), as (U, K)."""
+        rows = np.empty((len(words), len(self.totals)), self.precision)
+        self._copy(words, 1.0, rows)
+        return rows
+
+    def _copy(self, words: np.ndarray, factor: float, out_rows: np.ndarray) -> None:
+        """Write factor times the numbers stored for some words (U,) to the first rows (U, K) of an array."""
+        source, places, factor = self._source, self._places[words], self.precision.type(factor * self._factor)
+        map_on_threads(
+            lambda span: copy_rows(source, places, span, factor, out_rows), split_rows(len(places), len(self.totals))
+        )
 
     def rows(self, words: np.ndarray, offset: float = 0.0, factors: np.ndarray | None = None) -> np.ndarray:
         """(λ - η + offset) · factors of some words (U,), as (U, K); factors: (K,), 1 unless given."""
@@ -190,7 +230,7 @@ class DecayedCounts:
         self, words: np.ndarray, offset: float, factors: np.ndarray, power: float, out_rows: np.ndarray
     ) -> None:
         """Write ((λ - η + offset) · factors (K,))^power of some words (U,) into (U, K)."""
-        scale_rows(self._rows.array, self._places[words], self.scale, offset, factors, power, out_rows)
+        scale_rows(*self._find(words), self.scale, offset, factors, power, out_rows)
 
     def weigh_rows(
         self,
@@ -202,8 +242,8 @@ class DecayedCounts:
         out_rows: np.ndarray,
     ) -> None:
         """Write exp(ψ(λ - η + offset) - total_digammas (K,))^power of some words (U,) into (U, K)."""
-        places = self._places[words]
-        weigh_rows(self._rows.array, places, self.scale, offset, total_digammas, smallest_exponent, power, out_rows)
+        rows, places = self._find(words)
+        weigh_rows(rows, places, self.scale, offset, total_digammas, smallest_exponent, power, out_rows)
 
     def dense(self) -> np.ndarray:
         """λ - η of all words, (V, K)."""
@@ -216,16 +256,14 @@ class DecayedCounts:
         >>> counts.dense().ravel(), counts.totals
         (array([0.5, 1. , 0.5]), array([2.]))
         """
-        rows, places, old, new = self._make_room(words)
-        row = rows.array[places[like]].copy()
-        added = (row - rows.array[old]).astype(np.float64).sum(0)
-        rows.array[new] = row
-        places, is_seen = places.copy(), self.is_seen.copy()
-        places[words], is_seen[words] = new, False
-        totals = self.totals + self.scale * added
-        forgotten = self._with(_rows=rows, _places=places, totals=totals, is_seen=is_seen)
-        rows.newest = weakref.ref(forgotten)
-        return forgotten
+        row, read = self._read(np.array([like])), self._read(words)
+        base, _, new = self._make_room(words)
+        base._rows.array[new] = row
+        base._rows.num_applied[new] = len(base._removals.topics)
+        is_seen = self.is_seen.copy()
+        is_seen[words] = False
+        totals = self.totals + self.scale * (row - read).astype(np.float64).sum(0)
+        return base._followed_by(words, new, totals=totals, is_seen=is_seen)
 
     def word_totals(self) -> np.ndarray:
         """Σ_k of λ - η of each word, (V,).
@@ -234,7 +272,8 @@ class DecayedCounts:
         array([3. , 1.5])
         """
         totals = np.empty(self.vocab_size)
-        map_on_threads(lambda span: sum_rows(self._rows.array, self._places, span, totals), split_alike(len(totals)))
+        source, places = self._find(np.arange(self.vocab_size))
+        map_on_threads(lambda span: sum_rows(source, places, span, totals), split_alike(len(totals)))
         return self.scale * totals
 
     def only(self, words: np.ndarray) -> "DecayedCounts":
@@ -242,7 +281,7 @@ class DecayedCounts:
 
         Totals remain those of all words; other words count as unseen, and their rows must not be read.
         """
-        array, is_seen = self._rows.array[self._places[words]], np.zeros_like(self.is_seen)
+        array, is_seen = self._read(words), np.zeros_like(self.is_seen)
         is_seen[words] = self.is_seen[words]
         elsewhere = np.maximum(self.totals - self.scale * array.sum(0, dtype=np.float64), 0.0)
         return self._moved(array, words, is_seen=is_seen, _elsewhere=elsewhere)
@@ -267,29 +306,48 @@ class DecayedCounts:
         """These counts with the topics merged (engine/inference/merging.py)."""
         if merging.is_empty:
             return self
-        # Spare rows for the next blend, which would otherwise move all rows again.
-        array = np.empty_like(self._rows.array)
+        array = self._copied()
         copies = np.flatnonzero(merging.targets != np.arange(len(merging.targets)))
-        spans = split_evenly(np.arange(self.vocab_size + 1))
-        sources, targets = self._rows.array, merging.targets[copies]
-        map_on_threads(lambda span: merge_rows(sources, self._places, span, copies, targets, array), spans)
+        targets = merging.targets[copies]
+        spans = split_evenly(np.arange(len(self._held) + 1))
+        map_on_threads(lambda span: merge_rows(span, copies, targets, array), spans)
         return self._moved(array, self._held, totals=merging.add_up(self.totals))
 
-    def remove(self, removal: Removal) -> "DecayedCounts":
-        """These counts with topics removed: each word's tokens go to the topics that explain them."""
+    def remove(self, removal: Removal, words: np.ndarray | None = None) -> "DecayedCounts":
+        """These counts with topics removed: each word's tokens go to the topics that explain them.
+
+        With `words` (U,) only their tokens do; those of other words are shared out by the weights of the mixtures,
+        which takes no time until their rows are read.
+        """
         if removal.is_empty:
             return self
-        sources, old = self._rows.array, self._places[self._held]
-        array, factors = np.empty_like(sources), removal.factors(self.totals)
+        if words is None:
+            array, elsewhere = self._copied(), removal.share_out(self._elsewhere)
+            totals = self._share_out(removal, array[: len(self._held)]) + elsewhere
+            return self._moved(array, self._held, totals=totals, _elsewhere=elsewhere)
+        if len(self._removals.topics) > 0 and len(self._removals.topics) + len(removal.topics) > MOST_REMOVALS:
+            return self._moved(self._copied(), self._held).remove(removal, words)
+        rows = self._read(words)
+        others = np.maximum(self.totals - self.scale * rows.sum(0, dtype=np.float64), 0.0)
+        totals = self._share_out(removal, rows) + removal.share_out(others)
+        base, _, new = self._make_room(words)
+        removals = removal if base._removals is NO_REMOVALS else base._removals.followed_by(removal)
+        base._rows.array[new] = rows
+        base._rows.num_applied[new] = len(removals.topics)
+        elsewhere = removal.share_out(self._elsewhere)
+        return base._followed_by(words, new, totals=totals, _elsewhere=elsewhere, _removals=removals)
+
+    def _share_out(self, removal: Removal, rows: np.ndarray) -> np.ndarray:
+        """Share topics out in rows (U, K) of numbers stored, in place, and return the sums of λ - η in them (K,)."""
+        factors = removal.factors(self.totals)
 
         def share_out(span: tuple[int, int]) -> np.ndarray:
             totals = np.zeros(len(self.totals))
-            share_out_rows(sources, old, span, removal.topics, removal.parents, factors, array, totals)
+            share_out_rows(span, removal.topics, removal.parents, factors, rows, totals)
             return totals
 
-        totals = sum(map_on_threads(share_out, split_alike(len(old))))
-        elsewhere = removal.share_out(self._elsewhere)
-        return self._moved(array, self._held, totals=self.scale * totals + elsewhere, _elsewhere=elsewhere)
+        totals: np.ndarray = self.scale * np.sum(map_on_threads(share_out, split_alike(len(rows))), 0)
+        return totals
 
     def append(self, words: np.ndarray, columns: np.ndarray) -> "DecayedCounts":
         """These counts followed by further topics, whose λ - η of some words (U,) are the columns (U, B)."""
@@ -300,21 +358,19 @@ class DecayedCounts:
         return self._moved(array, self._held, totals=totals, _elsewhere=np.append(self._elsewhere, np.zeros(num_born)))
 
     def times(self, factor: float) -> "DecayedCounts":
-        """These counts, each times a factor."""
-        totals, elsewhere = self.totals * factor, self._elsewhere * factor
-        return self._moved(self._copied(factor=factor), self._held, totals=totals, _elsewhere=elsewhere)
+        """These counts, each times a factor, by which rows are multiplied where they are read or moved."""
+        changes = {"totals": self.totals * factor, "_elsewhere": self._elsewhere * factor}
+        # The rows stay with this value, which must not give them up before.
+        return self._with(_factor=self._factor * factor, _owner=self, **changes)
 
     def _copied(self, num_rows: int = 0, num_born: int = 0, factor: float = 1.0) -> np.ndarray:
         """Factor times the rows held, in the order of words, followed by space as before, or for `num_rows` at least.
 
         num_born: further topics, with counts of 0.
         """
-        sources, old, factor = self._rows.array, self._places[self._held], self.precision.type(factor)
-        shape = max(len(sources), len(old) + num_rows), len(self.totals) + num_born
+        shape = max(len(self._rows.array), len(self._held) + num_rows), len(self.totals) + num_born
         array = np.zeros(shape, self.precision) if num_born else np.empty(shape, self.precision)
-        map_on_threads(
-            lambda span: copy_rows(sources, old, span, factor, array), split_rows(len(old), len(self.totals))
-        )
+        self._copy(self._held, factor, array)
         return array
 
     def _moved(self, array: np.ndarray, held: np.ndarray, **changes: Any) -> "DecayedCounts":
@@ -322,9 +378,19 @@ class DecayedCounts:
         rows = _Rows(array, len(held))
         places = np.zeros(len(changes.get("is_seen", self.is_seen)), np.int32)
         places[held] = np.arange(len(held))
-        moved = self._with(_rows=rows, _places=places, _held=held, **changes)
+        moved = self._with(
+            _rows=rows, _places=places, _held=held, _removals=NO_REMOVALS, _factor=1.0, _owner=None, **changes
+        )
         rows.newest = weakref.ref(moved)
         return moved
+
+    def _followed_by(self, words: np.ndarray, new: np.ndarray, **changes: Any) -> "DecayedCounts":
+        """The successor of these counts, in which some words (U,) have their rows at other places."""
+        places = self._places.copy()
+        places[words] = new
+        successor = self._with(_places=places, **changes)
+        self._rows.newest = weakref.ref(successor)
+        return successor
 
     def select(self, topics: np.ndarray, num_born: int = 0) -> "DecayedCounts":
         """These counts of some topics (places, in their new order), followed by `num_born` empty topics."""
@@ -357,35 +423,34 @@ class DecayedCounts:
     ) -> "DecayedCounts":
         """`kept` (these counts unless given) plus `factor` times the others; only the changed rows are written."""
         kept = kept or self
-        rows, places, old, new = self._make_room(words)
+        base, old, new = self._make_room(words)
         joined = join_counts(counts)  # type: ignore[type-var]  # the shards of a step are all of one type
-        _add_counts(joined, self.precision.type(factor / kept.scale), old, new, rows.array)
-        places = places.copy()
+        _add_counts(joined, self.precision.type(factor / kept.scale), old, new, base._source)
+        base._rows.num_applied[new] = len(base._removals.topics)
         is_seen = self.is_seen.copy()
-        places[words] = new
         is_seen[words] = True
-        added = kept._with(_rows=rows, _places=places, totals=kept.totals + factor * tokens, is_seen=is_seen)
-        rows.newest = weakref.ref(added)
-        return added
+        totals = kept.totals + factor * tokens
+        return base._followed_by(
+            words, new, scale=kept.scale, totals=totals, is_seen=is_seen, _elsewhere=kept._elsewhere
+        )
 
-    def _make_room(self, words: np.ndarray) -> tuple["_Rows", np.ndarray, np.ndarray, np.ndarray]:
-        """Rows for a successor, the present places (V,) of all words in them, and old and new places (U,) of some."""
-        rows, places = self._rows, self._places
-        old = places[words]
-        new = rows.claim(self, old)
+    def _make_room(self, words: np.ndarray) -> tuple["DecayedCounts", np.ndarray, np.ndarray]:
+        """These counts, in other rows if too few are free, and old and new places (U,) of some words."""
+        old = self._places[words]
+        new = self._rows.claim(self, old) if self._owner is None else None
         if new is None:
             # No other value reads rows that have just been moved, so the changed ones can stay in place.
             moved = self._moved(self._copied(num_rows=ROOM * len(words)), self._held)
-            rows, places = moved._rows, moved._places
-            old = new = places[words]
-        return rows, places, old, new
+            old = new = moved._places[words]
+            return moved, old, new
+        return self, old, new
 
 
 def gather(counts: ShardCounts, factor: float, shape: tuple[int, int], precision: np.dtype[Any]) -> np.ndarray:
     """Factor times the sums (U, K) of counts, as `DecayedCounts.blend` takes them."""
     rows, places = np.zeros(shape, precision), np.arange(shape[0], dtype=np.int32)
     joined = join_counts(counts)  # type: ignore[type-var]  # the shards of a step are all of one type
-    _add_counts(joined, precision.type(factor), places, places, rows)
+    _add_counts(joined, precision.type(factor), places, places, plain_rows(rows))
     return rows
 
 
@@ -394,7 +459,7 @@ def _add_counts(
     factor: Any,
     places: np.ndarray,
     new_places: np.ndarray,
-    out_rows: np.ndarray,
+    out_source: TopicRows,
 ) -> None:
     """Add factor times counts to the rows at some places, into new places; one thread handles all of a word."""
     grouped = group_by_word(counts, len(places))
@@ -402,8 +467,8 @@ def _add_counts(
         add = partial(add_products, counts, grouped)
     else:
         add = partial(add_blocks, counts, block_starts(counts), grouped)
-    spans = split_evenly(TOPICS_PER_ENTRY * grouped.starts + out_rows.shape[1] * np.arange(len(places) + 1))
-    map_on_threads(lambda span: add(span, factor, places, new_places, out_rows), spans)
+    spans = split_evenly(TOPICS_PER_ENTRY * grouped.starts + out_source.rows.shape[1] * np.arange(len(places) + 1))
+    map_on_threads(lambda span: add(span, factor, places, new_places, out_source), spans)
 
 
 class _Lease:
@@ -426,6 +491,7 @@ class _Rows:
 
     def __init__(self, array: np.ndarray, num_used: int) -> None:
         self.array = array
+        self.num_applied = np.zeros(len(array), np.int16)
         self.newest: weakref.ref[DecayedCounts] | None = None
         self._free = np.arange(num_used, len(array), dtype=np.int32)
         self._superseded: deque[tuple[weakref.ref[DecayedCounts], np.ndarray]] = deque()

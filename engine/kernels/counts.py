@@ -55,6 +55,20 @@ class FactoredCounts(NamedTuple):
 Counts = TypeVar("Counts", DocumentCounts, FactoredCounts)
 
 
+class TopicRows(NamedTuple):
+    """Rows (P, K), and removals of topics that not all of them reflect yet.
+
+    num_applied: (P,) the number of removals, from the first, that a row reflects; topics: (M,) ids; parents, weights:
+    (M, P) ids and weights of the topics that receive the numbers of a removed topic.
+    """
+
+    rows: np.ndarray
+    num_applied: np.ndarray
+    topics: np.ndarray
+    parents: np.ndarray
+    weights: np.ndarray
+
+
 class WordEntries(NamedTuple):
     """The entries of documents, sorted by word.
 
@@ -100,6 +114,18 @@ def join_counts(parts: Sequence[Counts]) -> Counts:
 def _join_starts(starts: list[np.ndarray]) -> np.ndarray:
     """Where each document starts, from where it starts in its shard."""
     return np.concatenate([[0], np.concatenate([np.diff(each) for each in starts])]).cumsum()
+
+
+def plain_rows(rows: np.ndarray) -> TopicRows:
+    """Rows (P, K) without removals."""
+    none = np.zeros((0, 1), np.int64)
+    return TopicRows(
+        rows=rows,
+        num_applied=np.zeros(len(rows), np.int16),
+        topics=none[:, 0].copy(),
+        parents=none,
+        weights=none.astype(rows.dtype),
+    )
 
 
 def group_by_word(counts: DocumentCounts | FactoredCounts, num_words: int) -> WordEntries:
@@ -151,6 +177,22 @@ def next_block(out_counts: DocumentCounts, j: int, topic_ids: np.ndarray, place:
     return out_counts.tokens[place:end].reshape(num_words, topic_ids.shape[0]), end
 
 
+# Without `fastmath`, so that a row has the same bits wherever its removals are applied.
+@njit(nogil=True, cache=True, error_model="numpy")
+def settle_row(source: TopicRows, place: int, out_row: np.ndarray) -> None:
+    """Write a row (K,) with all removals applied: a topic's number goes to its parents by their weights."""
+    row = source.rows[place]
+    for k in range(row.shape[0]):
+        out_row[k] = row[k]
+    for m in range(source.num_applied[place], source.topics.shape[0]):
+        number = out_row[source.topics[m]]
+        out_row[source.topics[m]] = 0
+        for p in range(source.parents.shape[1]):
+            if source.weights[m, p] == 0:
+                break
+            out_row[source.parents[m, p]] += source.weights[m, p] * number
+
+
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def add_blocks(
     counts: DocumentCounts,
@@ -160,20 +202,24 @@ def add_blocks(
     factor: float,
     places: np.ndarray,
     new_places: np.ndarray,
-    out_rows: np.ndarray,
+    out_source: TopicRows,
 ) -> None:
     """Write the words' rows at `places` (U,), plus factor times their DocumentCounts, to the rows at `new_places`.
 
-    first_tokens: `block_starts`; span: the first and last word for this call, since threads divide the words. Old and
-    new rows are in one array.
+    Removals that a row does not reflect are applied first; the same holds below. first_tokens: `block_starts`; span:
+    the first and last word for this call, since threads divide the words.
     """
+    out_rows, num_removed = out_source.rows, out_source.topics.shape[0]
     for u in range(span[0], span[1]):
         if u + AHEAD < span[1]:
             prefetch_row(out_rows, places[u + AHEAD])
             prefetch_row(out_rows, new_places[u + AHEAD])
         row, out = out_rows[places[u]], out_rows[new_places[u]]
-        for k in range(row.shape[0]):
-            out[k] = row[k]
+        if out_source.num_applied[places[u]] < num_removed:
+            settle_row(out_source, places[u], out)
+        else:
+            for k in range(row.shape[0]):
+                out[k] = row[k]
         for place in range(grouped.starts[u], grouped.starts[u + 1]):
             i, j = grouped.entries[place], grouped.docs[place]
             topic_ids = counts.topic_ids[counts.topic_starts[j] : counts.topic_starts[j + 1]]
@@ -192,10 +238,11 @@ def add_products(
     factor: float,
     places: np.ndarray,
     new_places: np.ndarray,
-    out_rows: np.ndarray,
+    out_source: TopicRows,
 ) -> None:
     """The same as `add_blocks` for FactoredCounts: a word's topic weights B_ik multiply Σ_j scale_ij e_jk once."""
-    num_topics, weights = out_rows.shape[1], counts.weights
+    out_rows, num_removed, weights = out_source.rows, out_source.topics.shape[0], counts.weights
+    num_topics = out_rows.shape[1]
     total = np.empty(num_topics, weights.dtype)
     for u in range(span[0], span[1]):
         if u + AHEAD < span[1]:
@@ -225,13 +272,16 @@ def add_products(
                 for k in range(num_topics):
                     total[k] += scale * e[k]
         row, topics, out = out_rows[places[u]], counts.topics[u], out_rows[new_places[u]]
+        if out_source.num_applied[places[u]] < num_removed:
+            settle_row(out_source, places[u], out)
+            row = out
         for k in range(num_topics):
             out[k] = row[k] + factor * (total[k] * topics[k])
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def scale_rows(
-    rows: np.ndarray,
+    source: TopicRows,
     places: np.ndarray,
     scale: float,
     offset: float,
@@ -241,12 +291,16 @@ def scale_rows(
 ) -> None:
     """Write ((scale · row + offset) · factors (K,))^power of the rows at `places` (U,) to out_rows (U, K)."""
     scale, offset = factors.dtype.type(scale), factors.dtype.type(offset)
+    rows, settled, num_removed = source.rows, np.empty_like(factors), source.topics.shape[0]
     for first in range(0, places.shape[0], RAISED_ROWS):
         last = min(first + RAISED_ROWS, places.shape[0])
         for u in range(first, last):
             if u + AHEAD < places.shape[0]:
                 prefetch_row(rows, places[u + AHEAD])
             row, out = rows[places[u]], out_rows[u]
+            if source.num_applied[places[u]] < num_removed:
+                settle_row(source, places[u], settled)
+                row = settled
             for k in range(factors.shape[0]):
                 out[k] = (scale * row[k] + offset) * factors[k]
         if power != NOT_RAISED:
@@ -255,7 +309,7 @@ def scale_rows(
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def weigh_rows(
-    rows: np.ndarray,
+    source: TopicRows,
     places: np.ndarray,
     scale: float,
     offset: float,
@@ -271,12 +325,16 @@ def weigh_rows(
     """
     scale, offset = total_digammas.dtype.type(scale), total_digammas.dtype.type(offset)
     smallest = fast_exp(smallest_exponent)
+    rows, settled, num_removed = source.rows, np.empty_like(total_digammas), source.topics.shape[0]
     for first in range(0, places.shape[0], RAISED_ROWS):
         last = min(first + RAISED_ROWS, places.shape[0])
         for u in range(first, last):
             if u + AHEAD < places.shape[0]:
                 prefetch_row(rows, places[u + AHEAD])
             row, out = rows[places[u]], out_rows[u]
+            if source.num_applied[places[u]] < num_removed:
+                settle_row(source, places[u], settled)
+                row = settled
             for k in range(total_digammas.shape[0]):
                 out[k] = max(exp_digamma_minus(scale * row[k] + offset, total_digammas[k]), smallest)
         if power != NOT_RAISED:
@@ -284,10 +342,14 @@ def weigh_rows(
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def sum_rows(rows: np.ndarray, places: np.ndarray, span: tuple[int, int], out_totals: np.ndarray) -> None:
+def sum_rows(source: TopicRows, places: np.ndarray, span: tuple[int, int], out_totals: np.ndarray) -> None:
     """Write the sums of the rows at `places` (V,) of a span of words to (V,)."""
+    settled = np.empty(source.rows.shape[1], source.rows.dtype)
     for u in range(span[0], span[1]):
-        row, total = rows[places[u]], rows.dtype.type(0)
+        row, total = source.rows[places[u]], settled.dtype.type(0)
+        if source.num_applied[places[u]] < source.topics.shape[0]:
+            settle_row(source, places[u], settled)
+            row = settled
         for k in range(row.shape[0]):
             total += row[k]
         out_totals[u] = total
@@ -304,28 +366,25 @@ def transpose_rows(rows: np.ndarray, order: np.ndarray, factors: np.ndarray, out
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def copy_rows(rows: np.ndarray, places: np.ndarray, span: tuple[int, int], factor: float, out_rows: np.ndarray) -> None:
-    """Write factor times the rows at `places` (U,) of a span of words to out_rows, whose rows may be longer."""
+def copy_rows(
+    source: TopicRows, places: np.ndarray, span: tuple[int, int], factor: float, out_rows: np.ndarray
+) -> None:
+    """Write factor times the rows at `places` (U,) of a span of words, removals applied, to rows that may be longer."""
+    settled = np.empty(source.rows.shape[1], source.rows.dtype)
     for u in range(span[0], span[1]):
-        row, out = rows[places[u]], out_rows[u]
+        row, out = source.rows[places[u]], out_rows[u]
+        if source.num_applied[places[u]] < source.topics.shape[0]:
+            settle_row(source, places[u], settled)
+            row = settled
         for k in range(row.shape[0]):
             out[k] = factor * row[k]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def merge_rows(
-    rows: np.ndarray,
-    places: np.ndarray,
-    span: tuple[int, int],
-    copies: np.ndarray,
-    targets: np.ndarray,
-    out_rows: np.ndarray,
-) -> None:
-    """Copy the rows at `places` (V,) of a span of words in word order, and add topics `copies` to their `targets`."""
+def merge_rows(span: tuple[int, int], copies: np.ndarray, targets: np.ndarray, out_rows: np.ndarray) -> None:
+    """Add topics `copies` to their `targets` in a span of rows (U, K)."""
     for u in range(span[0], span[1]):
-        row, out = rows[places[u]], out_rows[u]
-        for k in range(row.shape[0]):
-            out[k] = row[k]
+        out = out_rows[u]
         for m in range(copies.shape[0]):
             out[targets[m]] += out[copies[m]]
             out[copies[m]] = 0
@@ -333,8 +392,6 @@ def merge_rows(
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def share_out_rows(
-    rows: np.ndarray,
-    places: np.ndarray,
     span: tuple[int, int],
     topics: np.ndarray,
     parents: np.ndarray,
@@ -342,7 +399,7 @@ def share_out_rows(
     out_rows: np.ndarray,
     out_totals: np.ndarray,
 ) -> None:
-    """Copy the rows at `places` (V,) of a span of words in word order, and share out topics (M,) among their parents.
+    """Share out topics (M,) among their parents in a span of rows (U, K).
 
     parents, factors: (M, P); topic m's tokens of a word go to its parents in proportion to factors times their own
     tokens of the word. Places from the first factor 0 on are unused. The sums of the new rows are added to out_totals
@@ -353,9 +410,7 @@ def share_out_rows(
         while num_parents[m] < parents.shape[1] and factors[m, num_parents[m]] > 0.0:
             num_parents[m] += 1
     for u in range(span[0], span[1]):
-        row, out = rows[places[u]], out_rows[u]
-        for k in range(row.shape[0]):
-            out[k] = row[k]
+        out = out_rows[u]
         for m in range(topics.shape[0]):
             total = 0.0
             for p in range(num_parents[m]):
@@ -364,5 +419,5 @@ def share_out_rows(
             out[topics[m]] = 0
             for p in range(num_parents[m]):
                 out[parents[m, p]] += share * factors[m, p] * (out[parents[m, p]] + LEAST_COUNT)
-        for k in range(row.shape[0]):
+        for k in range(out.shape[0]):
             out_totals[k] += out[k]

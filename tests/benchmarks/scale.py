@@ -3,19 +3,21 @@
     python -m tests.benchmarks.scale build --documents 100000 [--folder DIR] [--json FILE]
     python -m tests.benchmarks.scale learn --documents 100000 [--minutes 4]
     python -m tests.benchmarks.scale compare --documents 100000 1000000
-    python -m tests.benchmarks.scale words [--documents 1000000 --batch-size 15625]
+    python -m tests.benchmarks.scale words [--documents 10000000 --batch-size 156250]
     python -m tests.benchmarks.scale models
 
 The documents are those of `tests/benchmarks/zipf_texts.py`: about 60 tokens each, 100,000 words. `build` simulates
 their texts and builds a corpus on disk from them; `learn` reads it once with the HDP. Both stop when the minutes are
 over, and the next call continues there; "from" and "to" are documents. `compare` takes the same steps from the first
-100,000 documents in memory, the same on disk, and the other corpora on disk, in turn. `words` does so for 8,000 to
-1,000,000 words, at the same number of tokens, and takes all steps of a pass but the first three: separately those of
-the warm-up, later ones, and those that also search for redundant topics. By default a run of a million documents has
-mini-batches of 15,625; their words repeat more than those of smaller ones. The HDP has mini-batches of 4,096 documents
-and at most 150 topics everywhere but in `models`, which learns from the documents of large vocabularies with the
-default settings, for three seeds: what is learned, as means and deviations. "Distance" is the mean total variation of
-the true topics from the learned topics that are matched with them, one to one.
+100,000 documents in memory, the same on disk, and the other corpora on disk, in turn. `words` takes two passes over
+each of several corpora on disk, of 8,000 to 1,000,000 words and the same number of tokens, each pass in a process of
+its own and the corpora in turn. Its rows are the whole passes with their start, and the steps of the warm-up, later
+ones, and those that also search for redundant topics, without the first three steps. By default a run of ten million
+documents has mini-batches of 156,250; their words repeat more than those of smaller ones.
+The HDP has mini-batches of 4,096 documents and at most 150 topics everywhere but in `models`, which learns from the
+documents of large vocabularies with the default settings, for three seeds: what is learned, as means and deviations.
+"Distance" is the mean total variation of the true topics from the learned topics that are matched with them, one to
+one.
 
 Every part runs in a separate process. "Peak" is the most memory that it held without mapped files (RssAnon, read 50
 times a second). Seconds of the processor leave out the time in which other programs have the cores; they count both
@@ -42,6 +44,7 @@ from scipy.optimize import linear_sum_assignment
 
 from stickbreaker.engine import Position, RunSettings, WordChoices, build, find_algorithm, load_corpus, prepare, run
 from stickbreaker.engine.algorithm import Phase
+from stickbreaker.engine.corpora.stored import store_corpus
 from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
 from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.executors import step
@@ -59,8 +62,9 @@ SETTINGS = RunSettings(num_evaluations=1, num_snapshots=1, score_next_batch=Fals
 EVERY_WORD = WordChoices(min_documents=1, max_share=1.0, max_words=100_000)
 IN_MEMORY, VOCAB_SIZE = 100_000, 100_000
 VOCAB_SIZES = (8_000, 100_000, 1_000_000)
-NUM_WARM, NUM_STEPS = 3, 12
+NUM_WARM, NUM_STEPS, ROUNDS = 3, 12, 2
 KINDS = ("of the warm-up", "later", "with a search")
+PASS, FIRST = "whole pass", "first"
 
 
 class Clock(NamedTuple):
@@ -173,13 +177,24 @@ def take_steps(folder):
     return time_steps(names, NUM_STEPS)
 
 
-def count_words(vocab_sizes, num_documents, batch_size):
-    """The same for vocabularies of several sizes, over a pass."""
-    drawn = {
-        f"{size:,} words": zipf_texts.draw_corpus(zipf_texts.learn_model(size), num_documents) for size in vocab_sizes
-    }
-    rows = time_steps(drawn, num_documents // batch_size - NUM_WARM, batch_size, num_documents)
-    return sorted(rows, key=lambda row: (KINDS.index(row["steps"]), row["words"]))
+def draw_stored(folder, vocab_size, num_documents):
+    """Draw the documents of a vocabulary, and store them."""
+    corpus = zipf_texts.draw_corpus(zipf_texts.learn_model(vocab_size), num_documents)
+    store_corpus(corpus, folder)
+    return {"documents": num_documents}
+
+
+def count_words(folder, batch_size):
+    """Take all steps of a pass over a stored corpus; rows by kind of step and for the pass."""
+    corpus = load_corpus(folder)
+    return time_steps({folder.name: corpus}, None, batch_size, corpus.num_documents)
+
+
+def sum_rounds(rows):
+    """The sums of all rounds, by kind of step, with the highest peak."""
+    groups = pd.DataFrame(rows).groupby(["corpus", "words", "steps"], sort=False)
+    sums = groups.sum().assign(peak_gb=groups["peak_gb"].max()).reset_index().to_dict("records")
+    return sorted(sums, key=lambda row: ((PASS, *KINDS).index(row["steps"]), row["words"]))
 
 
 def name_kind(before, after):
@@ -190,27 +205,38 @@ def name_kind(before, after):
 
 
 def time_steps(corpora, num_steps, batch_size=None, most_documents=IN_MEMORY):
-    """Seconds of reading mini-batches and learning from them, by corpus and kind of step; the corpora take turns."""
+    """Seconds of reading mini-batches and learning from them, by corpus and kind of step; the corpora take turns.
+
+    Without a number of steps they take those of a pass, which has a row of its own.
+    """
     config = replace(CONFIG, batch_size=batch_size or CONFIG.batch_size)
     compile_algorithm(HDP, config)
     states, taken, batches = {}, [], {}
+
+    def note(name, steps, took, **sizes):
+        taken.append({"corpus": name, "words": corpora[name].vocab_size, "steps": steps, **sizes, **took._asdict()})
+
     for name, corpus in corpora.items():
         prepared = prepare_training(HDP, config, corpus.order("chronological"), SETTINGS)
+        began = Clock.now()
         states[name] = HDP.init(prepared.config, corpus.vocab_size, np.random.default_rng([0, 0]))
+        note(name, FIRST, began.since(), number=0, read=0, tokens=0, entries=0)
         batches[name] = prepared.config, prepared.train, prepared.train.batches(prepared.config.batch_size)
-    for number in range(NUM_WARM + num_steps):
+    most = min(-(-train.num_documents // config.batch_size) for config, train, _ in batches.values())
+    for number in range(most if num_steps is None else NUM_WARM + num_steps):
         for name, (config, train, stream) in batches.items():
             began = Clock.now()
             batch = next(stream)._replace(corpus_size=min(most_documents, train.num_documents))
             before = states[name]
             states[name], _ = step(HDP, config, before, batch)
-            took = began.since()
-            if number >= NUM_WARM:
-                sizes = {"number": 1, "read": len(batch.doc_ids), "tokens": int(batch.documents.counts.sum())}
-                kind = {"corpus": name, "words": corpora[name].vocab_size, "steps": name_kind(before, states[name])}
-                taken.append({**kind, **sizes, "entries": len(batch.documents.words), **took._asdict()})
-    sums = pd.DataFrame(taken).groupby(["corpus", "words", "steps"], sort=False).sum().reset_index()
-    return sums.to_dict("records")
+            took, documents = began.since(), batch.documents
+            kind = FIRST if number < NUM_WARM else name_kind(before, states[name])
+            sizes = {"tokens": int(documents.counts.sum()), "entries": len(documents.words)}
+            note(name, kind, took, number=1, read=documents.num_documents, **sizes)
+    taken = pd.DataFrame(taken)
+    kinds = taken[taken["steps"] != FIRST]
+    rows = kinds if num_steps else pd.concat([taken.assign(steps=PASS), kinds])
+    return rows.groupby(["corpus", "words", "steps"], sort=False).sum().reset_index().to_dict("records")
 
 
 def learn_models(vocab_size, num_documents, seed):
@@ -270,6 +296,7 @@ def main():
     parser.add_argument("--documents", type=int, nargs="+", default=[100_000], help="also 1000000 and 10000000")
     parser.add_argument("--folder", type=Path, default=Path("/tmp/stickbreaker-scale"))
     parser.add_argument("--minutes", type=float, default=1_000.0, help="of building or learning, for each corpus")
+    parser.add_argument("--words", type=int, nargs="+", default=VOCAB_SIZES, help="sizes of vocabularies of `words`")
     parser.add_argument("--batch-size", type=int, default=CONFIG.batch_size, help="of `words`")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
@@ -279,7 +306,13 @@ def main():
     if arguments.part == "compare":
         rows = in_process(take_steps, folders)
     elif arguments.part == "words":
-        rows = in_process(count_words, VOCAB_SIZES, arguments.documents[0], arguments.batch_size)
+        number = arguments.documents[0]
+        folders = [arguments.folder / f"{number}-{size}-words" for size in arguments.words]
+        for size, folder in zip(arguments.words, folders, strict=True):
+            if not folder.exists():
+                in_process(draw_stored, folder, size, number)
+        passes = [in_process(count_words, folder, arguments.batch_size) for _ in range(ROUNDS) for folder in folders]
+        rows = sum_rounds([row for each in passes for row in each])
     elif arguments.part == "models":
         for size, seed in product(VOCAB_SIZES[1:], range(3)):
             rows += in_process(learn_models, size, IN_MEMORY, seed)

@@ -13,6 +13,7 @@ from stickbreaker.engine.inference.redundancy import (
     CERTAIN_REREAD,
     RATES_BETWEEN,
     UNCERTAIN,
+    compared_words,
     find_removal,
     narrow,
     sampled_counts,
@@ -195,6 +196,7 @@ def test_a_search_reads_the_words_with_the_most_tokens_and_those_of_its_document
         expected_tokens=counts.sum(0),
         squared_tokens=counts.sum(0),
     )
-    read = narrow(state, Documents(starts=np.array([0, 1]), words=np.array([1]), counts=np.array([1])))
+    documents = Documents(starts=np.array([0, 1]), words=np.array([1]), counts=np.array([1]))
+    read = narrow(state, compared_words(state), documents)
     assert read.topic_counts.held.tolist() == [0, 1, 2, 4]
     np.testing.assert_array_equal(sampled_counts(read), counts[[0, 4, 2]].T)

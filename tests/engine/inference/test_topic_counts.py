@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stickbreaker.engine.inference.topic_counts import SMALLEST_SCALE, Merging, Removal, decayed_counts
+from stickbreaker.engine.inference.topic_counts import SMALLEST_SCALE, DecayedCounts, Merging, Removal, decayed_counts
 from stickbreaker.engine.kernels.counts import DocumentCounts, FactoredCounts
 from stickbreaker.engine.parallel import threads
 from tests import naive
@@ -180,6 +180,57 @@ def test_the_tokens_of_a_removed_topic_go_word_by_word_to_the_topics_of_its_mixt
     assert counts.remove(removal._replace(topics=removal.topics[:0])) is counts
 
 
+def share_out_by_weights(dense, removal):
+    """λ - η (V, K) after a removal whose tokens follow the weights of its mixtures in all words."""
+    return removal.share_out(dense.T).T
+
+
+def test_a_removal_for_some_words_shares_out_the_tokens_of_others_by_the_weights_of_the_mixtures():
+    rng, words = np.random.default_rng(0), np.array([1, 4, 5])
+    others = np.setdiff1d(np.arange(9), words)
+    first = Removal(np.array([2, 3]), np.array([[0, 1], [1, 0]]), np.array([[0.25, 0.75], [1.0, 0.0]]))
+    second = Removal(np.array([0]), np.array([[1, 4]]), np.array([[0.5, 0.5]]))
+    counts = decayed_counts(rng.gamma(1.0, size=(9, 5)))
+    dense = counts.dense()
+    for removal in (first, second):
+        before, whole = counts, counts.remove(removal)
+        counts = counts.remove(removal, words)
+        expected = share_out_by_weights(dense, removal)
+        expected[words] = whole.rows(words)
+        np.testing.assert_allclose(counts.dense(), expected, rtol=1e-12)
+        np.testing.assert_allclose(counts.totals, expected.sum(0), rtol=1e-12)
+        np.testing.assert_allclose(counts.rows(others[::-1]), expected[others[::-1]], rtol=1e-12)
+        np.testing.assert_allclose(counts.word_totals(), dense.sum(1), rtol=1e-12)
+        np.testing.assert_allclose(counts.only(others).rows(others), expected[others], rtol=1e-12)
+        np.testing.assert_allclose(counts.append(words, np.ones((3, 2))).dense()[:, :5], expected, rtol=1e-12)
+        np.testing.assert_allclose(counts.times(3.0).dense(), 3.0 * expected, rtol=1e-12)
+        np.testing.assert_allclose(counts.forget(np.array([0]), like=2).dense()[0], expected[2], rtol=1e-12)
+        np.testing.assert_array_equal(before.dense(), dense)
+        changed = np.array([0, 4, 7])
+        counts, expected = blend(counts, 0.1, changed, np.ones((3, 5))), 0.9 * expected
+        expected[changed] += 0.1
+        dense = counts.dense()
+        np.testing.assert_allclose(dense, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_a_restored_value_continues_with_the_same_bits_after_a_removal(precision):
+    rng = np.random.default_rng(0)
+    removal = Removal(np.array([2]), np.array([[0, 1]]), np.array([[0.3, 0.7]]))
+    counts = decayed_counts(rng.gamma(1.0, size=(50, 40)).astype(precision)).remove(removal, np.arange(5))
+    for _ in range(20):
+        words = np.sort(rng.choice(50, 4, replace=False))
+        targets = rng.random((4, 40)).astype(precision)
+        restored = blend(DecayedCounts.from_arrays(counts.to_arrays()), 0.1, words, targets)
+        counts = blend(counts, 0.1, words, targets)
+        for one, other in ((counts, restored), (counts.remove(removal, words), restored.remove(removal, words))):
+            assert one.stored.tobytes() == other.stored.tobytes()
+            assert one.totals.tobytes() == other.totals.tobytes()
+            assert one.word_totals().tobytes() == other.word_totals().tobytes()
+            factors = np.ones(40)
+            assert one.rows(words, 0.1, factors).tobytes() == other.rows(words, 0.1, factors).tobytes()
+
+
 def test_rows_of_some_words_are_removed_and_appended_as_those_of_all_words():
     rng, words = np.random.default_rng(0), np.array([1, 4, 5, 8])
     counts = blend(decayed_counts(rng.gamma(1.0, size=(9, 3))), 0.1, np.array([1, 4]), np.ones((2, 3)))
@@ -219,6 +270,20 @@ def test_the_tokens_of_words_are_the_sums_of_their_rows():
     counts = blend(decayed_counts(np.ones((5, 2))), 0.25, np.array([3]), np.array([[8.0, 4.0]]))
     np.testing.assert_allclose(counts.word_totals(), [1.5, 1.5, 1.5, 4.5, 1.5], rtol=1e-12)
     np.testing.assert_allclose(counts.times(2.0).word_totals(), [3.0, 3.0, 3.0, 9.0, 3.0], rtol=1e-12)
+
+
+def test_counts_times_a_factor_and_the_counts_they_come_from_do_not_change_each_other():
+    rng, words = np.random.default_rng(0), np.array([0, 3])
+    start = decayed_counts(rng.random((20, 3)))
+    dense, tripled = start.dense(), start.times(3.0)
+    changed = tripled
+    for _ in range(5):
+        start, changed = (blend(each, 0.5, words, np.ones((2, 3))) for each in (start, changed))
+    np.testing.assert_array_equal(tripled.dense(), 3.0 * dense)
+    np.testing.assert_array_equal(tripled.rows(words), 3.0 * dense[words])
+    np.testing.assert_allclose(start.dense()[1], dense[1] / 32)
+    np.testing.assert_allclose(changed.dense()[[0, 1]], 3.0 * dense[[0, 1]] / 32 + [[31 / 32], [0.0]])
+    np.testing.assert_allclose(tripled.times(2.0).totals, 6.0 * dense.sum(0))
 
 
 def test_a_removal_gives_the_same_bits_for_any_number_of_threads(monkeypatch):
