@@ -11,10 +11,10 @@ from numpy.typing import DTypeLike
 
 from stickbreaker.engine.kernels.compiled import DocumentArrays, njit
 from stickbreaker.engine.kernels.special import FAST, NOT_RAISED, exp_digamma_minus, fast_exp, raise_rows
-from stickbreaker.engine.kernels.vectors import WIDTH, add_product, load, prefetch_row, splat, store
+from stickbreaker.engine.kernels.vectors import WIDTH, add_product, load, prefetch, prefetch_row, splat, store
 
-# Rows are scattered in memory, so each is prefetched this number of words ahead.
-AHEAD = 2
+# Rows and the tokens of entries are scattered in memory: they are prefetched this number of words and entries ahead.
+AHEAD, ENTRIES_AHEAD = 2, 6
 # These rows of a few hundred topics fit in a core's cache.
 TRANSPOSED_ROWS = 32
 # These rows of a few hundred topics fit in a core's first cache.
@@ -221,6 +221,10 @@ def add_blocks(
             for k in range(row.shape[0]):
                 out[k] = row[k]
         for place in range(grouped.starts[u], grouped.starts[u + 1]):
+            if place + ENTRIES_AHEAD < grouped.entries.shape[0]:
+                i, j = grouped.entries[place + ENTRIES_AHEAD], grouped.docs[place + ENTRIES_AHEAD]
+                size = counts.topic_starts[j + 1] - counts.topic_starts[j]
+                prefetch(counts.tokens, first_tokens[j] + (i - counts.starts[j]) * size)
             i, j = grouped.entries[place], grouped.docs[place]
             topic_ids = counts.topic_ids[counts.topic_starts[j] : counts.topic_starts[j + 1]]
             first = first_tokens[j] + (i - counts.starts[j]) * topic_ids.shape[0]
