@@ -87,6 +87,20 @@ def test_a_client_that_has_closed_because_the_scheduler_was_away_is_replaced(nam
     assert find_cluster().client is find_client()
 
 
+def test_a_paused_run_continues_after_the_scheduler_was_away(named, make_runner, until):
+    here, there = make_runner(), make_runner(find_client=find_client)
+    there.restart(small_spec(), is_running=False)
+    there.step()
+    until(lambda: there.progress.status == "paused" and there.progress.documents_seen == 10)
+    find_client().close()
+    there.resume()
+    until(lambda: there.progress.status in ("finished", "failed"))
+    assert there.progress.status == "finished", there.progress.message
+    np.testing.assert_array_equal(there.model().state.topic_counts.dense(), finish(here, small_spec(), until))
+    for column in ("documents_seen", "nats_per_word"):
+        np.testing.assert_array_equal(there.progress.heldout[column], here.progress.heldout[column])
+
+
 def test_a_scheduler_without_dask_is_refused(monkeypatch):
     monkeypatch.setenv(VARIABLE, "tcp://127.0.0.1:9")
     monkeypatch.setitem(sys.modules, "distributed", None)
