@@ -90,6 +90,7 @@ class Record:
         self.prepared: engine.Prepared | None = None
         self._corpus: engine.Corpus | None = None
         self._updates: Updates | None = None
+        self._client: Client | None = None
         self._resumed: Position | None = None
         self._date: np.datetime64 | None = None
         self._date_span: tuple[np.datetime64, np.datetime64] | None = None
@@ -213,15 +214,20 @@ class Record:
         config = self.spec.config
         is_changed = config is not self._learned_config
         self._learned_config = config
-        if self._updates is not None:
-            return self._updates.send(config if is_changed else None)
         if self.prepared is None:
             raise RuntimeError("The corpus is not open yet.")
-        self._share_names(config)
+        client = self._find_client() if self.prepared.algorithm.step is None else None
+        if self._updates is None:
+            self._share_names(config)
+        elif client is self._client:
+            return self._updates.send(config if is_changed else None)
+        else:
+            # The scheduler was away: the run continues from here with the new client.
+            self._resumed = self.save()
         resumed, self._resumed = self._resumed, None
         if resumed is not None:
             resumed = replace(resumed, config=config)
-        client = self._find_client() if self.prepared.algorithm.step is None else None
+        self._client = client
         self._updates = engine.run(replace(self.prepared, config=config), resume=resumed, client=client)
         return next(self._updates)
 

@@ -1,6 +1,7 @@
 """The scheduler of a Dask cluster, named at the start: runs, sweeps and readings then use its workers."""
 
 import os
+import threading
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -13,10 +14,25 @@ if TYPE_CHECKING:
 VARIABLE = "STICKBREAKER_SCHEDULER"
 SECONDS_TO_CONNECT = 10
 
+_lock = threading.Lock()
+
+
+def find_client() -> "Client | None":
+    """The client of the scheduler; None if none is named. Raises ClusterError if it does not answer.
+
+    A client closes if its scheduler is away for longer than SECONDS_TO_CONNECT. The next call then connects again.
+    """
+    with _lock:
+        client = connect_once()
+        if client is not None and client.status in ("closing", "closed"):
+            connect_once.cache_clear()
+            client = connect_once()
+        return client
+
 
 @lru_cache(1)
-def find_client() -> "Client | None":
-    """Connect to the scheduler once; None if none is named. Raises ClusterError if it does not answer."""
+def connect_once() -> "Client | None":
+    """Connect to the scheduler; later calls return the same client."""
     address = os.environ.get(VARIABLE, "")
     if not address:
         return None

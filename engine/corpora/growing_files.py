@@ -26,8 +26,8 @@ LINES_SUFFIXES = (".jsonl", ".ndjson")
 
 
 def warn(text: str) -> None:
-    """Warn of something that is skipped."""
-    warnings.warn(text, stacklevel=3)
+    """Warn of something that is skipped. Python does not remember the text, so that memory does not grow."""
+    warnings.warn_explicit(text, UserWarning, __file__, 1)
 
 
 class GrowingSource(Protocol):
@@ -41,6 +41,14 @@ class GrowingSource(Protocol):
 
     def seek(self, position: Mapping[str, Any]) -> None:
         """Continue after what had been read when `tell` returned this position. Raises KeyError for another kind."""
+
+
+def explain_table(path: Path, text_column: str) -> str:
+    """Why a table cannot be followed, and the remedy; "" for JSON lines and texts."""
+    suffix = path.suffix.lower()
+    if suffix in LINES_SUFFIXES or suffix not in TABLE_SUFFIXES:
+        return ""
+    return f'tables do not grow: write its rows to a .jsonl file, as objects such as {{"{text_column}": "..."}}'
 
 
 def read_growing(source: GrowingSource, idle_seconds: float = 0.0) -> Iterator[tuple[object, str]]:
@@ -242,9 +250,8 @@ class GrowingFolder:
         return [self.path / name for _, name in sorted(found)]
 
     def _read_text(self, file: Path) -> tuple[object, str] | None:
-        if file.suffix.lower() in TABLE_SUFFIXES:
-            remedy = f'write its rows to a .jsonl file, as objects such as {{"{self.text_column}": "..."}}'
-            self.report(f"{file} is skipped, because tables do not grow: {remedy}.")
+        if reason := explain_table(file, self.text_column):
+            self.report(f"{file} is skipped, because {reason}.")
             return None
         row = make_row(self.path, 0, load_file(self.path, file), ("date", "text"))
         if isinstance(row, BadRow):

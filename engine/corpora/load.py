@@ -12,7 +12,7 @@ from stickbreaker.engine.corpora.bundled import FILES, load_built_in
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
 from stickbreaker.engine.corpora.count_files import name_kind
 from stickbreaker.engine.corpora.library import list_own, load_own
-from stickbreaker.engine.corpora.sources import KINDS, find_source, is_known, refuse_remote
+from stickbreaker.engine.corpora.sources import KINDS, find_source, is_known, refuse_hidden, refuse_remote
 from stickbreaker.engine.corpora.stored import is_stored, name_unfinished, open_stored
 from stickbreaker.engine.corpora.words import WordChoices
 from stickbreaker.engine.progress_bars import show_share
@@ -105,6 +105,7 @@ def _find_path(name_or_path: str | PathLike[str]) -> Path:
     """The path of a file or folder. Raises CorpusError if it is neither there nor of a supported type."""
     refuse_remote(name_or_path)
     path = Path(name_or_path).expanduser()
+    refuse_hidden(path)
     if not os.path.exists(path) and os.path.isdir(name_unfinished(path.absolute())):
         raise CorpusError(f"The build of {path} is unfinished. Wait for it, or build again with the same arguments.")
     # Path("") is the current folder, and Path.exists fails for a name that is too long; os.path.exists returns False.

@@ -3,6 +3,7 @@
 A shard is an Arrow file (IPC, uncompressed). Its arrays are read from the mapped pages without a copy.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache
@@ -270,7 +271,8 @@ def read_manifest(folder: Path) -> Manifest:
     CorpusError
         If the manifest is damaged or of a newer version, or a file is missing or has another size.
     """
-    if (folder / name_shard(0)).is_file() and not (folder / MANIFEST).is_file():
+    # Path.is_file fails without permission.
+    if os.path.isfile(folder / name_shard(0)) and not os.path.isfile(folder / MANIFEST):
         raise CorpusError(f"{folder / MANIFEST} is missing: {REBUILD}.")
     header = read_seal(folder / MANIFEST, STORED_CORPUS)
     with reading(folder / MANIFEST, STORED_CORPUS):

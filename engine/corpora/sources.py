@@ -42,6 +42,16 @@ def refuse_remote(path: str | PathLike[str]) -> None:
         raise CorpusError(f"{path} is a remote address. Build a corpus from it with engine.build.")
 
 
+def refuse_hidden(path: Path) -> None:
+    """Raise CorpusError if a path is in a folder that this user may not search: nothing is found there."""
+    try:
+        path.stat()
+    except PermissionError as error:
+        raise CorpusError(f"Cannot read {path} ({error.strerror}). Check the permissions of its folder.") from error
+    except (OSError, ValueError):
+        return
+
+
 def find_source(path: str | PathLike[str], max_bytes: float | None = None) -> Path:
     """Find the file or folder to read for a path.
 
@@ -69,6 +79,7 @@ def find_source(path: str | PathLike[str], max_bytes: float | None = None) -> Pa
     path = Path(path).expanduser()
     # The corpus takes its name from the path, and "." has none.
     path = path if path.name else path.resolve()
+    refuse_hidden(path)
     if is_stored(path):
         raise CorpusError(f"{path} is a stored corpus. Open it with load_corpus, without building it again.")
     if os.path.isdir(path):

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.dates import read_dates
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.corpora.growing_files import GrowingFile, GrowingFolder, read_growing
+from stickbreaker.engine.corpora.growing_files import GrowingFile, GrowingFolder, explain_table, read_growing
 from stickbreaker.engine.corpora.words import WordChoices, WordCounter, keep_words
 from stickbreaker.engine.declarations import check_whole
 from stickbreaker.engine.estimators.online_model import OnlineTopicModel
@@ -195,13 +195,16 @@ class Follower:
         Raises
         ------
         CorpusError
-            If a file or folder cannot be read, or an item of the source is not a date with a str.
+            If a file or folder cannot be read, a file is a table (CSV, TSV, Parquet), or an item of the source is not a
+            date with a str.
         """
         rows: Iterable[tuple[object, str]]
         if isinstance(source, str | PathLike):
             path = Path(source).resolve()
             # Path.is_dir fails without permission.
             is_folder = os.path.isdir(path)
+            if not is_folder and (reason := explain_table(path, text_column)):
+                raise CorpusError(f"{path} cannot be followed, because {reason}.")
             growing = self._sources.setdefault(path, GrowingFolder(path) if is_folder else GrowingFile(path))
             growing.text_column, growing.date_column = text_column, date_column
             rows = read_growing(growing, idle_seconds)

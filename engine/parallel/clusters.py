@@ -258,8 +258,8 @@ class Cluster:
     def wait_for_workers(self) -> None:
         """Wait until there is a worker. Raises ClusterError if there is none for a minute, or no scheduler."""
         lost = ClusterError(
-            "The scheduler has ended or cannot be reached. Start it again with a new client; work that was saved is"
-            " continued from there."
+            "The scheduler has ended or cannot be reached. Start it again, and then what has failed; in Python, with a"
+            " new client. Work that was saved is not repeated."
         )
         if self.client.status != "running":
             raise lost

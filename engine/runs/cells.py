@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
@@ -14,6 +15,7 @@ import pandas as pd
 from stickbreaker.engine.algorithm import Algorithm, InfersBy
 from stickbreaker.engine.algorithms import find_algorithm
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
+from stickbreaker.engine.corpora.library import find_folder, name_folder
 from stickbreaker.engine.corpora.load import list_corpora, load_corpus
 from stickbreaker.engine.evaluation.held_out import (
     fold_in,
@@ -206,9 +208,11 @@ def fold_in_prior(algorithm: Algorithm, config: Any, weights: np.ndarray) -> np.
 
 
 def _stamp(name: str) -> tuple[int, int] | None:
-    """The time and size of the file of that name; None if there is no file."""
-    path = Path(name)
-    return (path.stat().st_mtime_ns, path.stat().st_size) if path.is_file() else None
+    """The newest time and the size of all files of that name, also in a folder; None if there is no file."""
+    own = find_folder() / name_folder(name)
+    path = own if os.path.isdir(own) else Path(name).expanduser()
+    found = [each.stat() for each in (path, *path.rglob("*")) if each.is_file()]
+    return (max(each.st_mtime_ns for each in found), sum(each.st_size for each in found)) if found else None
 
 
 @lru_cache(maxsize=2)
@@ -230,7 +234,7 @@ def compile_once(system: str, choices: tuple[tuple[str, Any], ...]) -> None:
 
 @lru_cache
 def digest_corpus(name: str, stamp: tuple[int, int] | None) -> str:
-    """The SHA-256 of everything that a run reads of a corpus; computed once per process, until its file changes."""
+    """The SHA-256 of everything that a run reads of a corpus; computed once per process, until its files change."""
     corpus = load_corpus(name)
     counts, words = corpus.counts, "\n".join(corpus.vocabulary.words)
     digest = hashlib.sha256(f"{corpus.split_by}\n{words}".encode())

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from stickbreaker.app.model.reading import Reader
-from stickbreaker.app.server.scheduler import VARIABLE, find_client, find_cluster
+from stickbreaker.app.server.scheduler import VARIABLE, connect_once, find_client, find_cluster
 from stickbreaker.engine import find_algorithm
 from stickbreaker.engine.parallel.clusters import ClusterError
 from tests.app.small_runs import SETTINGS, RunSpec, small_spec
 
 distributed = pytest.importorskip("distributed")
 
-
 pytestmark = pytest.mark.recovery
+
 
 @pytest.fixture(scope="module")
 def address():
@@ -29,10 +29,10 @@ def address():
 def named(address, monkeypatch):
     """The scheduler is named in the environment; all is forgotten afterwards."""
     monkeypatch.setenv(VARIABLE, address)
-    find_client.cache_clear()
+    connect_once.cache_clear()
     yield
     find_client().close()
-    find_client.cache_clear()
+    connect_once.cache_clear()
 
 
 def finish(runner, spec, until):
@@ -65,7 +65,7 @@ def test_an_algorithm_whose_steps_cannot_be_divided_learns_in_this_process(name,
 
 def test_without_a_scheduler_nothing_is_connected(monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
-    find_client.cache_clear()
+    connect_once.cache_clear()
     assert find_client() is None
     assert find_cluster() is None
 
@@ -79,9 +79,31 @@ def test_a_server_whose_scheduler_does_not_answer_is_not_started(monkeypatch):
     assert "Traceback" not in ended.stderr
 
 
+def test_a_client_that_has_closed_because_the_scheduler_was_away_is_replaced(named):
+    client = find_client()
+    assert find_client() is client
+    client.close()
+    assert find_client().status == "running"
+    assert find_cluster().client is find_client()
+
+
+def test_a_paused_run_continues_after_the_scheduler_was_away(named, make_runner, until):
+    here, there = make_runner(), make_runner(find_client=find_client)
+    there.restart(small_spec(), is_running=False)
+    there.step()
+    until(lambda: there.progress.status == "paused" and there.progress.documents_seen == 10)
+    find_client().close()
+    there.resume()
+    until(lambda: there.progress.status in ("finished", "failed"))
+    assert there.progress.status == "finished", there.progress.message
+    np.testing.assert_array_equal(there.model().state.topic_counts.dense(), finish(here, small_spec(), until))
+    for column in ("documents_seen", "nats_per_word"):
+        np.testing.assert_array_equal(there.progress.heldout[column], here.progress.heldout[column])
+
+
 def test_a_scheduler_without_dask_is_refused(monkeypatch):
     monkeypatch.setenv(VARIABLE, "tcp://127.0.0.1:9")
     monkeypatch.setitem(sys.modules, "distributed", None)
-    find_client.cache_clear()
+    connect_once.cache_clear()
     with pytest.raises(ClusterError, match="needs Dask"):
         find_client()

@@ -312,6 +312,34 @@ def test_a_source_folder_without_permission_is_named(tmp_path, monkeypatch):
         load_corpus(tmp_path / "texts")
 
 
+@pytest.fixture
+def hidden(tmp_path, monkeypatch):
+    """A folder in which this user finds nothing."""
+    stat = os.stat
+
+    def refuse(path, **options):
+        if str(path).startswith(f"{tmp_path / 'hidden'}{os.sep}"):
+            raise PermissionError(13, "Permission denied")
+        return stat(path, **options)
+
+    monkeypatch.setattr(os, "stat", refuse)
+    return tmp_path / "hidden"
+
+
+@pytest.mark.parametrize("name", ["corpus", "said.csv"])
+def test_a_path_in_a_folder_without_permission_is_named(hidden, tmp_path, name):
+    for read in (load_corpus, preview, lambda path: build(path, to=tmp_path / "disk")):
+        with pytest.raises(CorpusError, match=rf"Cannot read .*{name} \(Permission denied\). Check the permissions of"):
+            read(hidden / name)
+
+
+def test_documents_of_a_stored_corpus_without_permission_are_named(table, hidden):
+    rows = build(table, to=hidden.with_name("disk"), text="said").refer(0, 3)
+    hidden.with_name("disk").rename(hidden)
+    with pytest.raises(CorpusError, match=rf"{hidden}.* cannot be read \(Permission denied\)"):
+        rows._replace(folder=hidden).read()
+
+
 def test_tables_in_subfolders_do_not_take_the_place_of_texts(table, tmp_path):
     texts = tmp_path / "texts"
     texts.mkdir()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import warnings
 from itertools import islice
 from pathlib import Path
 
@@ -30,6 +31,17 @@ def test_a_bad_line_is_skipped_with_a_warning_that_names_it(tmp_path):
         assert list(GrowingFile(path).read_new()) == [(None, "war"), (None, "navy")]
     named = [str(each.message).split(", is skipped")[0] for each in warned]
     assert named == [f"{path}, line {line}" for line in (2, 3, 4)]
+
+
+def test_warnings_are_not_remembered_so_that_memory_does_not_grow(tmp_path):
+    path = tmp_path / "stream.jsonl"
+    path.write_text("not JSON\n")
+    with warnings.catch_warnings(record=True) as warned:
+        # Python would show a text that it remembers once.
+        warnings.simplefilter("default")
+        for _ in range(2):
+            assert list(GrowingFile(path).read_new()) == []
+    assert len(warned) == 2
 
 
 def test_a_file_that_has_become_shorter_is_read_from_its_start(tmp_path):

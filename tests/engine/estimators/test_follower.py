@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.words import WordChoices
 from stickbreaker.engine.estimators import Follower, OnlineHDP, OnlineLDA, load
 from stickbreaker.engine.estimators.counts import as_corpus
@@ -186,3 +187,9 @@ def test_a_folder_is_followed_in_the_order_in_which_its_files_were_changed(tmp_p
     events = list(in_folder.follow(tmp_path))
     assert bits(in_folder.model) == bits(whole.model)
     assert str(events[-1].last_date) == str(ROWS[11][0])
+
+
+def test_a_table_is_refused(tmp_path):
+    (tmp_path / "news.csv").write_text("text\nwar\n")
+    with pytest.raises(CorpusError, match=r"news.csv cannot be followed, because tables do not grow: write its rows"):
+        list(Follower(OnlineHDP(random_state=0)).follow(tmp_path / "news.csv"))

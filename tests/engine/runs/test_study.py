@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from stickbreaker import engine
 from stickbreaker.engine import prepare, run
 from stickbreaker.engine.algorithms import find_algorithm
 from stickbreaker.engine.evaluation.held_out import lda_bound_as_printed
@@ -200,3 +201,14 @@ def test_a_changed_file_is_another_corpus(declared, notes):
     before = declared.cells()[0].key()
     Path(notes).write_text("text\n" + "army navy\npeace ship\n" * 50)
     assert declared.cells()[0].key() != before
+
+
+def test_a_folder_or_own_corpus_that_is_built_again_is_another_corpus(declared, notes, tmp_path, monkeypatch):
+    monkeypatch.setenv("STICKBREAKER_DATA", str(tmp_path))
+    folder, keys = tmp_path / "corpora" / "mine", set()
+    for _ in range(2):
+        engine.build(notes, to=folder)
+        keys |= {replace(declared, corpora=(name,)).cells()[0].key() for name in ("mine", str(folder))}
+        Path(notes).write_text("text\n" + "army navy\npeace ship\n" * 50)
+        engine.delete_own("mine")
+    assert len(keys) == 2
