@@ -10,6 +10,7 @@ from panel.viewable import Viewer
 
 from stickbreaker.app.frames.progress_frames import NO_TOPIC
 from stickbreaker.app.frames.reading_frames import (
+    TYPICAL_RULE,
     holder_rows,
     name_whole,
     nearest_rows,
@@ -139,7 +140,8 @@ class TopicExplorer(Viewer):
         return pn.Column(*parts, sizing_mode="stretch_width", margin=0)
 
     def _lay_out_documents(self) -> pn.viewable.Viewable:
-        return pn.Column(_heading("Typical documents"), self.typical, sizing_mode="stretch_width", margin=0)
+        parts = (_heading("Typical documents"), _text(TYPICAL_RULE), self.typical)
+        return pn.Column(*parts, sizing_mode="stretch_width", margin=0)
 
     def _position(self, topic_id: int | None) -> int | None:
         """The place of a topic in use; None without it."""

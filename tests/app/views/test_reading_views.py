@@ -11,6 +11,7 @@ from stickbreaker.app.frames import reading_frames
 from stickbreaker.app.frames.progress_frames import NO_TOPIC
 from stickbreaker.app.frames.reading_frames import (
     REST,
+    TYPICAL_RULE,
     calendar_frame,
     topic_lines,
     word_rows,
@@ -107,6 +108,7 @@ def test_a_cell_of_the_calendar_leads_to_the_documents_of_its_topic_and_period(j
     assert set(listed) <= set(in_period.tolist())
     send(calendar.typical, {"key": listed[0]})
     assert selection.document == listed[0]
+    assert TYPICAL_RULE in calendar.typical_heading.object
 
 
 def test_words_and_titles_of_a_corpus_are_shown_as_text(job, progress):
