@@ -176,22 +176,6 @@ def test_a_selected_topic_that_is_not_in_use_is_the_one_that_the_menu_shows(job,
     assert explorer.topic.options[f"topic {gone} · not in use"] == gone
 
 
-@pytest.mark.parametrize("of_previous_run", [0, 100])
-def test_a_topic_of_the_previous_run_that_the_new_one_does_not_use_is_replaced_by_the_largest(
-    job, progress, of_previous_run
-):
-    selection = Selection()
-    explorer, reading = TopicExplorer(selection, print), job.reading
-    explorer.read(job, progress)
-    largest, ids = selection.topic, reading.summary.topic_ids
-    selection.leave_run(False)
-    # Selected in the reading of the previous run, which is shown until the new run has one.
-    selection.topic = int(np.setdiff1d(ids, ids[reading.used])[0]) + of_previous_run
-    new = replace(reading, model=replace(reading.model, run_id=2))
-    explorer.read(replace(job, reading=new), replace(progress, run_id=2))
-    assert selection.topic == largest
-
-
 def test_a_reading_behind_its_run_says_so(job, progress):
     assert not is_behind(job, progress)
     later = replace(progress, documents_seen=progress.documents_seen + 256)
