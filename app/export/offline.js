@@ -96,6 +96,7 @@ function periods({names, topics, values}) {
 function detail({title, id, share, words, documents}) {
   const body = [make("p", {}, share), make("p", {}, words.map(([word, share]) => `${word} ${share}`).join(", "))]
   if (documents.length) {
+    body.push(make("p", {class: "soft"}, state.typicalRule))
     body.push(make("ul", {}, ...documents.map(([name, about, share]) => make("li", {}, [name, about, share].filter(Boolean).join(" · ")))))
   }
   return make("details", {}, make("summary", {}, dot(id), title), ...body)

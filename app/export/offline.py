@@ -14,6 +14,7 @@ from stickbreaker.app.export.single_page import write_page
 from stickbreaker.app.frames.progress_frames import CURVES, curve_frame, date_text, topics_frame
 from stickbreaker.app.frames.reading_frames import (
     ROWS_RULE,
+    TYPICAL_RULE,
     calendar_frame,
     fitting_unit,
     name_whole,
@@ -67,6 +68,7 @@ def gather(progress: Progress, earlier: Sequence[Progress], reading: Reading | N
     return {
         "about": describe(progress),
         "rule": NUM_TOPICS_RULE,
+        "typicalRule": TYPICAL_RULE,
         "rowsRule": ROWS_RULE.rpartition(" The ")[0],
         "topics": {topic_id: [progress.topic_title(topic_id), topic_color(topic_id)] for topic_id in sorted(ids)},
         "checkpoints": [_checkpoint(each, progress.vocabulary) for each in checkpoints],

@@ -30,6 +30,10 @@ ROWS_RULE = (
     f"Up to {NUM_ROWS} topics are shown: topics that rank first in some period come first, then those that rank "
     "second in some period, and so on. The selected topic is always shown."
 )
+TYPICAL_RULE = (
+    "The documents with the most tokens of the topic. Those with at least half of their tokens in it come first; "
+    "percentages are this share."
+)
 OF_WORDS, OF_WEIGHT = "of all tokens", "of the model's weight now (recent text counts more)"
 
 Title = Callable[[int], str]

@@ -38,10 +38,10 @@ LEFT_BORDER = 78
 NUM_LABEL_ROWS = 3
 AXIS_ROOM = 0.05
 IN_FRAME = {"y_range_name": "frame", "level": "overlay"}
-HELDOUT_LABEL = "nats per held-out word\n(disjoint_words)"
+HELDOUT_LABEL = "nats per held-out word,\ngiven the other words"
 SCORE_HELP = (
-    "A tenth of the distinct words of each document is held out and predicted from its other words (disjoint_words). "
-    "The algorithm's own inference is used."
+    "A tenth of the distinct words of each document is held out and predicted from its other words (protocol "
+    "disjoint_words). The algorithm's own inference is used."
 )
 X_LABELS = {
     "documents": "documents read",
@@ -67,15 +67,15 @@ CURVE_KINDS = {
         y_label=HELDOUT_LABEL,
         number="{:.3f} nats",
         tick="0.00",
-        hover=("held-out", "@y{0.0000} nats per word (disjoint_words)"),
+        hover=("held-out", "@y{0.0000} nats per word, given the other words"),
         from_zero=False,
     ),
     "next_batch": CurveKind(
         title="Next-batch log likelihood",
-        y_label="nats per held-out word\n(next_batch)",
+        y_label="nats per held-out word,\nin the next mini-batch",
         number="{:.3f} nats",
         tick="0.00",
-        hover=("next mini-batch", "@y{0.0000} nats per word (next_batch)"),
+        hover=("next mini-batch", "@y{0.0000} nats per held-out word"),
         from_zero=False,
     ),
     "num_topics": CurveKind(

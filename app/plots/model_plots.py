@@ -21,6 +21,8 @@ from stickbreaker.app.plots.reading_plots import (
 
 # The map, with room for its title and its tools.
 HALF_WIDTH, HEIGHT = int(MAP_PIXELS[0]) + 40, int(MAP_PIXELS[1]) + 37
+# Of the labels of the map: pixels to the right and down, by the columns of `label_dots`.
+OFFSETS = {"x_offset": "aside", "y_offset": "offset"}
 MOST_BARS, MOST_PERIOD_LABELS = 15, 24
 PERCENT = "0 %"
 TOOLTIPS = [("topic", "@title"), ("share of tokens", "@share{0.0 %}"), ("words", "@words")]
@@ -35,11 +37,9 @@ def draw_map(frame: pd.DataFrame) -> Any:
     dots = hv.Points(frame, ["x", "y"], details, label="Map of topics").opts(
         color="color", size="size", alpha=DOT_ALPHA, tools=[HoverTool(tooltips=TOOLTIPS)], default_tools=[]
     )
-    labels = label_dots(frame)
-    places = labels.assign(x=labels["x"] + labels["aside"] / scale, y=labels["y"] - labels["offset"] / scale)
     chip = {name: value for name, value in CHIP.items() if name != "padding"}
-    names = hv.Labels(places, ["x", "y"], "text").opts(
-        text_baseline="bottom", backend_opts={"glyph.padding": CHIP["padding"]}, **chip
+    names = hv.Labels(label_dots(frame), ["x", "y"], ["text", *OFFSETS.values()]).opts(
+        text_baseline="bottom", backend_opts={"glyph.padding": CHIP["padding"]}, hooks=[_move_labels], **chip
     )
     return (dots * names).opts(
         width=HALF_WIDTH,
@@ -51,6 +51,13 @@ def draw_map(frame: pd.DataFrame) -> Any:
         show_legend=False,
         title="Map of topics",
     )
+
+
+def _move_labels(plot: Any, labels: Any) -> None:
+    """Move labels by pixels from their dots, so that they stay there when the map is zoomed."""
+    for name in OFFSETS.values():
+        plot.handles["source"].add(labels.dimension_values(name), name)
+    plot.handles["glyph"].update(**OFFSETS)
 
 
 def draw_bars(frame: pd.DataFrame) -> Any:

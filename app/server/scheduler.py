@@ -18,7 +18,7 @@ _lock = threading.Lock()
 
 
 def find_client() -> "Client | None":
-    """The client of the scheduler; None if none is named. Raises ClusterError if it does not answer.
+    """The client of the scheduler; None if none is named. Raises ClusterError for no address, or if none answers.
 
     A client closes if its scheduler is away for longer than SECONDS_TO_CONNECT. The next call then connects again.
     """
@@ -32,17 +32,24 @@ def find_client() -> "Client | None":
 
 @lru_cache(1)
 def connect_once() -> "Client | None":
-    """Connect to the scheduler; later calls return the same client."""
+    """Connect to the scheduler; later calls return the same client. Raises ClusterError as `find_client` does."""
     address = os.environ.get(VARIABLE, "")
     if not address:
         return None
     try:
         from distributed import Client
+        from distributed.comm import resolve_address
     except ImportError as error:
         raise ClusterError(f"{VARIABLE} needs Dask: python -m pip install 'stickbreaker[dask]'.") from error
     try:
+        # A client that is made with a malformed address leaves a traceback when the process ends.
+        resolve_address(address)
         return Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
-    except (OSError, ValueError) as error:
+    except ValueError as error:
+        raise ClusterError(
+            f"{VARIABLE} is {address[:200]!r}, which is no address: write tcp://HOST:8786, or remove the variable."
+        ) from error
+    except OSError as error:
         raise ClusterError(
             f"{VARIABLE} is {address[:200]!r}, where no scheduler answers: run `dask scheduler` there, or remove the"
             " variable."

@@ -12,6 +12,7 @@ from stickbreaker import engine
 from stickbreaker.app.model.disk_space import list_items
 from stickbreaker.app.model.limits import LimitReachedError, find_fault
 from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.reading import ReadingJob
 from stickbreaker.app.model.replay import rewind
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.selection import Selection
@@ -90,6 +91,7 @@ class Session:
         self.document: Any = None
         self._reported: set[str] = set()
         self.selection = Selection()
+        self._has_earlier_topic = False
         self.tabs = make_tabs()
         self.address = Address(pn.state.location, self.selection, self.tabs)
         first = self._make_spec()
@@ -175,9 +177,22 @@ class Session:
         self.now.param.watch(lambda event: self.table.show(event.new), "picked", onlychanged=False)
         self.tabs.param.watch(lambda event: self._turn(), "value")
         self.selection.param.watch(lambda event: self._show_moment(), "moment")
+        self.selection.param.watch(lambda event: self._note_topic(), "topic")
         self.selection.param.watch(
             lambda event: event.new is None or self.tabs.param.update(value=DOCUMENTS), "document"
         )
+
+    def _note_topic(self) -> None:
+        """Note whether a topic is selected in the reading of an earlier run, shown until the present run has one."""
+        run = self._run
+        is_earlier = run is not None and _is_of_earlier_run(run.reader.job, run.runner.progress)
+        self._has_earlier_topic = is_earlier and self.tabs.value in READING_PAGES
+
+    def _drop_earlier_topic(self) -> None:
+        """Clear a topic that was selected in the reading of an earlier run: its id now means another topic."""
+        if self._has_earlier_topic:
+            self._has_earlier_topic = False
+            self.selection.param.update(topic=None, pointed_topic=None)
 
     def _find_texts(self, name: str) -> Texts | None:
         """Find the texts of a corpus of the run's owner, who may be another user than a watcher."""
@@ -342,6 +357,8 @@ class Session:
         if self._run is not None:
             self._attempt(self.header.show_moment, self.moment())
             self._attempt(self.names_note.update, self._run.runner.progress, self.tabs.value in (LIVE, TOPICS))
+        if self.tabs.value not in READING_PAGES:
+            self._drop_earlier_topic()
         if self.tabs.value == LIVE and self._run is not None:
             if has_moved:
                 self._attempt(self._draw_curves)
@@ -369,10 +386,12 @@ class Session:
         if self._run is None:
             return
         progress, job = self._controlled.progress, self._run.reader.job
-        is_new = job.reading is None or job.reading.model.run_id != progress.run_id
+        is_new = job.reading is None or _is_of_earlier_run(job, progress)
         if progress.documents_seen and job.status != "failed" and (is_new or progress.status == "finished"):
             self._run.reader.ask()
             job = self._run.reader.job
+        if not _is_of_earlier_run(job, progress):
+            self._drop_earlier_topic()
         for view in self.readers.on_page(self.tabs.value):
             self._attempt(view.read, job, progress)
         if self.tabs.value == TOPICS:
@@ -595,3 +614,8 @@ class Session:
     def notify(self, text: str) -> None:
         if pn.state.notifications is not None:
             pn.state.notifications.error(text, duration=ERROR_MILLISECONDS)
+
+
+def _is_of_earlier_run(job: ReadingJob, progress: Progress) -> bool:
+    """Whether a reading is that of an earlier run."""
+    return job.reading is not None and job.reading.model.run_id != progress.run_id

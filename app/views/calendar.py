@@ -10,7 +10,7 @@ import panel_material_ui as pmui
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.known_then_frames import then_frame
-from stickbreaker.app.frames.reading_frames import ROWS_RULE, calendar_frame, fitting_unit, typical_rows
+from stickbreaker.app.frames.reading_frames import ROWS_RULE, TYPICAL_RULE, calendar_frame, fitting_unit, typical_rows
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading, ReadingJob
 from stickbreaker.app.model.selection import EARLIEST, LATEST, Selection
@@ -117,7 +117,8 @@ class Calendar(Viewer):
             return
         title = escape(self._progress.topic_title(int(reading.summary.topic_ids[position])))
         between = "" if self._selection.span is None else f", {self._from.value} to {self._to.value}"
-        self.typical_heading.object = f"<h3 style='margin:0'>Typical documents of {title}{between}</h3>"
+        heading = f"<h3 style='margin:0'>Typical documents of {title}{between}</h3>"
+        self.typical_heading.object = f"{heading}<p style='margin:4px 0 0;font-size:13px'>{TYPICAL_RULE}</p>"
         self.typical.show(typical_rows(reading, position, self._selection.span), "No typical documents.")
 
     def _draw(self) -> None:

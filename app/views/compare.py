@@ -57,7 +57,6 @@ HELP = (
     "<p>The number of topics, NPMI and diversity are those of the model at the end of the run. The Topics page shows "
     "them after all documents have been read with the model, so its numbers differ a little.</p>"
 )
-CLOSED = f"<h2 style='margin:0'>Kept runs</h2><p>{NEEDS_RIGHTS.format('open kept runs')}</p>"
 PAIR_HELP = (
     "<p>Topics are matched one to one, so that the sum of their Jensen-Shannon divergences (JSD) is smallest. A "
     f"divergence compares the {NUM_KEPT_WORDS} most probable words of two topics: it is 0 for equal topics, and 0.693 "
@@ -160,7 +159,8 @@ class Compare(Viewer):
         self._side_by_side.visible = False
         self.below = pn.Column(self._side_by_side, self._space, sizing_mode="stretch_width", margin=0)
         if not self._may_open:
-            return pn.Column(_heading(CLOSED), sizing_mode="stretch_width", css_classes=["compare"], margin=0)
+            closed = make_heading("Kept runs", "", NEEDS_RIGHTS.format("open kept runs"))
+            return pn.Column(closed, sizing_mode="stretch_width", css_classes=["compare"], margin=0)
         return pn.Column(
             # As high as the button, which appears while a sweep runs.
             pn.Row(make_heading("Kept runs", HELP), self.newer, sizing_mode="stretch_width", margin=0, min_height=38),
@@ -358,10 +358,6 @@ def _left_over(runs: list[KeptRun], contents: list[KeptContent], matched: Matche
         )
         parts.append(f"<h3>Only in the {side} run</h3><ul>{items}</ul>" if items else "")
     return "".join(parts)
-
-
-def _heading(html: str) -> pn.pane.HTML:
-    return pn.pane.HTML(html, sizing_mode="stretch_width", margin=(10, 10, 0, 10))
 
 
 def _text(html: str) -> pn.pane.HTML:

@@ -24,6 +24,7 @@ from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading, ReadingJob
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.theme import topic_color
+from stickbreaker.app.widgets.help_button import heading_html, make_heading
 from stickbreaker.app.widgets.layouts import Reveal
 from stickbreaker.app.widgets.pick_list import PickList
 from stickbreaker.engine.corpora.corpus import CorpusError
@@ -32,10 +33,8 @@ from stickbreaker.engine.corpora.texts import TEXT_COMMANDS, Texts, find_texts
 # A topic of less is often a few words that other topics have too.
 LEAST_PERCENT = 10
 LINES = ("solid", "double", "dotted", "dashed", "wavy")
-HEADING = "<h2 style='margin:0'>Documents</h2>"
-OF_DATES = (
-    "<p style='margin:4px 0'>If a date range is selected on the Time page, only documents in that range are listed.</p>"
-)
+TITLE = "Documents"
+OF_DATES = "If a date range is selected on the Time page, only documents in that range are listed."
 WORD_STYLE = """
 .words { line-height: 1.9; font-size: 15px; margin: 6px 0; overflow-wrap: anywhere; }
 .words span { text-decoration-thickness: 2px; text-underline-offset: 4px; margin-right: .5em; }
@@ -81,7 +80,7 @@ class DocumentBrowser(Viewer):
         )
         orders = {"Share": "share", "Date": "date"}
         self._order = pmui.RadioButtonGroup(label="Sort by", options=orders, value="share", size="small")
-        self.heading = pn.pane.HTML(HEADING, sizing_mode="stretch_width", margin=(10, 10, 0, 10))
+        self.heading = make_heading(TITLE, "")
         self.count = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
         self.found, self.topics = PickList(self._open), PickList(self._pick_topic)
         self.words = pn.pane.HTML("", stylesheets=[WORD_STYLE], sizing_mode="stretch_width", margin=(0, 10))
@@ -147,7 +146,7 @@ class DocumentBrowser(Viewer):
             self.found.show([], "Available once all documents have been read.")
             return
         has_dates = reading.corpus.has_dates
-        self.heading.object, self._order.visible = HEADING + OF_DATES * has_dates, has_dates
+        self.heading.object, self._order.visible = heading_html(TITLE, "", OF_DATES * has_dates), has_dates
         topic_id: int | None = self._selection.topic if self._topic.value else None
         position, asked, least = reading.position(topic_id), str(self.search.value), self.least.value
         topic = None if position is None else (position, least / 100)

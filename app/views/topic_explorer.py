@@ -10,6 +10,7 @@ from panel.viewable import Viewer
 
 from stickbreaker.app.frames.progress_frames import NO_TOPIC
 from stickbreaker.app.frames.reading_frames import (
+    TYPICAL_RULE,
     holder_rows,
     name_whole,
     nearest_rows,
@@ -93,18 +94,18 @@ class TopicExplorer(Viewer):
 
     def read(self, job: ReadingJob, progress: Progress) -> None:
         """Show a reading; until the user selects a topic, the largest one, chosen again when all documents are read."""
-        before = self._reading
-        is_same = job.reading is before and progress.titles == self._progress.titles
+        is_same = job.reading is self._reading and progress.titles == self._progress.titles
         self._reading, self._progress = job.reading, progress
         if is_same:
             return
         reading, topic_id = self._reading, self._selection.topic
-        if reading is not None and reading.model.run_id == progress.run_id and len(reading.used):
-            # Until its first reading, a run shows that of the previous run, and the user may select a topic there.
-            is_first = before is not None and before.model.run_id != reading.model.run_id
-            position = self._position(topic_id) if is_first else reading.position(topic_id)
-            if position is None or topic_id == self._largest:
-                self._largest = self._selection.topic = int(reading.summary.topic_ids[reading.used[0]])
+        if (
+            reading is not None
+            and reading.model.run_id == progress.run_id
+            and (reading.position(topic_id) is None or topic_id == self._largest)
+            and len(reading.used)
+        ):
+            self._largest = self._selection.topic = int(reading.summary.topic_ids[reading.used[0]])
         self._draw()
 
     def _watch(self) -> None:
@@ -139,7 +140,8 @@ class TopicExplorer(Viewer):
         return pn.Column(*parts, sizing_mode="stretch_width", margin=0)
 
     def _lay_out_documents(self) -> pn.viewable.Viewable:
-        return pn.Column(_heading("Typical documents"), self.typical, sizing_mode="stretch_width", margin=0)
+        parts = (_heading("Typical documents"), _text(TYPICAL_RULE), self.typical)
+        return pn.Column(*parts, sizing_mode="stretch_width", margin=0)
 
     def _position(self, topic_id: int | None) -> int | None:
         """The place of a topic in use; None without it."""

@@ -36,12 +36,13 @@ from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.panel_fixes import hideable, offer
 from stickbreaker.app.plots.anatomy_plots import ArrowPlot, BoundPlot, SlotPlot, StickPlot
+from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.pick_list import PickList
 from stickbreaker.engine.algorithm import SlotTrace
 
 STYLE = """
 :host { color: var(--panel-on-surface-color, inherit); }
-p { margin: 4px 0; font-size: 14px; line-height: 1.5; } h2 { margin: 0; } h3 { font-size: 17px; margin: 6px 0 0; }
+p { margin: 4px 0; font-size: 14px; line-height: 1.5; } h3 { font-size: 17px; margin: 6px 0 0; }
 """
 WAITING = "Available after the first mini-batch."
 COMING = "Computing …"
@@ -125,7 +126,7 @@ class UnderTheHood(Viewer):
             pn.Column(*parts, sizing_mode="stretch_width", styles={"flex": "1 1 420px", "min-width": "0"})
             for parts in (left, right)
         ]
-        head = _html(f"<h2>Under the hood</h2><p>{INTRODUCTION}</p>")
+        head = make_heading("Under the hood", "", INTRODUCTION)
         body = pn.FlexBox(*columns, gap="24px", align_items="flex-start", sizing_mode="stretch_width")
         return pn.Column(head, self.moment, self.again, body, sizing_mode="stretch_width", margin=0)
 

@@ -39,13 +39,14 @@ def help_button(about: str, text: str) -> str:
 
 
 def heading_html(title: str, text: str, short: str = "", aside: str = "") -> str:
-    """Write a heading with a "?" that opens a text.
+    """Write a heading, and a "?" that opens a text if there is one.
 
     short: a line that is always shown below it; aside: a text next to it, which narrow windows leave out.
     """
     line = f"<p>{short}</p>" if short else ""
     right = f'<span class="aside">{aside}</span>' if aside else ""
-    return f'<div class="heading"><h2>{escape(title)}</h2>{help_button(title, text)}{right}</div>{line}'
+    button = help_button(title, text) if text else ""
+    return f'<div class="heading"><h2>{escape(title)}</h2>{button}{right}</div>{line}'
 
 
 def make_heading(title: str, text: str, short: str = "", aside: str = "") -> pn.pane.HTML:

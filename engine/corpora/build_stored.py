@@ -4,7 +4,7 @@ import json
 import logging
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from hashlib import sha256
 from itertools import chain
@@ -37,7 +37,7 @@ from stickbreaker.engine.corpora.sources import find_source, is_remote
 from stickbreaker.engine.corpora.stored import SHARD_DOCUMENTS, StoredCorpus, is_stored, name_unfinished, open_stored
 from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES
 from stickbreaker.engine.corpora.text_files import TEXT_SUFFIXES
-from stickbreaker.engine.corpora.words import WordChoices
+from stickbreaker.engine.corpora.words import WordChoices, check_choices
 from stickbreaker.engine.files.whole_files import FileError, claim, find_new_folder, replacing, sync_folder
 from stickbreaker.engine.parallel.clusters import connect
 from stickbreaker.engine.progress_bars import Report, show_share
@@ -118,7 +118,14 @@ def build(  # noqa: PLR0913
         with other settings or files is in the way.
     ClusterError
         If Dask is not installed, or a worker cannot read the sources, or has other versions or another processor.
+    TypeError
+        If `source` or `to` is not a path, or `words` is not `WordChoices`.
+    ValueError
+        If `max_memory` or `shard_documents` is not a whole number of at least 1.
     """
+    check_choices("words", words)
+    if not isinstance(to, str | PathLike):
+        raise TypeError(f"to is {to!r:.80}: give the folder to make.")
     cluster = None if client is None else connect(client, find_environment)
     with _working_in(to) as (target, work), show_share(verbose, callback) as report:
         paths = tuple(map(str, list_sources(source, work)))
@@ -194,9 +201,11 @@ def _claiming(target: Path, work: Path) -> Iterator[None]:
 
 def list_sources(source: Source | Sequence[Source], work: Path) -> list[Path]:
     """List the files and folders to read, in order; remote files are copied into `work` first."""
-    sources = [source] if isinstance(source, (str, PathLike)) else list(source)
+    sources = list(source) if isinstance(source, Iterable) and not isinstance(source, str | PathLike) else [source]
     found: list[Path] = []
     for each in sources:
+        if not isinstance(each, str | PathLike):
+            raise TypeError(f"source is {source!r:.80}: give a file, a folder or an address, or a list of them.")
         # Copies of another address must not be taken for those of this one.
         copies = work / f"{COPIES}{sha256(str(each).encode()).hexdigest()[:16]}"
         found += copy_remote(str(each), copies) if is_remote(str(each)) else _list_tables(Path(each))

@@ -22,12 +22,29 @@ WAIT_SECONDS = 1.0
 LONGEST_LINE = 16_000_000
 # By which a file that another one has replaced is recognized.
 TAIL_BYTES = 256
+# Skipped lines and files of a source that are all named in warnings.
+NUM_NAMED = 10
 LINES_SUFFIXES = (".jsonl", ".ndjson")
 
 
-def warn(text: str) -> None:
-    """Warn of something that is skipped. Python does not remember the text, so that memory does not grow."""
-    warnings.warn_explicit(text, UserWarning, __file__, 1)
+class Warner:
+    """Warns of what is skipped: of the first `NUM_NAMED`, then of the 100th, the 1,000th and so on.
+
+    Python keeps every text of a warning, so that a stream with many bad lines would fill the memory.
+    """
+
+    def __init__(self) -> None:
+        self._number, self._next = 0, NUM_NAMED
+
+    def __call__(self, text: str) -> None:
+        """Warn with this text if it is due."""
+        self._number += 1
+        if self._number == self._next:
+            self._next *= 10
+            text += f" This is message {self._number:,} about this source; the next one shown is {self._next:,}."
+        elif self._number > NUM_NAMED:
+            return
+        warnings.warn(text, stacklevel=3)
 
 
 class GrowingSource(Protocol):
@@ -90,7 +107,8 @@ class GrowingFile:
     Only complete lines are read, those that end in a newline. A file that has become shorter, or whose last bytes that
     were read are different now, is another file: it is read from its start. A line that is not a JSON object with a
     text, or that is longer than `LONGEST_LINE`, is skipped, with a warning that names it. tail: the last bytes that
-    were read. is_inside: whether `offset` is inside of such a long line. report: gets the warnings.
+    were read. is_inside: whether `offset` is inside of such a long line. report: gets the warnings, all of them; by
+    default, a `Warner`.
     """
 
     path: Path
@@ -99,7 +117,7 @@ class GrowingFile:
     offset: int = 0
     line: int = 0
     is_inside: bool = False
-    report: Callable[[str], None] = warn
+    report: Callable[[str], None] = field(default_factory=Warner)
     tail: bytes = b""
     # Size and time of the file when all of it had been read.
     _stamp: tuple[int, int] = (0, 0)
@@ -183,13 +201,13 @@ class GrowingFolder:
     write it elsewhere, and move it into the folder when it is complete. Its date is the one in its name, otherwise the
     day on which it was changed last. Files that cannot be read are skipped, with a warning. Hidden files and subfolders
     are left out. A file that leaves the folder is forgotten, so the memory is that of the names in the folder. report:
-    gets the warnings.
+    gets the warnings, all of them; by default, a `Warner`.
     """
 
     path: Path
     text_column: str = "text"
     date_column: str = "date"
-    report: Callable[[str], None] = warn
+    report: Callable[[str], None] = field(default_factory=Warner)
     _files: dict[str, GrowingFile] = field(default_factory=dict)
     _texts: set[str] = field(default_factory=set)
     # Files that cannot be read at present.

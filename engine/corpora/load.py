@@ -14,7 +14,7 @@ from stickbreaker.engine.corpora.count_files import name_kind
 from stickbreaker.engine.corpora.library import list_own, load_own
 from stickbreaker.engine.corpora.sources import KINDS, find_source, is_known, refuse_hidden, refuse_remote
 from stickbreaker.engine.corpora.stored import is_stored, name_unfinished, open_stored
-from stickbreaker.engine.corpora.words import WordChoices
+from stickbreaker.engine.corpora.words import WordChoices, check_choices
 from stickbreaker.engine.progress_bars import show_share
 
 LONGEST_NAME = 255
@@ -67,12 +67,15 @@ def load_corpus(  # noqa: PLR0913
     ------
     CorpusError
         If the corpus cannot be loaded; the message names the file, the row as in a spreadsheet, and the remedy.
+    TypeError
+        If `name_or_path` is not a str or a path, or `words` is not `WordChoices`.
     """
     if not isinstance(name_or_path, str | PathLike):
         raise TypeError(
             f"name_or_path is a {type(name_or_path).__name__}: give a name or a path. Count texts in memory with"
             " CorpusVectorizer."
         )
+    check_choices("words", words)
     columns = Columns(text=text, date=date, title=title, group=group)
     is_named = not isinstance(name_or_path, PathLike) and name_or_path in list_corpora()
     if is_named or is_stored(name_or_path):

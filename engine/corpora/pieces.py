@@ -28,6 +28,7 @@ from stickbreaker.engine.corpora.sources import find_source, open_source
 from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES
 from stickbreaker.engine.corpora.text_files import is_hidden
 from stickbreaker.engine.corpora.words import WordChoices, WordCounter, explain_no_words, keep_words
+from stickbreaker.engine.declarations import check_whole
 from stickbreaker.engine.files.whole_files import replacing
 
 # Rows from which the form of the dates is found.
@@ -66,9 +67,11 @@ class BuildPlan:
     shard_documents: int
 
     def __post_init__(self) -> None:
-        if min(self.max_memory, self.shard_documents) < 1:
-            found = f"max_memory is {self.max_memory} and shard_documents {self.shard_documents}"
-            raise CorpusError(f"{found}. Use 1 or more.")
+        for name in ("max_memory", "shard_documents"):
+            value = getattr(self, name)
+            check_whole(name, value, 1)
+            # The plan is stored as JSON, which has no numbers of NumPy.
+            object.__setattr__(self, name, int(value))
 
 
 class Part(NamedTuple):

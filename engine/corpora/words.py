@@ -117,6 +117,14 @@ class WordChoices:
         )
 
 
+def check_choices(name: str, value: object) -> None:
+    """Raise TypeError that names an argument if it is neither `WordChoices` nor None."""
+    if value is not None and not isinstance(value, WordChoices):
+        raise TypeError(
+            f'{name} is {value!r:.80}: give WordChoices, such as WordChoices(languages=("german",)), or None.'
+        )
+
+
 class WordCounter:
     """Counts words chunk by chunk: call `add` for each chunk of texts, then `finish` once.
 

@@ -14,7 +14,7 @@ from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.dates import read_dates
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.corpora.growing_files import GrowingFile, GrowingFolder, explain_table, read_growing
-from stickbreaker.engine.corpora.words import WordChoices, WordCounter, keep_words
+from stickbreaker.engine.corpora.words import WordChoices, WordCounter, check_choices, keep_words
 from stickbreaker.engine.declarations import check_whole
 from stickbreaker.engine.estimators.online_model import OnlineTopicModel
 from stickbreaker.engine.evaluation.held_out import PartScorer
@@ -99,6 +99,8 @@ class Follower:
 
     Raises
     ------
+    TypeError
+        If the model cannot learn from a stream, or `choices` is not `WordChoices`.
     ValueError
         If the model has learned from counts without words, or `drop_after` is not a whole number of at least 1, or the
         model has no unused column for it.
@@ -130,6 +132,7 @@ class Follower:
             raise ValueError("is_population=True needs corpus_size: give the number of documents of the whole corpus.")
         self.model, self.corpus_size, self.is_population = model, corpus_size, is_population
         self.drop_after = drop_after
+        check_choices("choices", choices)
         self.choices = choices or WordChoices()
         names: tuple[str, ...] | None = tuple(FREE.format(place) for place in range(self.choices.max_words))
         if model.__sklearn_is_fitted__():
@@ -197,6 +200,8 @@ class Follower:
         CorpusError
             If a file or folder cannot be read, a file is a table (CSV, TSV, Parquet), or an item of the source is not a
             date with a str.
+        TypeError
+            If the source is neither a path nor an iterable.
         """
         rows: Iterable[tuple[object, str]]
         if isinstance(source, str | PathLike):
@@ -208,8 +213,10 @@ class Follower:
             growing = self._sources.setdefault(path, GrowingFolder(path) if is_folder else GrowingFile(path))
             growing.text_column, growing.date_column = text_column, date_column
             rows = read_growing(growing, idle_seconds)
-        else:
+        elif isinstance(source, Iterable):
             rows = source
+        else:
+            raise TypeError(f"source is {source!r:.80}: give the path of a file or a folder, or dates with texts.")
         for row in rows:
             if not (isinstance(row, tuple | list) and len(row) == 2 and isinstance(row[1], str)):
                 raise CorpusError(f"The stream has {row!r:.80}: give pairs of a date (or None) and a text, a str.")

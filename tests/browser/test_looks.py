@@ -119,6 +119,21 @@ def test_pages_can_be_left_before_their_figures_are_drawn(look_at_finished):
     expect(dashboard.page.get_by_role("heading", name="More curves", exact=True)).to_be_visible()
 
 
+def test_the_first_headings_of_all_pages_are_equally_large(look_at_finished):
+    dashboard, sizes = look_at_finished(), {}
+    for page, title in {
+        "Topics": "Map of topics",
+        "Time": "Topics over time",
+        "Documents": "Documents",
+        "Compare": "Kept runs",
+        "Under the hood": "Under the hood",
+    }.items():
+        dashboard.button(page).click()
+        heading = dashboard.page.get_by_role("heading", name=title, exact=True)
+        sizes[page] = heading.evaluate("(heading) => getComputedStyle(heading).fontSize")
+    assert set(sizes.values()) == {"18px"}, sizes
+
+
 def test_the_buttons_of_a_finished_run_take_two_lines_on_a_phone_and_keep_their_names(look_at_finished):
     dashboard = look_at_finished(PHONE)
     names = ("Run again", "Step", "Restart", "Share", "Another pass")

@@ -35,11 +35,14 @@ def test_words_neighbours_and_holders_of_topics_are_in_order(job):
     assert sum(held) <= 1 + 1e-6
 
 
-def test_typical_documents_hold_their_topic(job):
+def test_typical_documents_hold_their_topic_and_have_the_stated_order(job):
     reading = job.reading
-    for row in typical_rows(reading, reading.used[0], None):
+    rows = typical_rows(reading, reading.used[0], None)
+    for row in rows:
         assert row["share"] == pytest.approx(reading.doc_shares[row["key"], reading.used[0]])
         assert row["share"] > 0
+    order = [(row["share"] < 0.5, -row["share"] * reading.doc_tokens[row["key"]]) for row in rows]
+    assert order == sorted(order)
 
 
 def test_documents_are_found_by_title_by_word_by_topic_and_by_span(job):

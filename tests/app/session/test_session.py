@@ -20,7 +20,7 @@ from stickbreaker.app.server.service import CORPUS_NAME, Service
 from stickbreaker.app.session import page
 from stickbreaker.app.session.page import keep_to_own_files, lay_out
 from stickbreaker.app.session.session import Session
-from stickbreaker.app.session.tabs import EXPORT, PAGES, TOPICS
+from stickbreaker.app.session.tabs import EXPORT, HOOD, LIVE, PAGES, TOPICS
 from stickbreaker.app.views.export_panel import EXPORTS
 from stickbreaker.app.widgets.layouts import Sight
 from stickbreaker.engine import find_algorithm
@@ -344,3 +344,66 @@ def test_a_moment_shows_the_run_as_it_was_in_all_views_of_the_live_page(session,
     until(lambda: runner.progress.run_id == 2 and runner.progress.documents_seen > 0)
     session.look()
     assert session.selection.moment is None
+
+
+def read_on_topics(session, until):
+    """Finish the run of a session, and read the corpus on Topics; return the largest topic and another one in use."""
+    runner, reader = session.run.runner, session.run.reader
+    session.tabs.value = TOPICS
+    runner.set_pace(0.0)
+    runner.resume()
+
+    def has_read():
+        session.look()
+        reading = reader.job.reading
+        return reader.job.status == "ready" and reading.model.run_id == runner.progress.run_id
+
+    until(lambda: runner.progress.status == "finished" and has_read())
+    session.look()
+    reading = reader.job.reading
+    return reading.summary.topic_ids[reading.used[:2]].tolist()
+
+
+def test_a_topic_that_is_selected_in_the_reading_of_the_previous_run_is_not_selected_in_the_next(session, until):
+    largest, other = read_on_topics(session, until)
+    assert session.selection.topic == largest
+    session.run.runner.restart(make_spec(), is_running=False)
+    until(lambda: session.run.runner.progress.run_id == 2)
+    session.look()
+    assert session.selection.topic is None
+    # The new run has learned nothing yet, so Topics shows the previous reading. The same settings give the same ids.
+    session.selection.topic = other
+    assert read_on_topics(session, until) == [largest, other]
+    assert session.selection.topic == largest
+
+
+@pytest.mark.parametrize("page", [LIVE, HOOD])
+def test_a_topic_that_is_selected_elsewhere_stays_selected_when_its_run_is_read(session, until, page):
+    _, other = read_on_topics(session, until)
+    session.run.runner.restart(make_spec(), is_running=False)
+    until(lambda: session.run.runner.progress.run_id == 2)
+    session.look()
+    session.tabs.value = page
+    session.selection.topic = other
+    read_on_topics(session, until)
+    assert session.selection.topic == other
+
+
+def test_a_topic_stays_selected_while_its_run_continues_and_in_its_replay(session, until):
+    runner = session.run.runner
+    until(lambda: runner.progress.documents_seen > 0)
+    runner.pause()
+    session.tabs.value = TOPICS
+
+    def has_read():
+        session.look()
+        return session.run.reader.job.status == "ready"
+
+    until(has_read)
+    other = next(iter(set(session.readers.explorer.topic.options.values()) - {session.selection.topic}))
+    session.selection.topic = other
+    read_on_topics(session, until)
+    assert session.selection.topic == other
+    session.selection.moment = 50
+    session.look()
+    assert session.selection.topic == other

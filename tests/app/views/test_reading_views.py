@@ -11,6 +11,7 @@ from stickbreaker.app.frames import reading_frames
 from stickbreaker.app.frames.progress_frames import NO_TOPIC
 from stickbreaker.app.frames.reading_frames import (
     REST,
+    TYPICAL_RULE,
     calendar_frame,
     topic_lines,
     word_rows,
@@ -107,6 +108,7 @@ def test_a_cell_of_the_calendar_leads_to_the_documents_of_its_topic_and_period(j
     assert set(listed) <= set(in_period.tolist())
     send(calendar.typical, {"key": listed[0]})
     assert selection.document == listed[0]
+    assert TYPICAL_RULE in calendar.typical_heading.object
 
 
 def test_words_and_titles_of_a_corpus_are_shown_as_text(job, progress):
@@ -172,22 +174,6 @@ def test_a_selected_topic_that_is_not_in_use_is_the_one_that_the_menu_shows(job,
     selection.topic = gone
     assert explorer.topic.value == gone
     assert explorer.topic.options[f"topic {gone} · not in use"] == gone
-
-
-@pytest.mark.parametrize("of_previous_run", [0, 100])
-def test_a_topic_of_the_previous_run_that_the_new_one_does_not_use_is_replaced_by_the_largest(
-    job, progress, of_previous_run
-):
-    selection = Selection()
-    explorer, reading = TopicExplorer(selection, print), job.reading
-    explorer.read(job, progress)
-    largest, ids = selection.topic, reading.summary.topic_ids
-    selection.leave_run(False)
-    # Selected in the reading of the previous run, which is shown until the new run has one.
-    selection.topic = int(np.setdiff1d(ids, ids[reading.used])[0]) + of_previous_run
-    new = replace(reading, model=replace(reading.model, run_id=2))
-    explorer.read(replace(job, reading=new), replace(progress, run_id=2))
-    assert selection.topic == largest
 
 
 def test_a_reading_behind_its_run_says_so(job, progress):

@@ -2,7 +2,6 @@
 
 import json
 import os
-import warnings
 from itertools import islice
 from pathlib import Path
 
@@ -33,15 +32,17 @@ def test_a_bad_line_is_skipped_with_a_warning_that_names_it(tmp_path):
     assert named == [f"{path}, line {line}" for line in (2, 3, 4)]
 
 
-def test_warnings_are_not_remembered_so_that_memory_does_not_grow(tmp_path):
+@pytest.mark.parametrize("kind", [GrowingFile, GrowingFolder])
+def test_of_many_bad_lines_the_first_ten_are_named_then_the_100th_and_the_1000th(tmp_path, kind):
     path = tmp_path / "stream.jsonl"
-    path.write_text("not JSON\n")
-    with warnings.catch_warnings(record=True) as warned:
-        # Python would show a text that it remembers once.
-        warnings.simplefilter("default")
-        for _ in range(2):
-            assert list(GrowingFile(path).read_new()) == []
-    assert len(warned) == 2
+    path.write_text("[1]\n" * 2_500 + '{"text": "war"}\n')
+    source = kind(path if kind is GrowingFile else tmp_path)
+    with pytest.warns(UserWarning, match="is skipped") as warned:
+        assert list(source.read_new()) == [(None, "war")]
+    said = [str(each.message) for each in warned]
+    lines = (*range(1, 11), 100, 1_000)
+    assert [text.split(", is skipped")[0] for text in said] == [f"{path}, line {line}" for line in lines]
+    assert said[-1].endswith("This is message 1,000 about this source; the next one shown is 10,000.")
 
 
 def test_a_file_that_has_become_shorter_is_read_from_its_start(tmp_path):

@@ -75,6 +75,7 @@ def test_a_file_that_is_no_model_is_refused_with_the_remedy(tmp_path):
         ({"corpus_size": 0}, ValueError, "corpus_size is 0"),
         ({"is_population": True}, ValueError, "is_population=True needs corpus_size"),
         ({"drop_after": True}, ValueError, "drop_after is True: give a whole number"),
+        ({"choices": "german"}, TypeError, "choices is 'german': give WordChoices"),
         (
             {"choices": engine.WordChoices(max_words=1), "drop_after": 1},
             ValueError,
@@ -133,12 +134,41 @@ def test_a_build_without_words_leaves_nothing_in_the_way_of_the_next(tmp_path):
     [
         (lambda: engine.load_corpus(None), TypeError, "name_or_path is a NoneType: give a name or a path"),
         (lambda: engine.preview("missing-folder"), CorpusError, "File not found: .*missing-folder"),
+        (lambda: engine.load_corpus("table.csv", words="german"), TypeError, "words is 'german': give WordChoices"),
+        (lambda: list(engine.Follower(engine.OnlineHDP()).follow(5)), TypeError, "source is 5: give the path"),
+        (lambda: list(engine.Follower(engine.OnlineHDP()).follow(None)), TypeError, "source is None: give the path"),
         (lambda: engine.WordChoices(languages=5), ValueError, "languages is 5. Use a tuple of names"),
     ],
 )
 def test_other_mistakes_have_a_remedy(call, kind, message):
     with pytest.raises(kind, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "message"),
+    [
+        ({"shard_documents": "10"}, ValueError, "shard_documents is '10': give a whole number of at least 1"),
+        ({"shard_documents": 0}, ValueError, "shard_documents is 0: give a whole number"),
+        ({"max_memory": "1 GB"}, ValueError, "max_memory is '1 GB': give a whole number of at least 1"),
+        ({"words": "german"}, TypeError, "words is 'german': give WordChoices"),
+        ({"source": None}, TypeError, "source is None: give a file, a folder or an address, or a list of them"),
+        ({"source": ["table.csv", 5]}, TypeError, r"source is \['table.csv', 5\]: give a file"),
+        ({"to": None}, TypeError, "to is None: give the folder to make"),
+    ],
+)
+def test_a_build_refuses_wrong_arguments_and_makes_nothing(given, kind, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table.csv").write_text("text\nwar\n")
+    with pytest.raises(kind, match=message):
+        engine.build(**{"source": "table.csv", "to": "corpus", **given})
+    assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
+
+
+def test_a_build_takes_whole_numbers_of_numpy(tmp_path):
+    (tmp_path / "table.csv").write_text("text\nwar\n")
+    size = np.int64(10)
+    assert engine.build(tmp_path / "table.csv", to=tmp_path / "corpus", shard_documents=size).num_documents == 1
 
 
 def test_a_column_that_is_no_text_is_named(tmp_path):
