@@ -23,8 +23,8 @@ from stickbreaker.engine.kernels.counts import (
     FactoredCounts,
     add_blocks,
     add_products,
-    block_starts,
     group_by_word,
+    join_blocks,
     plain_rows,
 )
 
@@ -166,11 +166,12 @@ def sum_documents(documents: Documents, expectations: PassExpectations, fit: Fit
 def _add_counts(counts: DocumentCounts | FactoredCounts, topic_words: np.ndarray) -> None:
     """Add counts of either kind to (U, K), on one thread: the shard has its own."""
     places, one = np.arange(len(topic_words), dtype=np.int32), topic_words.dtype.type(1)
-    grouped, span, rows = group_by_word(counts, len(topic_words)), (0, len(topic_words)), plain_rows(topic_words)
+    span, rows = (0, len(topic_words)), plain_rows(topic_words)
     if isinstance(counts, FactoredCounts):
-        add_products(counts, grouped, span, one, places, places, rows)
+        add_products(counts, group_by_word(counts, len(topic_words)), span, one, places, places, rows)
     else:
-        add_blocks(counts, block_starts(counts), grouped, span, one, places, places, rows)
+        joined = join_blocks([counts])
+        add_blocks(joined, group_by_word(joined, len(topic_words)), span, one, places, places, rows)
 
 
 def shares_bound(statistics: Statistics, shares: np.ndarray, documents: Documents, prior: np.ndarray) -> float:

@@ -15,10 +15,10 @@ from stickbreaker.engine.kernels.counts import (
     TopicRows,
     add_blocks,
     add_products,
-    block_starts,
     copy_rows,
     group_by_word,
-    join_counts,
+    join_blocks,
+    join_factors,
     merge_rows,
     plain_rows,
     scale_rows,
@@ -424,8 +424,7 @@ class DecayedCounts:
         """`kept` (these counts unless given) plus `factor` times the others; only the changed rows are written."""
         kept = kept or self
         base, old, new = self._make_room(words)
-        joined = join_counts(counts)  # type: ignore[type-var]  # the shards of a step are all of one type
-        _add_counts(joined, self.precision.type(factor / kept.scale), old, new, base._source)
+        _add_counts(counts, self.precision.type(factor / kept.scale), old, new, base._source)
         base._rows.num_applied[new] = len(base._removals.topics)
         is_seen = self.is_seen.copy()
         is_seen[words] = True
@@ -449,24 +448,27 @@ class DecayedCounts:
 def gather(counts: ShardCounts, factor: float, shape: tuple[int, int], precision: np.dtype[Any]) -> np.ndarray:
     """Factor times the sums (U, K) of counts, as `DecayedCounts.blend` takes them."""
     rows, places = np.zeros(shape, precision), np.arange(shape[0], dtype=np.int32)
-    joined = join_counts(counts)  # type: ignore[type-var]  # the shards of a step are all of one type
-    _add_counts(joined, precision.type(factor), places, places, plain_rows(rows))
+    _add_counts(counts, precision.type(factor), places, places, plain_rows(rows))
     return rows
 
 
 def _add_counts(
-    counts: DocumentCounts | FactoredCounts,
+    counts: ShardCounts,
     factor: Any,
     places: np.ndarray,
     new_places: np.ndarray,
     out_source: TopicRows,
 ) -> None:
     """Add factor times counts to the rows at some places, into new places; one thread handles all of a word."""
-    grouped = group_by_word(counts, len(places))
-    if isinstance(counts, FactoredCounts):
-        add = partial(add_products, counts, grouped)
+    blocks = [part for part in counts if isinstance(part, DocumentCounts)]
+    if blocks:
+        of_blocks = join_blocks(blocks)
+        grouped = group_by_word(of_blocks, len(places))
+        add = partial(add_blocks, of_blocks, grouped)
     else:
-        add = partial(add_blocks, counts, block_starts(counts), grouped)
+        of_factors = join_factors([part for part in counts if isinstance(part, FactoredCounts)])
+        grouped = group_by_word(of_factors, len(places))
+        add = partial(add_products, of_factors, grouped)
     spans = split_evenly(TOPICS_PER_ENTRY * grouped.starts + out_source.rows.shape[1] * np.arange(len(places) + 1))
     map_on_threads(lambda span: add(span, factor, places, new_places, out_source), spans)
 

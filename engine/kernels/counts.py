@@ -4,14 +4,23 @@ A document of n words and A_j topics is stored as n A_j numbers, or as the n + K
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from stickbreaker.engine.kernels.compiled import DocumentArrays, njit
 from stickbreaker.engine.kernels.special import FAST, NOT_RAISED, exp_digamma_minus, fast_exp, raise_rows
-from stickbreaker.engine.kernels.vectors import WIDTH, add_product, load, prefetch, prefetch_row, splat, store
+from stickbreaker.engine.kernels.vectors import (
+    WIDTH,
+    add_product,
+    load,
+    number_at,
+    prefetch_at,
+    prefetch_row,
+    splat,
+    store,
+)
 
 # Rows and the tokens of entries are scattered in memory: they are prefetched this number of words and entries ahead.
 AHEAD, ENTRIES_AHEAD = 2, 6
@@ -52,7 +61,19 @@ class FactoredCounts(NamedTuple):
     topics: np.ndarray
 
 
-Counts = TypeVar("Counts", DocumentCounts, FactoredCounts)
+class BlockCounts(NamedTuple):
+    """DocumentCounts of shards as one, without a copy of the tokens, which would need as much memory again.
+
+    starts, words, topic_starts, topic_ids: as in DocumentCounts; blocks: (S,) the address in memory of each document's
+    block of tokens, valid as long as the shards' arrays are; like: an array of the tokens' dtype.
+    """
+
+    starts: np.ndarray
+    words: np.ndarray
+    topic_starts: np.ndarray
+    topic_ids: np.ndarray
+    blocks: np.ndarray
+    like: np.ndarray
 
 
 class TopicRows(NamedTuple):
@@ -93,21 +114,36 @@ def room_for(documents: DocumentArrays, most_topics: int, precision: DTypeLike) 
     )
 
 
-def join_counts(parts: Sequence[Counts]) -> Counts:
-    """Concatenate the counts of consecutive shards, all of one type."""
-    if len(parts) == 1:
-        return parts[0]
-    starts, words = _join_starts([part.starts for part in parts]), np.concatenate([part.words for part in parts])
-    if isinstance(parts[0], FactoredCounts):
-        scales, weights = (np.concatenate(arrays) for arrays in zip(*(part[2:4] for part in parts), strict=True))
-        return FactoredCounts(starts=starts, words=words, scales=scales, weights=weights, topics=parts[0].topics)
-    used = [int((np.diff(part.starts) * np.diff(part.topic_starts)).sum()) for part in parts]
-    return DocumentCounts(
-        starts=starts,
-        words=words,
+def join_blocks(parts: Sequence[DocumentCounts]) -> BlockCounts:
+    """The counts of consecutive shards as one; the caller keeps the shards."""
+    return BlockCounts(
+        starts=_join_starts([part.starts for part in parts]),
+        words=np.concatenate([part.words for part in parts]),
         topic_starts=_join_starts([part.topic_starts for part in parts]),
         topic_ids=np.concatenate([part.topic_ids[: part.topic_starts[-1]] for part in parts]),
-        tokens=np.concatenate([part.tokens[:end] for part, end in zip(parts, used, strict=True)]),
+        blocks=np.concatenate([_block_addresses(part) for part in parts]),
+        like=np.empty(0, parts[0].tokens.dtype),
+    )
+
+
+def _block_addresses(counts: DocumentCounts) -> np.ndarray:
+    """Where each document's block of tokens begins in memory (S,)."""
+    sizes = np.diff(counts.starts) * np.diff(counts.topic_starts)
+    addresses: np.ndarray = counts.tokens.ctypes.data + counts.tokens.itemsize * (sizes.cumsum() - sizes)
+    return addresses
+
+
+def join_factors(parts: Sequence[FactoredCounts]) -> FactoredCounts:
+    """Concatenate the counts of consecutive shards."""
+    if len(parts) == 1:
+        return parts[0]
+    scales, weights = (np.concatenate(arrays) for arrays in zip(*(part[2:4] for part in parts), strict=True))
+    return FactoredCounts(
+        starts=_join_starts([part.starts for part in parts]),
+        words=np.concatenate([part.words for part in parts]),
+        scales=scales,
+        weights=weights,
+        topics=parts[0].topics,
     )
 
 
@@ -128,7 +164,7 @@ def plain_rows(rows: np.ndarray) -> TopicRows:
     )
 
 
-def group_by_word(counts: DocumentCounts | FactoredCounts, num_words: int) -> WordEntries:
+def group_by_word(counts: BlockCounts | FactoredCounts, num_words: int) -> WordEntries:
     """Sort the entries of counts by word; all words are below num_words."""
     number = len(counts.words)
     grouped = WordEntries(
@@ -136,13 +172,6 @@ def group_by_word(counts: DocumentCounts | FactoredCounts, num_words: int) -> Wo
     )
     group_entries(counts.starts, counts.words, *grouped)
     return grouped
-
-
-def block_starts(counts: DocumentCounts) -> np.ndarray:
-    """Where each document's block of tokens begins (S,)."""
-    sizes = np.diff(counts.starts) * np.diff(counts.topic_starts)
-    starts: np.ndarray = sizes.cumsum() - sizes
-    return starts
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -193,10 +222,16 @@ def settle_row(source: TopicRows, place: int, out_row: np.ndarray) -> None:
             out_row[source.parents[m, p]] += source.weights[m, p] * number
 
 
+@njit(inline="always", nogil=True, cache=True, error_model="numpy")
+def find_tokens(counts: BlockCounts, i: int, j: int) -> Any:
+    """The address of the tokens of entry i, of document j."""
+    size = counts.topic_starts[j + 1] - counts.topic_starts[j]
+    return counts.blocks[j] + counts.like.itemsize * (i - counts.starts[j]) * size
+
+
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def add_blocks(
-    counts: DocumentCounts,
-    first_tokens: np.ndarray,
+    counts: BlockCounts,
     grouped: WordEntries,
     span: tuple[int, int],
     factor: float,
@@ -204,10 +239,10 @@ def add_blocks(
     new_places: np.ndarray,
     out_source: TopicRows,
 ) -> None:
-    """Write the words' rows at `places` (U,), plus factor times their DocumentCounts, to the rows at `new_places`.
+    """Write the words' rows at `places` (U,), plus factor times their counts, to the rows at `new_places`.
 
-    Removals that a row does not reflect are applied first; the same holds below. first_tokens: `block_starts`; span:
-    the first and last word for this call, since threads divide the words.
+    Removals that a row does not reflect are applied first; the same holds below. span: the first and last word for this
+    call, since threads divide the words.
     """
     out_rows, num_removed = out_source.rows, out_source.topics.shape[0]
     for u in range(span[0], span[1]):
@@ -223,15 +258,13 @@ def add_blocks(
         for place in range(grouped.starts[u], grouped.starts[u + 1]):
             if place + ENTRIES_AHEAD < grouped.entries.shape[0]:
                 i, j = grouped.entries[place + ENTRIES_AHEAD], grouped.docs[place + ENTRIES_AHEAD]
-                size = counts.topic_starts[j + 1] - counts.topic_starts[j]
-                prefetch(counts.tokens, first_tokens[j] + (i - counts.starts[j]) * size)
+                prefetch_at(find_tokens(counts, i, j))
             i, j = grouped.entries[place], grouped.docs[place]
             topic_ids = counts.topic_ids[counts.topic_starts[j] : counts.topic_starts[j + 1]]
-            first = first_tokens[j] + (i - counts.starts[j]) * topic_ids.shape[0]
-            tokens = counts.tokens[first : first + topic_ids.shape[0]]
+            tokens = find_tokens(counts, i, j)
             for m in range(topic_ids.shape[0]):
                 # Unsigned, because numba checks a signed index for negative values.
-                out[np.uint32(topic_ids[m])] += factor * tokens[m]
+                out[np.uint32(topic_ids[m])] += factor * number_at(tokens, m, counts.like)
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
