@@ -9,6 +9,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -235,11 +236,12 @@ class Cluster:
         return {place: result for place, result in results.items() if result is not None}
 
     def scatter(self, content: bytes) -> "Future":
-        """Copy bytes to all workers."""
+        """Copy bytes to all workers; again if there is no answer for a minute, as when a worker ends meanwhile."""
+        copy = partial(self.client.scatter, [content], broadcast=True, hash=False, asynchronous=True)
         while True:
             self.wait_for_workers()
             with suppress(OSError, TimeoutError):
-                future: Future = self.client.scatter([content], broadcast=True, hash=False)[0]
+                future: Future = self.client.sync(copy, callback_timeout=SECONDS_FOR_WORKERS)[0]
                 return future
 
     def submit(self, call: str, function: "Future", payload: Any) -> "Future":
