@@ -77,10 +77,10 @@ class BlockCounts(NamedTuple):
 
 
 class TopicRows(NamedTuple):
-    """Rows (P, K), and removals of topics that not all of them reflect yet.
+    """Rows (P, K) of words, and removed topics (M,) whose numbers some rows still have.
 
-    num_applied: (P,) the number of removals, from the first, that a row reflects; topics: (M,) ids; parents, weights:
-    (M, P) ids and weights of the topics that receive the numbers of a removed topic.
+    num_applied: (P,) the number of removals that have been applied to each row, in order; parents, weights: (M, P) ids
+    and weights of the topics that receive the numbers of a removed topic.
     """
 
     rows: np.ndarray
@@ -241,7 +241,7 @@ def add_blocks(
 ) -> None:
     """Write the words' rows at `places` (U,), plus factor times their counts, to the rows at `new_places`.
 
-    Removals that a row does not reflect are applied first; the same holds below. span: the first and last word for this
+    Removals that a row still needs are applied first; the same holds below. span: the first and last word for this
     call, since threads divide the words.
     """
     out_rows, num_removed = out_source.rows, out_source.topics.shape[0]
