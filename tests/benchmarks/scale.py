@@ -1,7 +1,7 @@
 """Corpora on disk at growing sizes: building, learning in one pass, and the cost of a document.
 
     python -m tests.benchmarks.scale build --documents 100000 [--folder DIR] [--json FILE]
-    python -m tests.benchmarks.scale learn --documents 100000 [--minutes 4]
+    python -m tests.benchmarks.scale learn --documents 100000 [--minutes 4] [--batch-size 1562]
     python -m tests.benchmarks.scale compare --documents 100000 1000000
     python -m tests.benchmarks.scale words [--documents 10000000 --batch-size 156250]
     python -m tests.benchmarks.scale models
@@ -14,8 +14,9 @@ each of several corpora on disk, of 8,000 to 1,000,000 words and the same number
 its own and the corpora in turn. Its rows are the whole passes with their start, and the steps of the warm-up, later
 ones, and those that also search for redundant topics, without the first three steps. By default a run of ten million
 documents has mini-batches of 156,250; their words repeat more than those of smaller ones.
-The HDP has mini-batches of 4,096 documents and at most 150 topics everywhere but in `models`, which learns from the
-documents of large vocabularies with the default settings, for three seeds: what is learned, as means and deviations.
+Unless `--batch-size` gives another number, the HDP has mini-batches of 4,096 documents. It has at most 150 topics
+everywhere but in `models`, which learns from the documents of large vocabularies with the default settings, for three
+seeds: what is learned, as means and deviations.
 "Distance" is the mean total variation of the true topics from the learned topics that are matched with them, one to
 one.
 
@@ -143,12 +144,13 @@ def build_corpus(path, folder, num_documents, minutes):
     return {**row, "from": round(first * num_documents), "to": round(last * num_documents), **took._asdict()}
 
 
-def learn(folder, minutes):
+def learn(folder, batch_size, minutes):
     """Learn from a corpus on disk until the minutes are over, from where the last call stopped."""
-    compile_algorithm(HDP, CONFIG)
+    config = replace(CONFIG, batch_size=batch_size)
+    compile_algorithm(HDP, config)
     began, corpus, path = Clock.now(), load_corpus(folder), folder.with_suffix(".npz")
     resume = checkpoint.load(path) if path.exists() else None
-    prepared = prepare(HDP, CONFIG, corpus, SETTINGS)
+    prepared = prepare(HDP, config, corpus, SETTINGS)
     prepared_in = began.since().seconds
     began, first = Clock.now(), 0 if resume is None else resume.documents_seen
     updates = run(prepared, resume=resume)
@@ -161,7 +163,8 @@ def learn(folder, minutes):
     else:
         checkpoint.save(path, Position("hdp", prepared.config, SETTINGS, last.state, last.documents_seen, 0.0))
     nats = update.held_out.nats_per_word if update.held_out else None
-    row = {"part": "learn", "documents": corpus.num_documents, "prepare_seconds": prepared_in, "nats": nats}
+    row = {"part": "learn", "documents": corpus.num_documents, "S": batch_size, "prepare_seconds": prepared_in}
+    row["nats"] = nats
     return {**row, "from": first, "to": last.documents_seen, **took._asdict()}
 
 
@@ -297,7 +300,7 @@ def main():
     parser.add_argument("--folder", type=Path, default=Path("/tmp/stickbreaker-scale"))
     parser.add_argument("--minutes", type=float, default=1_000.0, help="of building or learning, for each corpus")
     parser.add_argument("--words", type=int, nargs="+", default=VOCAB_SIZES, help="sizes of vocabularies of `words`")
-    parser.add_argument("--batch-size", type=int, default=CONFIG.batch_size, help="of `words`")
+    parser.add_argument("--batch-size", type=int, default=CONFIG.batch_size, help="of `learn` and `words`")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     arguments.folder.mkdir(exist_ok=True)
@@ -318,7 +321,7 @@ def main():
             rows += in_process(learn_models, size, IN_MEMORY, seed)
     elif arguments.part == "learn":
         for folder in folders:
-            rows += in_process(learn, folder, arguments.minutes)
+            rows += in_process(learn, folder, arguments.batch_size, arguments.minutes)
     else:
         for number, folder in zip(arguments.documents, folders, strict=True):
             texts = arguments.folder / f"{number}.parquet"
