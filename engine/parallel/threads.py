@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -67,12 +68,21 @@ def map_on_threads(function: Callable[..., Result], *arguments: Sequence[Any]) -
                 results[place] = function(*(argument[place] for argument in arguments))
 
     cores = 1 if _thread.is_busy else min(count_cores(), number)
-    others = [_pool().submit(work) for _ in range(cores - 1)]
+    # The pool keeps cancelled tasks until one of its threads runs, which on a busy machine may be much later: it gets a
+    # weak reference, so that they keep no arrays.
+    others = [_pool().submit(_call, weakref.ref(work)) for _ in range(cores - 1)]
     work()
     for other in others:
         if not other.cancel():
             other.result()
     return [results[place] for place in range(number)]
+
+
+def _call(reference: "weakref.ref[Callable[[], None]]") -> None:
+    """Call a function, unless it is gone."""
+    function = reference()
+    if function is not None:
+        function()
 
 
 def split_evenly(starts: np.ndarray) -> list[tuple[int, int]]:

@@ -1,7 +1,9 @@
 """Work on threads: the order of results, errors, and nested work."""
 
 import threading
+import weakref
 
+import numpy as np
 import pytest
 
 from stickbreaker.engine.parallel import threads
@@ -49,3 +51,27 @@ def test_rows_are_divided_only_if_each_thread_has_enough_work(cores):
     assert few == [(0, 10)]
     assert threads.split_rows(0, 100) == [(0, 0)]
     assert (many[0][0], many[-1][1], len(many)) == (0, 1000, cores)
+
+
+def test_arrays_are_freed_if_the_threads_of_the_pool_are_busy(monkeypatch):
+    threads.map_on_threads(abs, range(2))
+    has_begun, is_over = threading.Semaphore(0), threading.Event()
+
+    def occupy(_):
+        has_begun.release()
+        is_over.wait(timeout=60)
+
+    monkeypatch.setattr(threads, "count_cores", lambda: 20)
+    occupied = threading.Thread(target=threads.map_on_threads, args=(occupy, range(20)))
+    occupied.start()
+    try:
+        while has_begun.acquire(timeout=0.5):
+            pass
+        array = np.zeros(1000)
+        reference = weakref.ref(array)
+        threads.map_on_threads(array.take, [0, 1])
+        del array
+        assert reference() is None
+    finally:
+        is_over.set()
+        occupied.join()
