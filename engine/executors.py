@@ -61,5 +61,9 @@ def step(
         return algorithm.step(config, state, batch, rng)
     expect, local, blend = algorithm.parts()
     expectations = expect(config, state, batch)
-    parts = map_shards(lambda part: local(config, expectations, part, rng), batch.documents, num_shards)
-    return blend(config, state, reduce(add, parts), batch)
+
+    def sum_up() -> Any:
+        return reduce(add, map_shards(lambda part: local(config, expectations, part, rng), batch.documents, num_shards))
+
+    # No name here refers to the statistics, so that the algorithm can free their memory.
+    return blend(config, state, sum_up(), batch)

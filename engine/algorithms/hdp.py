@@ -144,6 +144,8 @@ def blend(
 ) -> tuple[OnlineHDPState, StepInfo]:
     """Natural-gradient step, Eq. 22-27 with the mini-batch's D/S, from statistics of the whole batch."""
     blended, info = blend_hdp(config, state, statistics, batch, _learn_doc, partial(choose_in_groups, infer))
+    # Births need as much memory again as the statistics of a large mini-batch.
+    del statistics
     if _has_births(config):
         blended = create_topics(Steps(init=init, step=_step, infer=infer, sum_up=_count), config, state, blended, batch)
     return blended, info

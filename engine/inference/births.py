@@ -16,7 +16,7 @@ from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.declarations import resolved
 from stickbreaker.engine.inference.global_step import Statistics, batch_scale
-from stickbreaker.engine.inference.held_words import draw_judges, split_halves
+from stickbreaker.engine.inference.held_words import MOST_JUDGES, sample_documents, split_halves
 from stickbreaker.engine.inference.redundancy import Infer, compared_words, narrow, score_documents
 from stickbreaker.engine.inference.states import NO_DOCUMENTS, OnlineHDPState
 from stickbreaker.engine.inference.topic_counts import gather
@@ -25,8 +25,10 @@ from stickbreaker.engine.inference.topic_counts import gather
 START_TOPICS, FRESH_TOPICS = 200, 64
 # With room for fewer topics below K there are no further rounds: they cost as much, and few topics are accepted.
 LEAST_ROOM = 16
-# Documents of a round, as a share of the corpus, and their maximum number.
+# Documents of a round, as a share of the corpus, and the number that is enough.
 COLLECTED_SHARE, MOST_COLLECTED = 0.2, 8192
+# At most this number of a mini-batch's documents is collected; more take memory and time, and bring little.
+MOST_RECENT = 4 * MOST_COLLECTED
 # Passes of the fresh topics over the collected documents, and mini-batches in each.
 FRESH_PASSES, FRESH_BATCHES = 2, 8
 # Held-out gains are shared out among born topics where they have at least this share of a document.
@@ -73,15 +75,15 @@ def create_topics(
     is_rereading = before.documents_read >= batch.corpus_size and not batch.is_stream
     if after.phase == Phase.WARM_UP or room < LEAST_ROOM or is_rereading:
         return after._replace(collected=NO_DOCUMENTS)
-    collected = before.collected
+    collected, recent = before.collected, sample_documents(batch, MOST_RECENT, before.step).documents
     if collected.num_documents < min(COLLECTED_SHARE * batch.corpus_size, MOST_COLLECTED):
-        return after._replace(collected=collected.followed_by(batch.documents))
+        return after._replace(collected=collected.followed_by(recent))
     whole = Batch(doc_ids=np.arange(collected.num_documents), documents=collected, corpus_size=batch.corpus_size)
-    judges = draw_judges(batch, before.step)
+    judges = sample_documents(batch, MOST_JUDGES, before.step)
     before = narrow(before, compared_words(before), collected.followed_by(judges.documents))
     born = _compete(steps, config, before, whole, _fit_fresh(steps, config, before, whole, min(FRESH_TOPICS, room)))
     accepted = _judge(steps.infer, config, before, born, judges)
-    return add_topics(after, born.select(accepted))._replace(collected=batch.documents)
+    return add_topics(after, born.select(accepted))._replace(collected=recent)
 
 
 def add_topics(state: OnlineHDPState, born: Born) -> OnlineHDPState:

@@ -75,12 +75,12 @@ def split_halves(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
     )
 
 
-def draw_judges(batch: Batch, seed: int) -> Batch:
-    """At most MOST_JUDGES documents of a mini-batch, drawn at random, in their order."""
+def sample_documents(batch: Batch, most: int, seed: int) -> Batch:
+    """At most a number of documents of a mini-batch, drawn at random, in their order."""
     number = batch.documents.num_documents
-    if number <= MOST_JUDGES:
+    if number <= most:
         return batch
-    places = np.sort(np.random.default_rng([seed, number]).permutation(number)[:MOST_JUDGES])
+    places = np.sort(np.random.default_rng([seed, number]).permutation(number)[:most])
     return batch._replace(doc_ids=batch.doc_ids[places], documents=batch.documents.select(places))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.inference.global_step import batch_scale
-from stickbreaker.engine.inference.held_words import Split, draw_judges, select_rows, split_halves
+from stickbreaker.engine.inference.held_words import MOST_JUDGES, Split, sample_documents, select_rows, split_halves
 from stickbreaker.engine.inference.redundancy import (
     CERTAIN,
     CERTAIN_REREAD,
@@ -50,7 +50,7 @@ def choose_in_groups(
     higher γ keeps more topics. A mini-batch that is not typical of the corpus, as in chronological order, tests all at
     once (`add_uncertain`). Of a large mini-batch some documents are drawn.
     """
-    batch = draw_judges(batch, state.step)
+    batch = sample_documents(batch, MOST_JUDGES, state.step)
     state = narrow(state, words, batch.documents)
     counts = sampled_counts(state)
     certain = CERTAIN_REREAD if is_rereading else CERTAIN

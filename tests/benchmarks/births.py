@@ -1,7 +1,7 @@
 """Routes to a number of topics that does not follow the limit K, compared on the same documents in one pass.
 
     python -m tests.benchmarks.births [--corpus NAME ...] [--routes NAME ...] [--limits K ...] [--seeds N]
-                                      [--json FILE]
+                                      [--batch-size S] [--json FILE]
 
 Real corpora are scored on validation documents, a tenth of the training documents; no test document takes part.
 Simulated corpora have 10,000 documents (`topic_count`). A seed's runs alternate between the routes.
@@ -75,14 +75,14 @@ def divide_corpus(name, seed):
     return *split_corpus(train, RunSettings(order=order, seed=0)), None
 
 
-def enter(route, limit, train, seed):
-    """The HDP of a route, before its first mini-batch."""
+def enter(route, limit, train, seed, batch_size=None):
+    """The HDP of a route, before its first mini-batch; S is that of the corpus unless given."""
     creation = "births" if route == "births" else "start"
     size = min(limit, START_TOPICS) if route == "small start" else limit
-    return Ours("hdp", train, seed, max_topics=size, topic_creation=creation)
+    return Ours("hdp", train, seed, max_topics=size, topic_creation=creation, batch_size=batch_size)
 
 
-def measure(name, limits, routes, seed):
+def measure(name, limits, routes, seed, batch_size):
     """A row for each limit and route."""
     train, validation, true_topics = divide_corpus(name, seed)
     held_out = split_words(validation.documents(), validation.doc_ids, seed)
@@ -91,7 +91,7 @@ def measure(name, limits, routes, seed):
     for limit in limits:
         for route in routes:
             with warm_up_target(START_TOPICS if route == "warm-up" else np.inf):
-                contestant = enter(route, limit, train, seed)
+                contestant = enter(route, limit, train, seed, batch_size)
                 learn(contestant, train, seed)
             own, folded = score_both(contestant, held_out)
             tokens = contestant.state.expected_tokens
@@ -140,12 +140,13 @@ def main():
     parser.add_argument("--routes", nargs="+", choices=ROUTES, default=ROUTES)
     parser.add_argument("--limits", nargs="+", type=int, default=LIMITS)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--batch-size", type=int, help="that of the corpus unless given")
     parser.add_argument("--json")
     arguments = parser.parse_args()
     rows = []
     for name in arguments.corpus:
         for seed in range(arguments.seeds):
-            rows += measure(name, arguments.limits, arguments.routes, seed)
+            rows += measure(name, arguments.limits, arguments.routes, seed, arguments.batch_size)
     print(to_markdown(tabulate(rows)))
     write_json(arguments.json, rows)
 

@@ -1,10 +1,10 @@
 """Corpora on disk at growing sizes: building, learning in one pass, and the cost of a document.
 
     python -m tests.benchmarks.scale build --documents 100000 [--folder DIR] [--json FILE]
-    python -m tests.benchmarks.scale learn --documents 100000 [--minutes 4] [--batch-size 1562]
+    python -m tests.benchmarks.scale learn --documents 100000 [--minutes 4] [--batch-size 1562 --max-topics 300]
     python -m tests.benchmarks.scale compare --documents 100000 1000000
     python -m tests.benchmarks.scale words [--documents 10000000 --batch-size 156250]
-    python -m tests.benchmarks.scale models
+    python -m tests.benchmarks.scale models [--documents 1000000 --words 100000]
 
 The documents are those of `tests/benchmarks/zipf_texts.py`: about 60 tokens each, 100,000 words. `build` simulates
 their texts and builds a corpus on disk from them; `learn` reads it once with the HDP. Both stop when the minutes are
@@ -14,9 +14,9 @@ each of several corpora on disk, of 8,000 to 1,000,000 words and the same number
 its own and the corpora in turn. Its rows are the whole passes with their start, and the steps of the warm-up, later
 ones, and those that also search for redundant topics, without the first three steps. By default a run of ten million
 documents has mini-batches of 156,250; their words repeat more than those of smaller ones.
-Unless `--batch-size` gives another number, the HDP has mini-batches of 4,096 documents. It has at most 150 topics
-everywhere but in `models`, which learns from the documents of large vocabularies with the default settings, for three
-seeds: what is learned, as means and deviations.
+Unless the options give other numbers, the HDP has mini-batches of 4,096 documents and at most 150 topics everywhere but
+in `models`, which learns from the documents of large vocabularies with the default settings, for three seeds: what is
+learned, as means and deviations.
 "Distance" is the mean total variation of the true topics from the learned topics that are matched with them, one to
 one.
 
@@ -144,9 +144,9 @@ def build_corpus(path, folder, num_documents, minutes):
     return {**row, "from": round(first * num_documents), "to": round(last * num_documents), **took._asdict()}
 
 
-def learn(folder, batch_size, minutes):
+def learn(folder, batch_size, max_topics, minutes):
     """Learn from a corpus on disk until the minutes are over, from where the last call stopped."""
-    config = replace(CONFIG, batch_size=batch_size)
+    config = replace(CONFIG, batch_size=batch_size, max_topics=max_topics)
     compile_algorithm(HDP, config)
     began, corpus, path = Clock.now(), load_corpus(folder), folder.with_suffix(".npz")
     resume = checkpoint.load(path) if path.exists() else None
@@ -163,8 +163,8 @@ def learn(folder, batch_size, minutes):
     else:
         checkpoint.save(path, Position("hdp", prepared.config, SETTINGS, last.state, last.documents_seen, 0.0))
     nats = update.held_out.nats_per_word if update.held_out else None
-    row = {"part": "learn", "documents": corpus.num_documents, "S": batch_size, "prepare_seconds": prepared_in}
-    row["nats"] = nats
+    row = {"part": "learn", "documents": corpus.num_documents, "S": batch_size, "K": max_topics}
+    row |= {"prepare_seconds": prepared_in, "topics": len(rank_topics(last.state.expected_tokens)), "nats": nats}
     return {**row, "from": first, "to": last.documents_seen, **took._asdict()}
 
 
@@ -299,8 +299,9 @@ def main():
     parser.add_argument("--documents", type=int, nargs="+", default=[100_000], help="also 1000000 and 10000000")
     parser.add_argument("--folder", type=Path, default=Path("/tmp/stickbreaker-scale"))
     parser.add_argument("--minutes", type=float, default=1_000.0, help="of building or learning, for each corpus")
-    parser.add_argument("--words", type=int, nargs="+", default=VOCAB_SIZES, help="sizes of vocabularies of `words`")
+    parser.add_argument("--words", type=int, nargs="+", default=VOCAB_SIZES, help="of `words` and `models`")
     parser.add_argument("--batch-size", type=int, default=CONFIG.batch_size, help="of `learn` and `words`")
+    parser.add_argument("--max-topics", type=int, default=CONFIG.max_topics, help="of `learn`")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     arguments.folder.mkdir(exist_ok=True)
@@ -317,11 +318,11 @@ def main():
         passes = [in_process(count_words, folder, arguments.batch_size) for _ in range(ROUNDS) for folder in folders]
         rows = sum_rounds([row for each in passes for row in each])
     elif arguments.part == "models":
-        for size, seed in product(VOCAB_SIZES[1:], range(3)):
-            rows += in_process(learn_models, size, IN_MEMORY, seed)
+        for size, seed in product(arguments.words, range(3)):
+            rows += in_process(learn_models, size, arguments.documents[0], seed)
     elif arguments.part == "learn":
         for folder in folders:
-            rows += in_process(learn, folder, arguments.batch_size, arguments.minutes)
+            rows += in_process(learn, folder, arguments.batch_size, arguments.max_topics, arguments.minutes)
     else:
         for number, folder in zip(arguments.documents, folders, strict=True):
             texts = arguments.folder / f"{number}.parquet"

@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.inference import held_words
-from stickbreaker.engine.inference.held_words import draw_judges, select_rows, split_halves, split_tokens, split_words
+from stickbreaker.engine.inference.held_words import (
+    sample_documents,
+    select_rows,
+    split_halves,
+    split_tokens,
+    split_words,
+)
 from tests import naive
 from tests.small_documents import draw_documents
 
@@ -91,12 +96,11 @@ def test_documents_selected_from_a_split_keep_their_words():
         assert some.counts[some.rows == place].tolist() == split.counts[split.rows == row].tolist()
 
 
-def test_of_a_large_mini_batch_some_documents_judge(monkeypatch):
+def test_some_documents_are_drawn_from_a_large_mini_batch():
     documents = draw_documents()
     batch = Batch(doc_ids=np.arange(100, 140), documents=documents, corpus_size=40)
-    assert draw_judges(batch, 1) is batch
-    monkeypatch.setattr(held_words, "MOST_JUDGES", 15)
-    few, again, other = (draw_judges(batch, seed) for seed in (1, 1, 2))
+    assert sample_documents(batch, 40, 1) is batch
+    few, again, other = (sample_documents(batch, 15, seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(few.doc_ids, again.doc_ids)
     assert len(few.doc_ids) == few.documents.num_documents == 15
     assert (few.doc_ids != other.doc_ids).any()
