@@ -1,5 +1,6 @@
 """Corpora on disk equal those in memory and give the same topics; errors name the damaged file."""
 
+import os
 import pickle
 from dataclasses import replace
 
@@ -161,6 +162,25 @@ def test_a_shard_that_disappears_after_opening_is_named(small):
     corpus = open_stored(small)
     (small / "shard-00000.arrow").unlink()
     with pytest.raises(CorpusError, match=r"shard-00000.arrow is missing"):
+        corpus.documents()
+
+
+def test_a_shard_that_is_truncated_after_it_was_read_is_named(small):
+    corpus, shard = open_stored(small), small / "shard-00001.arrow"
+    before, whole = corpus.documents(), shard.read_bytes()
+    os.truncate(shard, 100)
+    for read in (corpus.documents, lambda: open_stored(small), lambda: corpus.titles[6]):
+        with pytest.raises(CorpusError, match=r"shard-00001.arrow has 100 bytes instead of .*: copy it again"):
+            read()
+    shard.write_bytes(whole)
+    for one, other in zip(corpus.documents(), before, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_shard_that_is_replaced_before_it_is_read_is_named(small):
+    corpus = open_stored(small)
+    (small / "shard-00000.arrow").write_bytes((small / "shard-00002.arrow").read_bytes())
+    with pytest.raises(CorpusError, match=r"shard-00000.arrow has .* bytes instead of .*: copy it again"):
         corpus.documents()
 
 
