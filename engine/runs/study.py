@@ -25,6 +25,7 @@ import pandas as pd
 
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.algorithms import find_algorithm
+from stickbreaker.engine.declarations import check_whole_or_none
 from stickbreaker.engine.files.verified_files import Kind, read_parts, reading, write_parts
 from stickbreaker.engine.files.whole_files import FileError
 from stickbreaker.engine.parallel.clusters import TaskLostError, connect
@@ -99,8 +100,7 @@ class Study:
         for name, values in asked.items():
             if isinstance(values, str) or not isinstance(values, Sized) or not len(values):
                 raise ValueError(f"{name} is {values!r}: give a tuple of at least one.")
-        if self.num_documents is not None and not (isinstance(self.num_documents, int) and self.num_documents >= 1):
-            raise ValueError(f"num_documents is {self.num_documents!r}: give a whole number of at least 1, or None.")
+        object.__setattr__(self, "num_documents", check_whole_or_none("num_documents", self.num_documents, 1))
         known = frozenset().union(*(settings_of(find_algorithm(system).config) for system in self.systems))
         unknown = [name for name in self.fixed if name not in known]
         if unknown:

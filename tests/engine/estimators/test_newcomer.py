@@ -175,3 +175,15 @@ def test_a_column_that_is_no_text_is_named(tmp_path):
     (tmp_path / "table.csv").write_text("text\nwar\n")
     with pytest.raises(CorpusError, match=r"table\.csv has no column 3\. Choose one of 'text'"):
         engine.load_corpus(tmp_path / "table.csv", text=3)
+
+
+def test_whole_numbers_may_be_floats(tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("text\nwar and navy\ntrade and cotton\n")
+    built = engine.build(table, to=tmp_path / "built", text="text", max_memory=1e9, shard_documents=np.float64(500.0))
+    model = engine.OnlineLDA(max_topics=2, batch_size=2, random_state=0).partial_fit(built, corpus_size=1e3)
+    expected = engine.OnlineLDA(max_topics=2, batch_size=2, random_state=0).partial_fit(built, corpus_size=1000)
+    np.testing.assert_array_equal(model.components_, expected.components_)
+    assert engine.Follower(engine.OnlineLDA(), drop_after=5.0).drop_after == 5
+    with pytest.raises(ValueError, match="max_memory is inf: give a whole number of at least 1"):
+        engine.build(table, to=tmp_path / "again", max_memory=float("inf"))
