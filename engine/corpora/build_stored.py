@@ -275,7 +275,8 @@ def _build(plan: BuildPlan, work: Path, target: Path, report: Report, workers: B
         logger.warning(note)
     if bad.count:
         listed = "; ".join(map(str, bad.listed[:5]))
-        logger.warning("%s: skipped %s rows. First: %s", target, f"{bad.count:,}", listed)
+        rows = f"{bad.count:,} row{'s' if bad.count > 1 else ''}"
+        logger.warning("%s: skipped %s. First: %s", target, rows, listed)
 
 
 def _choose_words(plan: BuildPlan, folder: Path, pieces: Sequence[Piece], bad: BadRows) -> list[str]:
