@@ -221,9 +221,11 @@ class Follower:
             if not (isinstance(row, tuple | list) and len(row) == 2 and isinstance(row[1], str)):
                 raise CorpusError(f"The stream has {row!r:.80}: give pairs of a date (or None) and a text, a str.")
             self._waiting.append((row[0], row[1]))
-            if len(self._waiting) == self._size:
-                waiting, self._waiting = self._waiting, []
-                yield self._learn(waiting)
+            if len(self._waiting) >= self._size:
+                event = self._learn(self._waiting[: self._size])
+                # Only now: documents of an interrupted step wait for the next one.
+                del self._waiting[: self._size]
+                yield event
 
     def _learn(self, rows: list[tuple[object, str]]) -> Followed:
         """Learn from a mini-batch."""

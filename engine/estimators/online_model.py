@@ -114,7 +114,13 @@ class OnlineTopicModel(TopicModel):
             if is_population and self.algorithm.sets_later_passes:
                 # The documents beyond D are new ones, not those of a second pass.
                 config = replace(config, later_passes="forget")
-        for batch in corpus.batches(config.batch_size):
-            batch = batch._replace(corpus_size=self.corpus_size_, is_stream=is_stream)
-            rng = np.random.default_rng([self.seed_, self.state_.step + 1])
-            self.state_, _ = take_step(self.algorithm, config, self.state_, batch, rng, self.num_shards)
+        num_left = corpus.num_documents
+        try:
+            for batch in corpus.batches(config.batch_size):
+                batch = batch._replace(corpus_size=self.corpus_size_, is_stream=is_stream)
+                rng = np.random.default_rng([self.seed_, self.state_.step + 1])
+                self.state_, _ = take_step(self.algorithm, config, self.state_, batch, rng, self.num_shards)
+                num_left -= len(batch.doc_ids)
+        finally:
+            # After an interrupt, documents that were not learned from do not count.
+            self.documents_seen_ -= num_left
