@@ -154,7 +154,10 @@ def test_other_mistakes_have_a_remedy(call, kind, message):
         ({"words": "german"}, TypeError, "words is 'german': give WordChoices"),
         ({"source": None}, TypeError, "source is None: give a file, a folder or an address, or a list of them"),
         ({"source": ["table.csv", 5]}, TypeError, r"source is \['table.csv', 5\]: give a file"),
+        ({"source": ""}, CorpusError, "The path of a source is empty. Name a file or a folder"),
         ({"to": None}, TypeError, "to is None: give the folder to make"),
+        ({"to": ""}, CorpusError, "The path of the folder is empty: give the folder to make"),
+        ({"to": "a\0b"}, CorpusError, r"Cannot write .*b.: choose a name without a NUL character"),
     ],
 )
 def test_a_build_refuses_wrong_arguments_and_makes_nothing(given, kind, message, tmp_path, monkeypatch):
