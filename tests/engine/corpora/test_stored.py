@@ -215,6 +215,26 @@ def test_an_existing_folder_is_never_replaced(tiny_corpus, small):
         store_corpus(tiny_corpus, small / files.MANIFEST / "below")
 
 
+def test_titles_that_no_file_can_hold_are_replaced(tiny_corpus, tmp_path):
+    titles = [None, 1863, "\ud800", *tiny_corpus.titles[3:]]
+    stored = store_corpus(replace(tiny_corpus, titles=titles), tmp_path / "titles", shard_documents=5.0)
+    assert list(stored.titles) == ["", "1863", "?", *tiny_corpus.titles[3:]]
+
+
+@pytest.mark.parametrize(
+    ("corpus", "size", "error", "message"),
+    [
+        ("rfc", 5, TypeError, "corpus is a str: give a Corpus"),
+        (None, 0, ValueError, "shard_documents is 0: give a whole number of at least 1"),
+        (None, "5", ValueError, "shard_documents is '5'"),
+    ],
+)
+def test_what_cannot_be_stored_is_named(tiny_corpus, corpus, size, error, message, tmp_path):
+    with pytest.raises(error, match=message):
+        store_corpus(corpus or tiny_corpus, tmp_path / "new", shard_documents=size)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_empty_corpus_is_stored(tiny_corpus, tmp_path):
     empty = tiny_corpus.select([])
     assert_same_corpora(store_corpus(empty, tmp_path / "none"), empty)
