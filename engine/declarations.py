@@ -10,6 +10,8 @@ from typing import Any, TypedDict, TypeVar, cast
 import numpy as np
 
 INFINITY = float("inf")
+# Products of larger numbers do not fit in single precision.
+LARGEST_WHOLE = 10**18
 # In messages: what gives a value to a setting whose default is None.
 LEFT_TO = "the size of the corpus"
 Value = TypeVar("Value")
@@ -59,8 +61,10 @@ def check_whole(name: str, value: object, least: int, end: str = "") -> int:
     """
     is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     number = cast(float, value) if is_number else math.nan
-    if not float(number).is_integer() or number < least:
+    if not (number % 1 == 0 and number >= least):
         raise ValueError(f"{name} is {value!r}: give a whole number of at least {least}{end}.")
+    if number > LARGEST_WHOLE:
+        raise ValueError(f"{name} is larger than {LARGEST_WHOLE:,}: give a smaller number.")
     return int(number)
 
 

@@ -205,6 +205,9 @@ class Follower:
         """
         rows: Iterable[tuple[object, str]]
         if isinstance(source, str | PathLike):
+            # Path("") is the current folder.
+            if not os.fspath(source) or "\0" in os.fspath(source):
+                raise CorpusError(f"source is {os.fspath(source)!r}: give the path of a file or a folder.")
             path = Path(source).resolve()
             # Path.is_dir fails without permission.
             is_folder = os.path.isdir(path)

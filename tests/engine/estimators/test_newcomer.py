@@ -72,6 +72,7 @@ def test_a_file_that_is_no_model_is_refused_with_the_remedy(tmp_path):
         ({"model": engine.GibbsHDP()}, TypeError, "give an estimator with partial_fit, such as OnlineHDP"),
         ({"model": engine.OnlineHDP}, TypeError, "give an estimator with partial_fit"),
         ({"corpus_size": "9"}, ValueError, "corpus_size is '9': give a whole number of at least 1, or None"),
+        ({"corpus_size": 10**400}, ValueError, "corpus_size is larger than 1,000,000,000,000,000,000: give a smaller"),
         ({"corpus_size": 0}, ValueError, "corpus_size is 0"),
         ({"is_population": True}, ValueError, "is_population=True needs corpus_size"),
         ({"drop_after": True}, ValueError, "drop_after is True: give a whole number"),
@@ -137,6 +138,13 @@ def test_a_build_without_words_leaves_nothing_in_the_way_of_the_next(tmp_path):
         (lambda: engine.load_corpus("table.csv", words="german"), TypeError, "words is 'german': give WordChoices"),
         (lambda: list(engine.Follower(engine.OnlineHDP()).follow(5)), TypeError, "source is 5: give the path"),
         (lambda: list(engine.Follower(engine.OnlineHDP()).follow(None)), TypeError, "source is None: give the path"),
+        (lambda: list(engine.Follower(engine.OnlineHDP()).follow("")), CorpusError, "source is '': give the path"),
+        (lambda: list(engine.Follower(engine.OnlineHDP()).follow("a\0b")), CorpusError, "source is .*: give the path"),
+        (
+            lambda: list(engine.Follower(engine.OnlineHDP()).follow("missing.jsonl")),
+            CorpusError,
+            r"missing.jsonl cannot be read \(No such file or directory\): give the path of a JSON-lines file",
+        ),
         (lambda: engine.WordChoices(languages=5), ValueError, "languages is 5. Use a tuple of names"),
     ],
 )
