@@ -64,6 +64,9 @@ def test_a_file_that_is_no_model_is_refused_with_the_remedy(tmp_path):
     np.savez(tmp_path / "other.npz", a=1)
     with pytest.raises(CheckpointError, match=r"other\.npz is not a complete checkpoint .*: give a file"):
         engine.load(tmp_path / "other.npz")
+    for read in (engine.load, lambda path: engine.OnlineHDP().fit(COUNTS, checkpoint=path)):
+        with pytest.raises(CheckpointError, match="is a folder: give the path of a checkpoint"):
+            read(tmp_path)
 
 
 @pytest.mark.parametrize(
