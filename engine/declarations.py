@@ -10,6 +10,8 @@ from typing import Any, TypedDict, TypeVar, cast
 import numpy as np
 
 INFINITY = float("inf")
+# Products of larger numbers do not fit in single precision.
+LARGEST_WHOLE = 10**18
 # In messages: what gives a value to a setting whose default is None.
 LEFT_TO = "the size of the corpus"
 Value = TypeVar("Value")
@@ -52,12 +54,23 @@ def resolved(value: Value | None) -> Value:
     return value
 
 
-def check_whole(name: str, value: object, least: int, may_be_none: bool = False) -> None:
-    """Raise ValueError that names an argument if it is not a whole number of at least `least`, or None."""
-    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not (is_whole and cast(int, value) >= least) and not (may_be_none and value is None):
-        end = ", or None" if may_be_none else ""
+def check_whole(name: str, value: object, least: int, end: str = "") -> int:
+    """Return an argument as int: 5.0 and NumPy's 5 become 5.
+
+    Raises ValueError that names the argument if it is not a whole number of at least `least`.
+    """
+    is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    number = cast(float, value) if is_number else math.nan
+    if not (number % 1 == 0 and number >= least):
         raise ValueError(f"{name} is {value!r}: give a whole number of at least {least}{end}.")
+    if number > LARGEST_WHOLE:
+        raise ValueError(f"{name} is larger than {LARGEST_WHOLE:,}: give a smaller number.")
+    return int(number)
+
+
+def check_whole_or_none(name: str, value: object, least: int) -> int | None:
+    """Return an argument as int, or None. Raises ValueError as `check_whole` does."""
+    return None if value is None else check_whole(name, value, least, ", or None")
 
 
 def check_settings(config: Any) -> None:

@@ -165,6 +165,7 @@ class Progress:
     run_id: grows with every restart; the key and title of a kept run.
     status: one of `STATUSES`, or "replayed" (`replay.rewind`).
     message: why the run waits, what it compiles, or how it failed.
+    cluster_fault: why no run can learn on the cluster, if the run failed because of that.
     corpus_size: training documents; documents_total: the same times the passes.
     num_held_out: documents set aside; None before the corpus is open.
     algorithm: its name; "" before the first run.
@@ -185,6 +186,7 @@ class Progress:
     run_id: int | tuple[str, str] = 0
     status: str = "ready"
     message: str = ""
+    cluster_fault: str = ""
     compile_share: float = 0.0
     corpus_name: str = ""
     algorithm: str = ""

@@ -37,6 +37,7 @@ from stickbreaker.app.model.saved_runs import (
 from stickbreaker.app.model.word_lists import make_checkpoint, take_lists
 from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.evaluation.labels import Labeller, label_topics
+from stickbreaker.engine.parallel.clusters import ClusterError, TaskLostError
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.events import Evaluated, Snapshot, Stepped, Update
 from stickbreaker.engine.runs.run import Updates
@@ -85,6 +86,7 @@ class Record:
         self._find_client = find_client
         self.spec, self.run_id, self._clock = spec, run_id, clock
         self.status, self.message, self.compile_share = "ready", "", 0.0
+        self._cluster_fault = ""
         self.is_over = self.is_kept = False
         self.documents_seen = self.batch_size = 0
         self.prepared: engine.Prepared | None = None
@@ -373,6 +375,8 @@ class Record:
             self._state = self._summarized
         self._times.clear()
         self.status, self.message = "failed", f"{type(error).__name__}: {error}".rstrip(": ")
+        if isinstance(error, ClusterError) and not isinstance(error, TaskLostError):
+            self._cluster_fault = str(error)
 
     def progress(self, version: int) -> Progress:
         """Put everything that is shown into one immutable record."""
@@ -382,6 +386,7 @@ class Record:
             run_id=self.run_id,
             status=self.status,
             message=self.message,
+            cluster_fault=self._cluster_fault,
             compile_share=self.compile_share,
             corpus_name=spec.corpus_name,
             algorithm=spec.algorithm.name,

@@ -44,6 +44,7 @@ class SavedSweeps:
         about = {
             "name": path.stem,
             "status": state.status,
+            "message": state.message,
             "plan": [_write_spec(spec) for spec in state.plan],
             "points": [asdict(point) for point in state.points],
         }
@@ -60,7 +61,8 @@ class SavedSweeps:
                 raise ValueError("the file was renamed")
             plan = tuple(_read_spec(spec) for spec in found["plan"])
             points = tuple(_read_point(point, spec) for point, spec in zip(found["points"], plan, strict=False))
-            return SweepState(status=found["status"], plan=plan, points=points)
+            # Files of earlier versions have no message.
+            return SweepState(status=found["status"], plan=plan, points=points, message=found.get("message", ""))
 
     def find(self, key: str) -> SweepState:
         """The sweep of a run as it is after a crash: one that was running has stopped. Without one, an empty state."""
@@ -71,7 +73,7 @@ class SavedSweeps:
         except SavedSweepError as error:
             _log.warning("A saved sweep cannot be read and is left out: %s", error)
             return SweepState(fault=LEFT_OUT)
-        return replace(state, status="stopped") if state.status == "running" else state
+        return replace(state, status="stopped", message="") if state.status == "running" else state
 
     def _place(self, key: str) -> Path:
         return self._folder / f"{hash_secret(key)}{SUFFIX}"

@@ -45,8 +45,9 @@ class SweepPoint:
 class SweepState:
     """The progress of a sweep.
 
-    status: "none", "running", "stopped" (by the end of the server), "finished" or "cancelled". share, message: of the
-    current run. fault: why the sweep is not on disk; empty if it is.
+    status: "none", "running", "stopped" (by the end of the server, or because the cluster is away), "finished" or
+    "cancelled". share, message: of the current run. A stopped sweep has the fault of the cluster as message, or none.
+    fault: why the sweep is not on disk; empty if it is.
     """
 
     status: str = "none"
@@ -140,8 +141,12 @@ def describe_sweep(state: SweepState) -> str:
         return f"Run {done + 1} of {total}: {state.plan[done].label()}.{waits} {state.fault}".rstrip()
     ended = {
         "finished": f"All {total} runs have ended",
-        "stopped": f"The sweep of {total} runs stopped after {done}, because the server stopped",
+        "stopped": f"The sweep of {total} runs stopped after {done}{_explain_stop(state)}",
     }.get(state.status, f"Cancelled after {done} of {total} runs")
     failed = "".join(f" {point.label} failed: {point.message}." for point in state.points if point.status == "failed")
     question = " Continue?" if state.status == "stopped" else ""
     return f"{ended}. Finished runs are kept.{failed}{question} {state.fault}".rstrip()
+
+
+def _explain_stop(state: SweepState) -> str:
+    return f". {state.message.rstrip('.')}" if state.message else ", because the server stopped"

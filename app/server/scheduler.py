@@ -44,6 +44,8 @@ def connect_once() -> "Client | None":
     try:
         # A client that is made with a malformed address leaves a traceback when the process ends.
         resolve_address(address)
+        if address.startswith("tls://"):
+            _check_certificates(address)
         return Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
     except ValueError as error:
         raise ClusterError(
@@ -54,6 +56,23 @@ def connect_once() -> "Client | None":
             f"{VARIABLE} is {address[:200]!r}, where no scheduler answers: run `dask scheduler` there, or remove the"
             " variable."
         ) from error
+
+
+def _check_certificates(address: str) -> None:
+    """Raise ClusterError if the settings of Dask name no certificates, or some that cannot be read."""
+    from distributed.security import Security
+
+    reason = "which needs certificates"
+    try:
+        if Security().get_connection_args("client")["ssl_context"] is not None:
+            return
+    except OSError as error:
+        reason = f"but its certificates cannot be read ({error})"
+    variables = [f"DASK_DISTRIBUTED__COMM__TLS__{name}" for name in ("CA_FILE", "CLIENT__CERT", "CLIENT__KEY")]
+    raise ClusterError(
+        f"{VARIABLE} is {address[:200]!r}, {reason}: set {variables[0]}, {variables[1]} and {variables[2]} to the"
+        " files of the cluster."
+    )
 
 
 def find_cluster() -> Cluster | None:

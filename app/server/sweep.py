@@ -53,7 +53,7 @@ class Sweep:
     def resume(self) -> None:
         """Continue a sweep that has stopped, with the run after the last one that has ended."""
         if self.state.status == "stopped":
-            self._begin(replace(self.state, status="running"))
+            self._begin(replace(self.state, status="running", message=""))
 
     def cancel(self) -> None:
         """Stop after the present mini-batch; the unfinished run is not kept."""
@@ -109,6 +109,12 @@ class Sweep:
         self._notify()
 
     def _take_end(self, runner: Runner, progress: Progress) -> None:
+        if progress.cluster_fault:
+            # All other runs would fail too; `resume` begins this run again.
+            self.state = replace(self.state, status="stopped", share=0.0, message=progress.cluster_fault)
+            self._runner = None
+            runner.close()
+            return
         plan, points = self.state.plan, self.state.points
         points = (*points, end_point(plan[len(points)], progress))
         is_last = len(points) == len(plan)

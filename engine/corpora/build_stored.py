@@ -206,6 +206,9 @@ def list_sources(source: Source | Sequence[Source], work: Path) -> list[Path]:
     for each in sources:
         if not isinstance(each, str | PathLike):
             raise TypeError(f"source is {source!r:.80}: give a file, a folder or an address, or a list of them.")
+        # Path("") is the current folder.
+        if not str(each):
+            raise CorpusError("The path of a source is empty. Name a file or a folder.")
         # Copies of another address must not be taken for those of this one.
         copies = work / f"{COPIES}{sha256(str(each).encode()).hexdigest()[:16]}"
         found += copy_remote(str(each), copies) if is_remote(str(each)) else _list_tables(Path(each))
@@ -275,7 +278,8 @@ def _build(plan: BuildPlan, work: Path, target: Path, report: Report, workers: B
         logger.warning(note)
     if bad.count:
         listed = "; ".join(map(str, bad.listed[:5]))
-        logger.warning("%s: skipped %s rows. First: %s", target, f"{bad.count:,}", listed)
+        rows = f"{bad.count:,} row{'s' if bad.count > 1 else ''}"
+        logger.warning("%s: skipped %s. First: %s", target, rows, listed)
 
 
 def _choose_words(plan: BuildPlan, folder: Path, pieces: Sequence[Piece], bad: BadRows) -> list[str]:

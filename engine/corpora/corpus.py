@@ -98,10 +98,25 @@ def _check_choice(what: str, choice: str, known: tuple[str, ...]) -> None:
 
 
 def _read_dates(name: str, dates: Any) -> np.ndarray:
+    if np.size(dates) and np.asarray(dates).dtype.kind in "iufb":
+        raise CorpusError(f"{name}: the dates are numbers. Give datetime64 values, or texts such as '1863-12-08'.")
     try:
         return np.array(dates, dtype="datetime64")
     except ValueError as error:
         raise CorpusError(f"{name}: cannot read the dates ({error}). Write 1863-12-08, or a year.") from error
+
+
+def _read_numbers(name: str, what: str, given: Any) -> np.ndarray:
+    """Return a copy as int64; raise CorpusError for other values than whole numbers."""
+    try:
+        with np.errstate(invalid="ignore"):
+            numbers = np.array(given, np.int64)
+        is_whole = np.array_equal(numbers, given)
+    except (OverflowError, TypeError, ValueError):
+        is_whole = False
+    if not is_whole:
+        raise CorpusError(f"{name}: {what} are not whole numbers. Give one whole number per document.")
+    return numbers
 
 
 def _read_counts(name: str, given: Any) -> csr_array:
@@ -187,8 +202,8 @@ class Corpus:
             "counts": counts,
             "dates": _read_dates(self.name, self.dates),
             "titles": tuple(self.titles),
-            "doc_ids": np.array(own if self.doc_ids is None else self.doc_ids, dtype=np.int64),
-            "groups": np.array(own if self.groups is None else self.groups, dtype=np.int64),
+            "doc_ids": _read_numbers(self.name, "doc_ids", own if self.doc_ids is None else self.doc_ids),
+            "groups": _read_numbers(self.name, "groups", own if self.groups is None else self.groups),
             "group_titles": tuple(() if group_titles is None else group_titles),
         }
         self._hold(frozen)

@@ -127,7 +127,8 @@ class GrowingFile:
         try:
             yield from self.read_lines()
         except OSError as error:
-            raise CorpusError(f"{self.path} cannot be read ({error}): give the path of a JSON-lines file.") from error
+            reason = error.strerror or error
+            raise CorpusError(f"{self.path} cannot be read ({reason}): give the path of a JSON-lines file.") from error
 
     def read_lines(self) -> Iterator[tuple[object, str]]:
         """Do the same as `read_new`, but raise OSError if the file cannot be read."""
@@ -261,7 +262,8 @@ class GrowingFolder:
                         if each.is_file():
                             found.append((each.stat().st_mtime_ns, each.name))
         except OSError as error:
-            raise CorpusError(f"{self.path} cannot be read ({error}): give the path of a folder.") from error
+            reason = error.strerror or error
+            raise CorpusError(f"{self.path} cannot be read ({reason}): give the path of a folder.") from error
         self._texts &= listed
         self._unread &= listed
         self._files = {name: file for name, file in self._files.items() if name in listed}

@@ -68,10 +68,7 @@ class BuildPlan:
 
     def __post_init__(self) -> None:
         for name in ("max_memory", "shard_documents"):
-            value = getattr(self, name)
-            check_whole(name, value, 1)
-            # The plan is stored as JSON, which has no numbers of NumPy.
-            object.__setattr__(self, name, int(value))
+            object.__setattr__(self, name, check_whole(name, getattr(self, name), 1))
 
 
 class Part(NamedTuple):

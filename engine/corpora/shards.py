@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache
 from hashlib import sha256
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -150,14 +151,28 @@ def write_arrow(path: Path, batch: "pa.RecordBatch", rows_at_once: int | None = 
             writer.write_batch(batch.slice(first, rows_at_once))
 
 
+def map_file(path: Path) -> mmap:
+    """Map a file into memory; raise CorpusError if it is missing, empty or cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return mmap(file.fileno(), 0, access=ACCESS_READ)
+    except FileNotFoundError as error:
+        raise CorpusError(f"{path} is missing: {REBUILD}.") from error
+    except (OSError, ValueError) as error:
+        raise CorpusError(f"Cannot read {path} ({error}): {REBUILD}.") from error
+
+
 def map_arrow(path: Path) -> "pa.ipc.RecordBatchFileReader":
     """Map an Arrow file into memory; raise CorpusError if it is missing or damaged."""
+    return open_arrow(path, map_file(path))
+
+
+def open_arrow(path: Path, pages: mmap) -> "pa.ipc.RecordBatchFileReader":
+    """Open an Arrow file that is mapped; raise CorpusError if it is damaged."""
     import pyarrow as pa
 
     try:
-        return pa.ipc.open_file(pa.memory_map(str(path)))
-    except FileNotFoundError as error:
-        raise CorpusError(f"{path} is missing: {REBUILD}.") from error
+        return pa.ipc.open_file(pa.py_buffer(pages))
     except (pa.ArrowException, OSError) as error:
         raise CorpusError(f"Cannot read {path} ({str(error).strip()}): {REBUILD}.") from error
 
@@ -169,6 +184,14 @@ def write_table(path: Path, columns: Mapping[str, Any], rows_at_once: int | None
 
     with replacing(path) as file:
         parquet.write_table(pa.table(columns), file, compression="zstd", row_group_size=rows_at_once)
+
+
+class MappedShard(NamedTuple):
+    """The pages of a shard's file, and the columns and the word counts in these pages."""
+
+    pages: mmap
+    batch: "pa.RecordBatch"
+    documents: Documents
 
 
 class ShardFiles:
@@ -197,15 +220,32 @@ class ShardFiles:
         """The SHA-256 of the manifest, which has the checksums of all other files."""
         return digest_manifest(self.folder)
 
-    def _map_shard(self, number: int) -> tuple["pa.RecordBatch", Documents]:
+    def _open(self, number: int) -> MappedShard:
+        """A shard that still has its size: reading pages that were truncated would end the process."""
+        shard = self._map(number)
+        try:
+            self._check_size(number, shard.pages.size())
+        except CorpusError:
+            self._map.cache_clear()
+            raise
+        return shard
+
+    def _check_size(self, number: int, found: int) -> None:
         path = self.folder / self.manifest.shards[number].file
+        check_size(path, found, self.manifest.sizes.get(path.name, found))
+
+    def _map_shard(self, number: int) -> MappedShard:
+        path = self.folder / self.manifest.shards[number].file
+        pages = map_file(path)
+        self._check_size(number, len(pages))
         with reading(path, STORED_CORPUS):
-            batch = map_arrow(path).get_batch(0)
+            batch = open_arrow(path, pages).get_batch(0)
             # Arrow ends the process if the lengths of a damaged file do not agree.
             batch.validate()
             lists = batch.column("words")
             words, counts = (lists.values.field(place).to_numpy() for place in range(2))
-        return batch, Documents(starts=lists.offsets.to_numpy(), words=words, counts=counts)
+        documents = Documents(starts=lists.offsets.to_numpy(), words=words, counts=counts)
+        return MappedShard(pages=pages, batch=batch, documents=documents)
 
     def _name_damage(self, number: int) -> CorpusError:
         path = self.folder / self.manifest.shards[number].file
@@ -213,14 +253,14 @@ class ShardFiles:
 
     def column(self, name: str, places: np.ndarray | None) -> np.ndarray:
         """Return a column of whole numbers at some places of the corpus, or at all in order."""
-        parts = [self._map(number)[0].column(name).to_numpy() for number in range(len(self.manifest.shards))]
+        parts = [self._open(number).batch.column(name).to_numpy() for number in range(len(self.manifest.shards))]
         whole = np.concatenate([np.zeros(0, np.int64), *parts])
         return whole if places is None else whole[places]
 
     def title(self, place: int) -> str:
         """Return the title of the document at a place of the corpus."""
         number = int(np.searchsorted(self.firsts, place, side="right")) - 1
-        return str(self._map(number)[0].column("title")[place - int(self.firsts[number])])
+        return str(self._open(number).batch.column("title")[place - int(self.firsts[number])])
 
     def gather(self, places: np.ndarray) -> Documents:
         """Return the word counts of the documents at these places (S,) of the corpus, as read-only arrays."""
@@ -229,7 +269,7 @@ class ShardFiles:
         parts = []
         for number in np.unique(owners).tolist():
             rows = np.flatnonzero(owners == number)
-            documents = self._map(number)[1]
+            documents = self._open(number).documents
             own = places[rows] - self.firsts[number]
             ends = documents.starts[own + 1]
             sizes[rows] = ends - documents.starts[own]
@@ -287,9 +327,14 @@ def read_manifest(folder: Path) -> Manifest:
             found = (folder / name).stat().st_size
         except OSError as error:
             raise CorpusError(f"{folder / name} is missing or cannot be read ({error.strerror}): {REBUILD}.") from error
-        if found != size:
-            raise CorpusError(f"{folder / name} has {found:,} bytes instead of {size:,}: {REBUILD}.")
+        check_size(folder / name, found, size)
     return manifest
+
+
+def check_size(path: Path, found: int, expected: int) -> None:
+    """Raise CorpusError if a file has another number of bytes than expected."""
+    if found != expected:
+        raise CorpusError(f"{path} has {found:,} bytes instead of {expected:,}: {REBUILD}.")
 
 
 def digest_manifest(folder: Path) -> str:

@@ -29,6 +29,7 @@ from stickbreaker.engine.corpora.shards import (
     seal_corpus,
     write_shard,
 )
+from stickbreaker.engine.declarations import check_whole
 from stickbreaker.engine.files.verified_files import reading
 from stickbreaker.engine.files.whole_files import FileError, building, find_new_folder
 
@@ -336,17 +337,30 @@ def store_corpus(corpus: Corpus, to: str | PathLike[str], shard_documents: int =
     ------
     CorpusError
         If the folder exists or cannot be written.
+    TypeError
+        If it is not a corpus.
+    ValueError
+        If `shard_documents` is not a whole number of at least 1.
     """
+    if not isinstance(corpus, Corpus):
+        raise TypeError(f"corpus is a {type(corpus).__name__}: give a Corpus, such as that of load_corpus.")
+    shard_documents = check_whole("shard_documents", shard_documents, 1)
     own = np.arange(corpus.num_documents)
     has_groups = not (np.array_equal(corpus.groups, own) and len(corpus.group_titles) == len(own))
     try:
         target = find_new_folder(to)
         with building(target) as work:
             manifest = _write_shards(corpus, work, shard_documents, has_groups)
-            seal_corpus(work, manifest, corpus.vocabulary.words, corpus.group_titles if has_groups else None)
+            groups = list(map(_as_utf8, corpus.group_titles)) if has_groups else None
+            seal_corpus(work, manifest, corpus.vocabulary.words, groups)
     except FileError as error:
         raise CorpusError(str(error)) from error
     return open_stored(target)
+
+
+def _as_utf8(title: object) -> str:
+    """A title without lone surrogates, which no file can hold; an empty one if there is none."""
+    return "" if title is None else str(title).encode(errors="replace").decode()
 
 
 def _write_shards(corpus: Corpus, work: Path, shard_documents: int, has_groups: bool) -> Manifest:
@@ -361,7 +375,7 @@ def _write_shards(corpus: Corpus, work: Path, shard_documents: int, has_groups: 
             documents=batch.documents,
             doc_ids=batch.doc_ids,
             dates=dates,
-            titles=list(corpus.titles[part]),
+            titles=list(map(_as_utf8, corpus.titles[part])),
             groups=groups,
         )
         shards.append(write_shard(work / name_shard(len(shards)), shard))

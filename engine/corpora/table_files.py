@@ -117,7 +117,9 @@ def open_delimited(path: Path) -> Table:
         delimiter = _find_delimiter(path, head)
         text.seek(0)
         try:
-            header = next(csv.reader(_lines(path, text), delimiter=delimiter, strict=True), [])
+            header = next(csv.reader(_lines(text), delimiter=delimiter, strict=True), [])
+        except _LongLineError as error:
+            raise CorpusError(f"{path}, line 1 is longer than {MAX_TEXT:,} characters. Split it into rows.") from error
         except csv.Error as error:
             raise CorpusError(
                 f"Cannot read {path}, row 1, as {path.suffix[1:].upper()} ({error}). Close every quote."
@@ -154,10 +156,10 @@ def _open_text(
 def _loses_rows(path: Path, encoding: str, num_columns: int) -> bool:
     """Whether a file with tabs has fewer complete rows if quotation marks enclose cells than if they are plain."""
     with path.open(encoding=encoding, errors="replace", newline="") as text:
-        if not any(line.count('"') % 2 for line in _lines(path, text)):
+        if not any(line.count('"') % 2 for line in _short_lines(text)):
             return False
         text.seek(0)
-        num_plain = sum(line.count("\t") == num_columns - 1 for line in _lines(path, text))
+        num_plain = sum(line.count("\t") == num_columns - 1 and not _is_cut(line) for line in _short_lines(text))
         text.seek(0)
         form = {"delimiter": "\t", "strict": True}
         rows = _delimited_rows(path, text, form, range(num_columns), num_columns)
@@ -171,13 +173,27 @@ def _find_delimiter(path: Path, head: str) -> str:
     return max(DELIMITERS, key=lambda sign: (bare.count(sign), sign == ","))
 
 
-def _lines(path: Path, text: TextIO) -> Iterator[str]:
-    number = 0
-    while line := text.readline(MAX_TEXT):
-        number += 1
+class _LongLineError(csv.Error):
+    """A line is longer than `MAX_TEXT`."""
+
+
+def _lines(text: TextIO) -> Iterator[str]:
+    """The lines of a file. A line that is too long raises _LongLineError, and the next line follows."""
+
+    def read_line() -> str:
+        line = text.readline(MAX_TEXT)
         if _is_cut(line):
-            raise CorpusError(f"{path}, line {number} is longer than {MAX_TEXT:,} characters. Split it into rows.")
-        yield line
+            _skip_rest(text)
+            raise _LongLineError
+        return line
+
+    # Unlike a generator, this iterator continues after an error.
+    return iter(read_line, "")
+
+
+def _skip_rest(text: TextIO) -> None:
+    while _is_cut(text.readline(MAX_TEXT)):
+        pass
 
 
 def _is_cut(line: str) -> bool:
@@ -197,7 +213,7 @@ def _delimited_rows(
     path: Path, text: TextIO, form: dict[str, Any], places: Sequence[int], num_columns: int
 ) -> Iterator[Row]:
     csv.field_size_limit(MAX_TEXT)
-    reader = csv.reader(_lines(path, text), **form)
+    reader = csv.reader(_lines(text), **form)
     next(reader)
     row = 1
     while True:
@@ -224,11 +240,13 @@ def _delimited_rows(
 def _explain(error: csv.Error, num_lines: int) -> str:
     """Say why a row cannot be read; num_lines: the lines after its first one that are lost with it."""
     said = str(error)
+    if isinstance(error, _LongLineError):
+        return f"a line is longer than {MAX_TEXT:,} characters: split it into rows"
     if "unexpected end" in said:
         return "a quote is not closed, so the rest of the file is lost: close every quote"
-    if "field larger" in said:
-        return f"a cell is longer than {MAX_TEXT:,} characters: close every quote"
     lost = f", so {num_lines:,} more line{'s are' if num_lines > 1 else ' is'} lost" if num_lines else ""
+    if "field larger" in said:
+        return f"a cell is longer than {MAX_TEXT:,} characters{lost}: close every quote"
     return f"the row cannot be read ({said}){lost}: close every quote, and double quotes inside a text"
 
 
@@ -275,9 +293,8 @@ def open_json_lines(path: Path) -> Table:
 def _short_lines(text: TextIO) -> Iterator[str]:
     """The lines of a file; of a line that is too long only as much as shows that."""
     while line := text.readline(MAX_TEXT):
-        rest = line
-        while _is_cut(rest):
-            rest = text.readline(MAX_TEXT)
+        if _is_cut(line):
+            _skip_rest(text)
         yield line
 
 

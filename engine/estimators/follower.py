@@ -15,7 +15,7 @@ from stickbreaker.engine.corpora.dates import read_dates
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.corpora.growing_files import GrowingFile, GrowingFolder, explain_table, read_growing
 from stickbreaker.engine.corpora.words import WordChoices, WordCounter, check_choices, keep_words
-from stickbreaker.engine.declarations import check_whole
+from stickbreaker.engine.declarations import check_whole_or_none
 from stickbreaker.engine.estimators.online_model import OnlineTopicModel
 from stickbreaker.engine.evaluation.held_out import PartScorer
 from stickbreaker.engine.schedules import USUAL_SIZE, resolve, resolve_stream
@@ -126,8 +126,8 @@ class Follower:
     ) -> None:
         if not isinstance(model, OnlineTopicModel):
             raise TypeError(f"model is {model!r}: give an estimator with partial_fit, such as OnlineHDP().")
-        for name, value in (("corpus_size", corpus_size), ("drop_after", drop_after)):
-            check_whole(name, value, 1, may_be_none=True)
+        corpus_size = check_whole_or_none("corpus_size", corpus_size, 1)
+        drop_after = check_whole_or_none("drop_after", drop_after, 1)
         if is_population and corpus_size is None:
             raise ValueError("is_population=True needs corpus_size: give the number of documents of the whole corpus.")
         self.model, self.corpus_size, self.is_population = model, corpus_size, is_population
@@ -205,6 +205,9 @@ class Follower:
         """
         rows: Iterable[tuple[object, str]]
         if isinstance(source, str | PathLike):
+            # Path("") is the current folder.
+            if not os.fspath(source) or "\0" in os.fspath(source):
+                raise CorpusError(f"source is {os.fspath(source)!r}: give the path of a file or a folder.")
             path = Path(source).resolve()
             # Path.is_dir fails without permission.
             is_folder = os.path.isdir(path)
@@ -221,9 +224,11 @@ class Follower:
             if not (isinstance(row, tuple | list) and len(row) == 2 and isinstance(row[1], str)):
                 raise CorpusError(f"The stream has {row!r:.80}: give pairs of a date (or None) and a text, a str.")
             self._waiting.append((row[0], row[1]))
-            if len(self._waiting) == self._size:
-                waiting, self._waiting = self._waiting, []
-                yield self._learn(waiting)
+            if len(self._waiting) >= self._size:
+                event = self._learn(self._waiting[: self._size])
+                # Only now: documents of an interrupted step wait for the next one.
+                del self._waiting[: self._size]
+                yield event
 
     def _learn(self, rows: list[tuple[object, str]]) -> Followed:
         """Learn from a mini-batch."""

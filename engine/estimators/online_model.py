@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from stickbreaker.engine.corpora.corpus import Corpus
-from stickbreaker.engine.declarations import check_whole
+from stickbreaker.engine.declarations import check_whole_or_none
 from stickbreaker.engine.estimators.counts import Counts
 from stickbreaker.engine.estimators.model import TopicModel
 from stickbreaker.engine.executors import step as take_step
@@ -60,7 +60,7 @@ class OnlineTopicModel(TopicModel):
         ValueError
             If X is not a table of counts, or a parameter is outside its bounds.
         """
-        check_whole("corpus_size", corpus_size, 1, may_be_none=True)
+        corpus_size = check_whole_or_none("corpus_size", corpus_size, 1)
         if is_population and corpus_size is None:
             raise ValueError(
                 "is_population=True needs corpus_size: give the number of documents to assume for the whole corpus."
@@ -114,7 +114,13 @@ class OnlineTopicModel(TopicModel):
             if is_population and self.algorithm.sets_later_passes:
                 # The documents beyond D are new ones, not those of a second pass.
                 config = replace(config, later_passes="forget")
-        for batch in corpus.batches(config.batch_size):
-            batch = batch._replace(corpus_size=self.corpus_size_, is_stream=is_stream)
-            rng = np.random.default_rng([self.seed_, self.state_.step + 1])
-            self.state_, _ = take_step(self.algorithm, config, self.state_, batch, rng, self.num_shards)
+        num_left = corpus.num_documents
+        try:
+            for batch in corpus.batches(config.batch_size):
+                batch = batch._replace(corpus_size=self.corpus_size_, is_stream=is_stream)
+                rng = np.random.default_rng([self.seed_, self.state_.step + 1])
+                self.state_, _ = take_step(self.algorithm, config, self.state_, batch, rng, self.num_shards)
+                num_left -= len(batch.doc_ids)
+        finally:
+            # After an interrupt, documents that were not learned from do not count.
+            self.documents_seen_ -= num_left

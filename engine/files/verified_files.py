@@ -119,6 +119,8 @@ def reading(path: Path, kind: Kind) -> Iterator[None]:
         raise
     except FileNotFoundError:
         raise kind.error(f"There is no {kind.name} at {path}: check the path.") from None
+    except IsADirectoryError:
+        raise kind.error(f"{path.absolute()} is a folder: give the path of a {kind.name}.") from None
     # Damaged files raise errors of all kinds, in zipfile, zlib, struct, json, numpy and pyarrow.
     except Exception as error:
         said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)

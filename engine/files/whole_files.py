@@ -59,6 +59,10 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 def find_new_folder(path: str | os.PathLike[str]) -> Path:
     """Return the absolute path of a folder to make. Raises FileError if it exists, is remote, or cannot be reached."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"The folder is {path!r:.80}: give the path of the folder to make.")
+    if not os.fspath(path):
+        raise FileError("The path of the folder is empty: give the folder to make.")
     if "://" in os.fspath(path):
         raise FileError(f"Cannot write to the address {path}: name a folder of this machine, and copy it from there.")
     folder = Path(path).expanduser().absolute()
@@ -201,6 +205,8 @@ def claim(folder: Path, name: str) -> Claim | None:
 @contextmanager
 def _refusing(path: Path) -> Iterator[None]:
     """Turn the system's errors into one that names the file and the remedy."""
+    if "\0" in str(path):
+        raise FileError(f"Cannot write {str(path)!r}: choose a name without a NUL character.")
     try:
         yield
     except FileError:

@@ -152,7 +152,7 @@ class Cluster:
         Raises
         ------
         ClusterError
-            If there is no worker for a minute, or if a task is lost ten times.
+            If there is no worker for a minute; a TaskLostError if a task is lost ten times.
         """
         results: dict[int, Any] = {}
         for _ in range(MAX_SENDS):
@@ -165,7 +165,7 @@ class Cluster:
             num_lost = sum(place not in results for place in missing)
             if num_lost:
                 _log.warning("%d of %d tasks were lost with their workers, and are sent again.", num_lost, len(missing))
-        raise ClusterError(_LOST)
+        raise TaskLostError(_LOST)
 
     def map_unordered(
         self, function: Callable[[Any], Any], payloads: Sequence[Any]

@@ -130,8 +130,8 @@ def check_count(
     CorpusError
         If the documents have no words.
     """
-    plan = plan or CheckPlan()
-    _refuse_impossible(algorithm, corpus, plan)
+    plan = _check_plan(plan or CheckPlan())
+    _refuse_impossible(algorithm, corpus)
     sample, summary = _draw_documents(corpus, plan), algorithm.summarize(config, state)
     parts: list[np.ndarray] = []
     for part in draw_topics(summary, sample, plan.seed, lambda documents: algorithm.infer(config, state, documents)):
@@ -153,11 +153,15 @@ def check_count(
     )
 
 
-def _refuse_impossible(algorithm: Algorithm, corpus: Corpus, plan: CheckPlan) -> None:
+def _check_plan(plan: CheckPlan) -> CheckPlan:
+    least = CheckPlan(sweeps=1, max_tokens=1, seed=0)
+    checked = map(check_whole, CheckPlan._fields, plan, least)
+    return CheckPlan(**dict(zip(CheckPlan._fields, checked, strict=True)))
+
+
+def _refuse_impossible(algorithm: Algorithm, corpus: Corpus) -> None:
     if not can_check(algorithm):
         raise ValueError(f"{algorithm.title} gives a document one topic: the sampler of the HDP cannot start from it.")
-    for name, value, least in (("sweeps", plan.sweeps, 1), ("max_tokens", plan.max_tokens, 1), ("seed", plan.seed, 0)):
-        check_whole(name, value, least)
     if not corpus.num_tokens:
         raise CorpusError(f"{corpus.name} has no counted word, so there is no topic to count.")
 

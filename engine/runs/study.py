@@ -25,6 +25,7 @@ import pandas as pd
 
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.algorithms import find_algorithm
+from stickbreaker.engine.declarations import check_whole, check_whole_or_none
 from stickbreaker.engine.files.verified_files import Kind, read_parts, reading, write_parts
 from stickbreaker.engine.files.whole_files import FileError
 from stickbreaker.engine.parallel.clusters import TaskLostError, connect
@@ -59,8 +60,8 @@ class Study:
     ----------
     systems : sequence of str
         The names of algorithms.
-    corpora : sequence of str
-        The names of corpora, as for `load_corpus`.
+    corpora : sequence of str or path
+        The names or paths of corpora, as for `load_corpus`.
     grid : mapping of str to sequence
         Values of settings by name. A system that lacks a setting has fewer runs.
     seeds : sequence of int
@@ -81,7 +82,7 @@ class Study:
     """
 
     systems: Sequence[str]
-    corpora: Sequence[str] = ("state-of-the-union",)
+    corpora: Sequence[str | os.PathLike[str]] = ("state-of-the-union",)
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     seeds: Sequence[int] = (0,)
     fixed: Mapping[str, Any] = field(default_factory=dict)
@@ -99,8 +100,7 @@ class Study:
         for name, values in asked.items():
             if isinstance(values, str) or not isinstance(values, Sized) or not len(values):
                 raise ValueError(f"{name} is {values!r}: give a tuple of at least one.")
-        if self.num_documents is not None and not (isinstance(self.num_documents, int) and self.num_documents >= 1):
-            raise ValueError(f"num_documents is {self.num_documents!r}: give a whole number of at least 1, or None.")
+        object.__setattr__(self, "num_documents", check_whole_or_none("num_documents", self.num_documents, 1))
         known = frozenset().union(*(settings_of(find_algorithm(system).config) for system in self.systems))
         unknown = [name for name in self.fixed if name not in known]
         if unknown:
@@ -117,7 +117,7 @@ class Study:
         6
         """
         points = expand_grid([self._base(name) for name in dict.fromkeys(self.systems)], self.grid)
-        corpora, seeds = dict.fromkeys(self.corpora), dict.fromkeys(self.seeds)
+        corpora, seeds = dict.fromkeys(os.fspath(name) for name in self.corpora), dict.fromkeys(self.seeds)
         return tuple(self._cell(corpus, point, seed) for corpus in corpora for point in points for seed in seeds)
 
     def _base(self, system: str) -> tuple[Algorithm, Any]:
@@ -211,7 +211,7 @@ def run_study(
     Raises
     ------
     ValueError
-        If both `num_processes` and `client` are given.
+        If both `num_processes` and `client` are given, or `num_processes` is not a whole number of at least 1.
     CorpusError
         If there is no such corpus.
     ClusterError
@@ -221,6 +221,7 @@ def run_study(
     """
     if client is not None and num_processes != 1:
         raise ValueError("Give num_processes or client, not both: the workers of the client run the cells.")
+    num_processes = check_whole("num_processes", num_processes, 1)
     folder, cells = Path(folder), study.cells()
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,6 @@
 """Runs, sweeps and readings of the page on the workers of a Dask cluster, with the same results."""
 
+import os
 import subprocess
 import sys
 
@@ -86,6 +87,27 @@ def test_a_server_whose_scheduler_does_not_answer_is_not_started_and_says_so_in_
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 1
     assert ended.stderr == f"Not started. STICKBREAKER_SCHEDULER is '{address}', {reason}\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "reason"), [("", "which needs certificates"), ("/no/such.pem", "but its certificates cannot be read (")]
+)
+def test_an_address_that_needs_certificates_names_the_variables_to_set(file, reason):
+    code = f"import os; os.environ['{VARIABLE}'] = 'tls://127.0.0.1:9';"
+    variables = [f"DASK_DISTRIBUTED__COMM__TLS__{name}" for name in ("CA_FILE", "CLIENT__CERT", "CLIENT__KEY")]
+    environment = os.environ | dict.fromkeys(variables if file else (), file)
+    ended = subprocess.run(
+        [sys.executable, "-c", f"{code} import stickbreaker.app.app_hooks"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=environment,
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.count("\n") == 1
+    assert f"STICKBREAKER_SCHEDULER is 'tls://127.0.0.1:9', {reason}" in ended.stderr
+    assert f": set {variables[0]}, {variables[1]} and {variables[2]} to the files of the cluster." in ended.stderr
 
 
 def test_a_client_that_has_closed_because_the_scheduler_was_away_is_replaced(named):

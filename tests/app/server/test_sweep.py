@@ -1,11 +1,13 @@
 import threading
 from dataclasses import replace
+from itertools import count
 
 import pytest
 
 from stickbreaker.app.frames.sweep_frames import sweep_frame, x_setting
 from stickbreaker.app.model.kept_runs import KeptRuns
 from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.model.saved_sweeps import SavedSweeps
 from stickbreaker.app.model.sweep_plan import (
     SweepError,
     describe_sweep,
@@ -15,6 +17,7 @@ from stickbreaker.app.model.sweep_plan import (
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.runner import Runner
 from stickbreaker.app.server.sweep import Sweep
+from stickbreaker.engine.parallel.clusters import ClusterError
 from tests.app.small_runs import HDP, LDA, NAME, SETTINGS, Compiled, Watched, load_small, small_spec
 
 SIZES = {"batch_size": (5, 20), "forgetting_rate": (0.6, 0.8)}
@@ -25,9 +28,10 @@ def begin(tmp_path):
     """Make sweeps on the small corpus, on one core by default; they end with the test."""
     sweeps = []
 
-    def begin(cpu_queue=None):
+    def begin(cpu_queue=None, find_client=lambda: None):
         def make_runner(notify, storage):
-            return Runner(load_small, cpu_queue or CpuQueue(1), Compiled(), notify=notify, storage=storage)
+            queue = cpu_queue or CpuQueue(1)
+            return Runner(load_small, queue, Compiled(), notify=notify, storage=storage, find_client=find_client)
 
         sweeps.append(Sweep(make_runner, KeptRuns(tmp_path / "runs"), lambda: None))
         return sweeps[-1], KeptRuns(tmp_path / "runs")
@@ -126,6 +130,29 @@ def test_a_failed_run_is_named_and_the_others_continue(begin, until):
     assert "a topic has become infinite" in describe_sweep(sweep.state)
     until(lambda: len(kept.listing().runs) == 2)
     assert sweep_frame(sweep.state.points, "batch_size")["x"].tolist() == [20, 20]
+
+
+def test_a_sweep_whose_cluster_is_away_stops_and_continues_with_the_run_that_it_lost(begin, until, tmp_path):
+    num_steps, is_back = count(1), threading.Event()
+
+    def find_client():
+        # The first run has 20 steps.
+        if next(num_steps) > 25 and not is_back.is_set():
+            raise ClusterError("No scheduler answers: start it.")
+
+    sweep, kept = begin(find_client=find_client)
+    sweep.start(plan_sweep(small_spec(), [], SIZES))
+    until(lambda: sweep.state.status != "running")
+    said = "The sweep of 4 runs stopped after 1. No scheduler answers: start it. Finished runs are kept. Continue?"
+    saved = SavedSweeps(tmp_path)
+    saved.write("key", sweep.state)
+    for state in (sweep.state, saved.find("key")):
+        assert (state.status, describe_sweep(state)) == ("stopped", said)
+    is_back.set()
+    sweep.resume()
+    until(lambda: sweep.state.status == "finished")
+    assert [point.status for point in sweep.state.points] == ["finished"] * 4
+    until(lambda: len(kept.listing().runs) == 4)
 
 
 def test_systems_without_their_own_values_use_their_defaults(begin, until):

@@ -178,6 +178,20 @@ def test_the_error_for_wrong_dates_shows_a_valid_date(tiny_corpus):
         replace(tiny_corpus, dates=["hello"] * tiny_corpus.num_documents)
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"dates": np.arange(1850, 1862)}, "tiny: the dates are numbers. Give datetime64 values, or texts such as"),
+        ({"doc_ids": list("abcdefghijkl")}, "tiny: doc_ids are not whole numbers. Give one whole number per document"),
+        ({"doc_ids": np.arange(12) + 0.5}, "doc_ids are not whole numbers"),
+        ({"groups": np.full(12, np.nan), "group_titles": ("a",)}, "groups are not whole numbers"),
+    ],
+)
+def test_dates_and_ids_of_a_wrong_kind_are_refused(tiny_corpus, given, message):
+    with pytest.raises(CorpusError, match=message):
+        replace(tiny_corpus, **{"name": "tiny", **given})
+
+
 def test_a_group_without_a_title_is_refused(tiny_corpus):
     with pytest.raises(CorpusError, match="a group has no title"):
         replace(tiny_corpus, group_titles=tiny_corpus.titles[:-1])

@@ -1,5 +1,6 @@
 """Corpora on disk equal those in memory and give the same topics; errors name the damaged file."""
 
+import os
 import pickle
 from dataclasses import replace
 
@@ -164,6 +165,25 @@ def test_a_shard_that_disappears_after_opening_is_named(small):
         corpus.documents()
 
 
+def test_a_shard_that_is_truncated_after_it_was_read_is_named(small):
+    corpus, shard = open_stored(small), small / "shard-00001.arrow"
+    before, whole = corpus.documents(), shard.read_bytes()
+    os.truncate(shard, 100)
+    for read in (corpus.documents, lambda: open_stored(small), lambda: corpus.titles[6]):
+        with pytest.raises(CorpusError, match=r"shard-00001.arrow has 100 bytes instead of .*: copy it again"):
+            read()
+    shard.write_bytes(whole)
+    for one, other in zip(corpus.documents(), before, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_shard_that_is_replaced_before_it_is_read_is_named(small):
+    corpus = open_stored(small)
+    (small / "shard-00000.arrow").write_bytes((small / "shard-00002.arrow").read_bytes())
+    with pytest.raises(CorpusError, match=r"shard-00000.arrow has .* bytes instead of .*: copy it again"):
+        corpus.documents()
+
+
 def test_a_manifest_that_is_damaged_or_of_a_newer_version_is_refused(small, monkeypatch):
     with monkeypatch.context() as newer:
         newer.setattr(files, "STORED_CORPUS", replace(files.STORED_CORPUS, format=0))
@@ -193,6 +213,26 @@ def test_an_existing_folder_is_never_replaced(tiny_corpus, small):
         store_corpus(tiny_corpus, small)
     with pytest.raises(CorpusError, match="Cannot write"):
         store_corpus(tiny_corpus, small / files.MANIFEST / "below")
+
+
+def test_titles_that_no_file_can_hold_are_replaced(tiny_corpus, tmp_path):
+    titles = [None, 1863, "\ud800", *tiny_corpus.titles[3:]]
+    stored = store_corpus(replace(tiny_corpus, titles=titles), tmp_path / "titles", shard_documents=5.0)
+    assert list(stored.titles) == ["", "1863", "?", *tiny_corpus.titles[3:]]
+
+
+@pytest.mark.parametrize(
+    ("corpus", "size", "error", "message"),
+    [
+        ("rfc", 5, TypeError, "corpus is a str: give a Corpus"),
+        (None, 0, ValueError, "shard_documents is 0: give a whole number of at least 1"),
+        (None, "5", ValueError, "shard_documents is '5'"),
+    ],
+)
+def test_what_cannot_be_stored_is_named(tiny_corpus, corpus, size, error, message, tmp_path):
+    with pytest.raises(error, match=message):
+        store_corpus(corpus or tiny_corpus, tmp_path / "new", shard_documents=size)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_empty_corpus_is_stored(tiny_corpus, tmp_path):

@@ -140,13 +140,28 @@ def test_a_long_json_line_does_not_end_the_file(tmp_path, monkeypatch):
     assert [str(row) for row in chunk.bad] == [f"{path}, row 2: the line is longer than 100 characters: split it"]
 
 
-def test_rows_cells_and_files_over_the_limits_are_refused(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("name", "quote"), [("a.csv", '"'), ("a.tsv", '"'), ("b.csv", "")])
+def test_a_long_line_or_cell_of_a_table_does_not_end_the_file(name, quote, tmp_path, monkeypatch):
+    path = tmp_path / name
+    long = "war " * 100
+    lines = ["text", "peace", f"{quote}{long}{quote}", "trade", '"war', *["war"] * 50, "cotton", f'"{long}']
+    path.write_text("\n".join(lines))
+    monkeypatch.setattr(table_files, "MAX_TEXT", 100)
+    (chunk,) = table_files.open_table(path).read(["text"])
+    good = dict(zip(chunk.rows, chunk.cells["text"], strict=True))
+    assert (good[2], good[4]) == ("peace", "trade")
+    assert "cotton" in good.values()
+    said = [str(row) for row in chunk.bad]
+    assert said[0] == f"{path}, row 3: a line is longer than 100 characters: split it into rows"
+    assert said[-1].endswith("a line is longer than 100 characters: split it into rows")
+    if path.suffix == ".csv":
+        lost = "a cell is longer than 100 characters, so 25 more lines are lost: close every quote"
+        assert said[1] == f"{path}, row 5: {lost}"
+
+
+def test_rows_and_files_over_the_limits_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "a.csv"
     path.write_text("text\n" + f"{'peace ' * 50}\n" + "trade\n" * 3)
-    monkeypatch.setattr(table_files, "MAX_TEXT", 200)
-    with pytest.raises(CorpusError, match="line 2 is longer than 200 characters"):
-        build(path)
-    monkeypatch.setattr(table_files, "MAX_TEXT", 10_000)
     monkeypatch.setattr(building, "MAX_ROWS", 3)
     with pytest.raises(CorpusError, match="more than 3 rows. Build it on disk"):
         build(path)

@@ -38,6 +38,27 @@ def test_a_stream_in_any_pieces_gives_the_same_state_and_events(kind):
 
 
 @of_online
+def test_documents_of_an_interrupted_step_wait_for_the_next_one(kind, monkeypatch):
+    whole, interrupted = follower(kind), follower(kind)
+    expected = [event.documents_seen for event in whole.follow(ROWS)]
+    rows = iter(ROWS)
+    first = next(interrupted.follow(rows))
+
+    def interrupt(*arguments, **settings):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(interrupted.model, "partial_fit", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            next(interrupted.follow(rows))
+    assert (interrupted.num_waiting, interrupted.model.documents_seen_) == (4, 4)
+    rest = interrupted.follow(rows)
+    assert [first.documents_seen, *(event.documents_seen for event in rest)] == expected
+    assert bits(interrupted.model) == bits(whole.model)
+    assert interrupted.num_waiting == whole.num_waiting
+
+
+@of_online
 def test_a_growing_vocabulary_learns_as_one_that_is_known_from_the_start(kind):
     following, known = follower(kind), make(kind)
     for event in following.follow(ROWS[:8]):

@@ -64,6 +64,9 @@ def test_a_file_that_is_no_model_is_refused_with_the_remedy(tmp_path):
     np.savez(tmp_path / "other.npz", a=1)
     with pytest.raises(CheckpointError, match=r"other\.npz is not a complete checkpoint .*: give a file"):
         engine.load(tmp_path / "other.npz")
+    for read in (engine.load, lambda path: engine.OnlineHDP().fit(COUNTS, checkpoint=path)):
+        with pytest.raises(CheckpointError, match="is a folder: give the path of a checkpoint"):
+            read(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -72,6 +75,7 @@ def test_a_file_that_is_no_model_is_refused_with_the_remedy(tmp_path):
         ({"model": engine.GibbsHDP()}, TypeError, "give an estimator with partial_fit, such as OnlineHDP"),
         ({"model": engine.OnlineHDP}, TypeError, "give an estimator with partial_fit"),
         ({"corpus_size": "9"}, ValueError, "corpus_size is '9': give a whole number of at least 1, or None"),
+        ({"corpus_size": 10**400}, ValueError, "corpus_size is larger than 1,000,000,000,000,000,000: give a smaller"),
         ({"corpus_size": 0}, ValueError, "corpus_size is 0"),
         ({"is_population": True}, ValueError, "is_population=True needs corpus_size"),
         ({"drop_after": True}, ValueError, "drop_after is True: give a whole number"),
@@ -137,6 +141,13 @@ def test_a_build_without_words_leaves_nothing_in_the_way_of_the_next(tmp_path):
         (lambda: engine.load_corpus("table.csv", words="german"), TypeError, "words is 'german': give WordChoices"),
         (lambda: list(engine.Follower(engine.OnlineHDP()).follow(5)), TypeError, "source is 5: give the path"),
         (lambda: list(engine.Follower(engine.OnlineHDP()).follow(None)), TypeError, "source is None: give the path"),
+        (lambda: list(engine.Follower(engine.OnlineHDP()).follow("")), CorpusError, "source is '': give the path"),
+        (lambda: list(engine.Follower(engine.OnlineHDP()).follow("a\0b")), CorpusError, "source is .*: give the path"),
+        (
+            lambda: list(engine.Follower(engine.OnlineHDP()).follow("missing.jsonl")),
+            CorpusError,
+            r"missing.jsonl cannot be read \(No such file or directory\): give the path of a JSON-lines file",
+        ),
         (lambda: engine.WordChoices(languages=5), ValueError, "languages is 5. Use a tuple of names"),
     ],
 )
@@ -154,7 +165,10 @@ def test_other_mistakes_have_a_remedy(call, kind, message):
         ({"words": "german"}, TypeError, "words is 'german': give WordChoices"),
         ({"source": None}, TypeError, "source is None: give a file, a folder or an address, or a list of them"),
         ({"source": ["table.csv", 5]}, TypeError, r"source is \['table.csv', 5\]: give a file"),
+        ({"source": ""}, CorpusError, "The path of a source is empty. Name a file or a folder"),
         ({"to": None}, TypeError, "to is None: give the folder to make"),
+        ({"to": ""}, CorpusError, "The path of the folder is empty: give the folder to make"),
+        ({"to": "a\0b"}, CorpusError, r"Cannot write .*b.: choose a name without a NUL character"),
     ],
 )
 def test_a_build_refuses_wrong_arguments_and_makes_nothing(given, kind, message, tmp_path, monkeypatch):
@@ -175,3 +189,15 @@ def test_a_column_that_is_no_text_is_named(tmp_path):
     (tmp_path / "table.csv").write_text("text\nwar\n")
     with pytest.raises(CorpusError, match=r"table\.csv has no column 3\. Choose one of 'text'"):
         engine.load_corpus(tmp_path / "table.csv", text=3)
+
+
+def test_whole_numbers_may_be_floats(tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("text\nwar and navy\ntrade and cotton\n")
+    built = engine.build(table, to=tmp_path / "built", text="text", max_memory=1e9, shard_documents=np.float64(500.0))
+    model = engine.OnlineLDA(max_topics=2, batch_size=2, random_state=0).partial_fit(built, corpus_size=1e3)
+    expected = engine.OnlineLDA(max_topics=2, batch_size=2, random_state=0).partial_fit(built, corpus_size=1000)
+    np.testing.assert_array_equal(model.components_, expected.components_)
+    assert engine.Follower(engine.OnlineLDA(), drop_after=5.0).drop_after == 5
+    with pytest.raises(ValueError, match="max_memory is inf: give a whole number of at least 1"):
+        engine.build(table, to=tmp_path / "again", max_memory=float("inf"))

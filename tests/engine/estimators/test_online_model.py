@@ -27,6 +27,25 @@ def test_an_interrupted_fit_keeps_the_last_complete_step_and_continues_from_it(k
 
 
 @of_online
+def test_documents_of_an_interrupted_partial_fit_do_not_count(kind, tiny_corpus, monkeypatch):
+    model, expected, take_step = make(kind), make(kind), online_model.take_step
+
+    def interrupt(algorithm, config, state, batch, *others):
+        if 8 in batch.doc_ids:
+            raise KeyboardInterrupt
+        return take_step(algorithm, config, state, batch, *others)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(online_model, "take_step", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            model.partial_fit(tiny_corpus, corpus_size=100)
+    expected.partial_fit(tiny_corpus.select(range(8)), corpus_size=100)
+    assert model.documents_seen_ == expected.documents_seen_ == 8
+    rest = tiny_corpus.select(range(8, 12))
+    assert bits(model.partial_fit(rest, corpus_size=100)) == bits(expected.partial_fit(rest, corpus_size=100))
+
+
+@of_online
 def test_a_stream_of_known_length_gives_the_same_model_as_fit(kind, tiny_corpus):
     whole = make(kind, passes=1).fit(tiny_corpus)
     stream = make(kind)

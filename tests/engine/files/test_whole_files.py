@@ -12,6 +12,7 @@ from stickbreaker.engine.files.whole_files import (
     FileError,
     building,
     claim,
+    find_new_folder,
     open_synced,
     remove_leftovers,
     replacing,
@@ -33,6 +34,19 @@ with replacing(folder / "a.txt") as file, building(folder / "b") as work:
 def fail(file):
     file.write(b"half of it")
     raise OSError("disk full")
+
+
+def test_a_path_that_names_nothing_is_refused(tmp_path):
+    for path, kind, message in (
+        ("", FileError, "is empty: give the folder to make"),
+        (None, TypeError, "The folder is None: give the path of the folder to make"),
+        (tmp_path / "a\0b", FileError, "choose a name without a NUL character"),
+    ):
+        with pytest.raises(kind, match=message):
+            find_new_folder(path)
+    with pytest.raises(FileError, match="choose a name without a NUL character"), replacing(tmp_path / "a\0b"):
+        pass
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_written_file_replaces_the_old_one(tmp_path):

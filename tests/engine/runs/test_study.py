@@ -197,6 +197,17 @@ def test_an_impossible_study_is_refused_when_it_is_declared(wrong, message):
         Study(**({"systems": ("hdp",)} | wrong))
 
 
+@pytest.mark.parametrize("number", [0, -1, "2", 2.5, None])
+def test_an_impossible_number_of_processes_is_named(number, tmp_path):
+    with pytest.raises(ValueError, match="num_processes is .*: give a whole number of at least 1"):
+        run_study(Study(("hdp",)), tmp_path / "study", num_processes=number)
+
+
+def test_a_corpus_of_a_study_may_be_a_path(tmp_path):
+    path = tmp_path / "mine"
+    assert Study(("hdp",), (path,)).cells() == Study(("hdp",), (str(path),)).cells()
+
+
 def test_a_changed_file_is_another_corpus(declared, notes):
     before = declared.cells()[0].key()
     Path(notes).write_text("text\n" + "army navy\npeace ship\n" * 50)
