@@ -1,6 +1,7 @@
 """One run being written down: updates in, `Progress` out. Only the runner's thread touches it."""
 
 import json
+import secrets
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
@@ -84,6 +85,7 @@ class Record:
     ) -> None:
         self._find_client = find_client
         self.spec, self.run_id, self._clock = spec, run_id, clock
+        self.topics_key = secrets.token_hex(8)
         self.status, self.message, self.compile_share = "ready", "", 0.0
         self.is_over = self.is_kept = False
         self.documents_seen = self.batch_size = 0
@@ -178,6 +180,7 @@ class Record:
             return None
         return Model(
             run_id=self.run_id,
+            topics_key=self.topics_key,
             algorithm=spec.algorithm,
             config=spec.config,
             state=self._state,
@@ -271,6 +274,7 @@ class Record:
             "is_over": self.is_over,
             "is_kept": self.is_kept,
             "kept_key": self.kept_key,
+            "topics_key": self.topics_key,
             "status": self.status,
             "message": self.message,
             "marks": write_marks(self._marks),
@@ -380,6 +384,7 @@ class Record:
         return Progress(
             version=version,
             run_id=self.run_id,
+            topics_key=self.topics_key,
             status=self.status,
             message=self.message,
             compile_share=self.compile_share,

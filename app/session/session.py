@@ -185,7 +185,7 @@ class Session:
     def _note_topic(self) -> None:
         """Note whether a topic is selected in the reading of an earlier run, shown until the present run has one."""
         run = self._run
-        is_earlier = run is not None and _is_of_earlier_run(run.reader.job, run.runner.progress)
+        is_earlier = run is not None and _has_other_topics(run.reader.job, run.runner.progress)
         self._has_earlier_topic = is_earlier and self.tabs.value in READING_PAGES
 
     def _drop_earlier_topic(self) -> None:
@@ -316,7 +316,8 @@ class Session:
         with pn.io.hold(self.document):
             has_moved = before is None or before[:2] != seen[:2]
             if before is not None and 0 < before[0].run_id != progress.run_id:
-                self.selection.leave_run(before[0].corpus_name == progress.corpus_name)
+                has_same_topics = before[0].topics_key == progress.topics_key
+                self.selection.leave_run(before[0].corpus_name == progress.corpus_name, has_same_topics)
             if has_moved:
                 settings = self.watched_settings if self.is_watching else self.controls
                 for view in (self.header, settings, self.player):
@@ -390,7 +391,7 @@ class Session:
         if progress.documents_seen and job.status != "failed" and (is_new or progress.status == "finished"):
             self._run.reader.ask()
             job = self._run.reader.job
-        if not _is_of_earlier_run(job, progress):
+        if not _has_other_topics(job, progress):
             self._drop_earlier_topic()
         for view in self.readers.on_page(self.tabs.value):
             self._attempt(view.read, job, progress)
@@ -619,3 +620,8 @@ class Session:
 def _is_of_earlier_run(job: ReadingJob, progress: Progress) -> bool:
     """Whether a reading is that of an earlier run."""
     return job.reading is not None and job.reading.model.run_id != progress.run_id
+
+
+def _has_other_topics(job: ReadingJob, progress: Progress) -> bool:
+    """Whether the numbers of topics mean other topics in a reading than in the present run."""
+    return job.reading is not None and job.reading.model.topics_key != progress.topics_key
