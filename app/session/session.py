@@ -129,6 +129,7 @@ class Session:
         self.hood = self._make_hood()
         self._follow_choices()
         self.side, self.drawer = pn.Column(sizing_mode="stretch_width", margin=0), SideDrawer(margin=0)
+        self.history = BrowserHistory(self.address.go_back, margin=0)
         self.sharing = Sharing()
         self._take_role(service.may_watch(self._visitor))
         self._first = service.preview(self._visitor, self._link.spec)
@@ -315,6 +316,7 @@ class Session:
         before, self.seen = self.seen, seen
         with pn.io.hold(self.document):
             has_moved = before is None or before[:2] != seen[:2]
+            self.history.topics_key = progress.topics_key
             if before is not None and 0 < before[0].run_id != progress.run_id:
                 has_same_topics = before[0].topics_key == progress.topics_key
                 self.selection.leave_run(before[0].corpus_name == progress.corpus_name, has_same_topics)
@@ -585,7 +587,7 @@ class Session:
         make_parts = {name: own.get(name, partial(self.readers.parts, name)) for name in ALL_PAGES}
         self.pages = Pages(make_parts, self.readers.note)
         fixes = (TypedNumbers(margin=0), UndrawnFigures(margin=0), self.drawer)
-        unseen = (self.bring, Keyboard(), *fixes, BrowserHistory(self.address.go_back, margin=0))
+        unseen = (self.bring, Keyboard(), *fixes, self.history)
         above = lay_in_lines(self.tabs, self.player, sizing_mode="stretch_width")
         parts = (self.header, self.sharing, above, self.names_note, *self.pages.columns, *unseen)
         return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12), styles=NO_HEIGHT_LIMIT)
