@@ -38,9 +38,9 @@ def test_a_topic_is_named_and_leads_to_its_words_and_to_a_document(dashboard):
     expect(page.get_by_text(re.compile("^in the lists from [0-9,]+"))).not_to_have_count(0)
     page.get_by_role("button", name=re.compile("^open: ")).first.click()
     expect(page.get_by_text("not in the order of the text")).to_be_visible()
-    expect(page.get_by_text(re.compile(r"documents with the large one \(at least 10 %\)"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"documents with “the large one” \(at least 10 %\)"))).to_be_visible()
     page.get_by_role("slider", name="Minimum topic share, %").fill("60")
-    expect(page.get_by_text(re.compile(r"documents with the large one \(at least 60 %\)"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"documents with “the large one” \(at least 60 %\)"))).to_be_visible()
     dashboard.button("Live").click()
     expect(page.get_by_text("the large one", exact=True).first).to_be_visible()
 
