@@ -630,8 +630,11 @@ class BrowserHistory(PlainScript):
     Panel 1.9 adds an entry to the browser's history at every change of the address, and changes nothing on the page
     when the user goes back (https://github.com/holoviz/panel/issues/7357). Here another page, topic, document or span
     of time adds an entry. A change of the settings replaces the present one, and so does the first topic, which a page
-    selects by itself. `on_back(query)` is called with the query of the entry that the user goes to.
+    selects by itself. `on_back(query)` is called with the query of the entry that the user goes to, without its topic
+    and moment if they belong to an earlier run.
     """
+
+    topics_key = param.String(doc="The runs with the same key have the same topics.")
 
     _esm = read_fix("browser_history")
 

@@ -28,9 +28,10 @@ def describe_preview(seen: Preview, shorten: Callable[[str], str] = str) -> str:
         FILE_IS_DOCUMENT if has_files else "",
     ]
     if seen.date_span:
-        parts.append(f"Dates from {seen.date_span[0]} to {seen.date_span[1]}.")
+        span = _describe_span(seen.date_span)
+        parts.append(f"Dates from {span}." if " to " in span else f"All dates: {span}.")
     elif seen.columns:
-        parts.append("No dates: the documents keep the order of the file.")
+        parts.append(f"No dates: the documents keep the order of the {'files' if has_files else 'file'}.")
     if seen.num_undated:
         parts.append(f"Without a date: {count(seen.num_undated, unit)}, skipped unless you choose no date column.")
     parts.append(describe_language(seen))
@@ -122,6 +123,11 @@ def describe_own(about: OwnCorpus) -> str:
 
 
 def _describe_size(about: OwnCorpus) -> str:
-    span = f", {about.date_span[0]} to {about.date_span[1]}" if about.date_span else ""
+    span = f", {_describe_span(about.date_span)}" if about.date_span else ""
     size = f"{count(about.vocab_size, 'word')}, {count(about.num_tokens, 'token')}"
     return f"{count(about.num_documents, 'document')}, {size}{span}"
+
+
+def _describe_span(span: tuple[str, str]) -> str:
+    first, last = span
+    return first if first == last else f"{first} to {last}"

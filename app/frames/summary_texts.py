@@ -110,7 +110,8 @@ def describe_names(returned: ReturnedNames) -> str:
         return ""
     names = f"{'name' if total == 1 else count(total, 'name')} kept for this corpus"
     if not number:
-        return f"No topic of this run is similar to the {names}. They are kept for later runs."
+        kept = "It is" if total == 1 else "They are"
+        return f"No topic of this run fits the {names}. {kept} kept for later runs."
     most_similar = f"given to the most similar {'topic' if number == 1 else 'topics'}: {_list(returned.given)}"
     if number == total:
         return f"The {names} {'was' if number == 1 else 'were'} {most_similar}."

@@ -36,6 +36,11 @@ def read_kept_key(position: Position) -> str:
     return str(_read(position).get("kept_key", ""))
 
 
+def read_topics_key(position: Position) -> str:
+    """The key of the topics of a saved run; "" in files of earlier versions."""
+    return str(_read(position).get("topics_key", ""))
+
+
 def with_names(position: Position, names: Mapping[int, str]) -> Position:
     """Give the topics of a saved run these names, by id."""
     return with_page(position, names=list(names.items()))

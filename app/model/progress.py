@@ -163,6 +163,7 @@ class Progress:
 
     version: grows with every publication, across restarts too.
     run_id: grows with every restart; the key and title of a kept run.
+    topics_key: the same for a run and another pass of it, so that the numbers of topics mean the same topics.
     status: one of `STATUSES`, or "replayed" (`replay.rewind`).
     message: why the run waits, what it compiles, or how it failed.
     cluster_fault: why no run can learn on the cluster, if the run failed because of that.
@@ -184,6 +185,7 @@ class Progress:
 
     version: int = 0
     run_id: int | tuple[str, str] = 0
+    topics_key: str = ""
     status: str = "ready"
     message: str = ""
     cluster_fault: str = ""

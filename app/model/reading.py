@@ -36,6 +36,7 @@ class Model:
     train: the documents of the corpus that the run learns from, in reading order. first_readings: `FirstReadings` of
     the run, which keep growing. checkpoints: the columns of its word lists. labels: of its topics, by id; label_with:
     as for `label_topics`. num_in_corpus: the documents of the whole corpus, where `corpus` is a sample of it.
+    topics_key: as in `Progress`.
     """
 
     run_id: int
@@ -50,6 +51,7 @@ class Model:
     labels: Mapping[int, str] = field(default_factory=dict)
     label_with: Labeller | None = None
     num_in_corpus: int = 0
+    topics_key: str = ""
 
 
 @dataclass(frozen=True, eq=False)

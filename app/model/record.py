@@ -1,6 +1,7 @@
 """One run being written down: updates in, `Progress` out. Only the runner's thread touches it."""
 
 import json
+import secrets
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
@@ -85,6 +86,7 @@ class Record:
     ) -> None:
         self._find_client = find_client
         self.spec, self.run_id, self._clock = spec, run_id, clock
+        self.topics_key = secrets.token_hex(8)
         self.status, self.message, self.compile_share = "ready", "", 0.0
         self._cluster_fault = ""
         self.is_over = self.is_kept = False
@@ -180,6 +182,7 @@ class Record:
             return None
         return Model(
             run_id=self.run_id,
+            topics_key=self.topics_key,
             algorithm=spec.algorithm,
             config=spec.config,
             state=self._state,
@@ -273,6 +276,7 @@ class Record:
             "is_over": self.is_over,
             "is_kept": self.is_kept,
             "kept_key": self.kept_key,
+            "topics_key": self.topics_key,
             "status": self.status,
             "message": self.message,
             "marks": write_marks(self._marks),
@@ -384,6 +388,7 @@ class Record:
         return Progress(
             version=version,
             run_id=self.run_id,
+            topics_key=self.topics_key,
             status=self.status,
             message=self.message,
             cluster_fault=self._cluster_fault,

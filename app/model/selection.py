@@ -18,8 +18,12 @@ class Selection(param.Parameterized):
     moment = param.Integer(default=None, allow_None=True, doc="Documents read at the moment to replay; None: now.")
     span = param.Tuple(default=None, length=2, allow_None=True, doc="First and last date, datetime64[D], both in it.")
 
-    def leave_run(self, is_same_corpus: bool) -> None:
-        """Clear the topic and the moment of a run; for another corpus also its word, document and span."""
-        self.param.update(topic=None, moment=None, pointed_topic=None, pointed_word=None)
+    def leave_run(self, is_same_corpus: bool, has_same_topics: bool = False) -> None:
+        """Clear the moment of a run, and its topic unless the next run has it too.
+
+        For another corpus, also clear the word, the document and the span.
+        """
+        topic = self.topic if has_same_topics else None
+        self.param.update(topic=topic, moment=None, pointed_topic=None, pointed_word=None)
         if not is_same_corpus:
             self.param.update(word=None, document=None, span=None)

@@ -47,18 +47,32 @@ export function render({model}) {
     }, RESTORE_MILLISECONDS)
   }
 
+  const withTopics = (state) => ({...state, topicsKey: model.topics_key})
+  const noteTopics = () => {
+    if (model.topics_key && !window.history.state?.topicsKey) {
+      window.history.replaceState(withTopics(window.history.state), "", window.location.href)
+    }
+  }
+  // In another run the same numbers mean another topic and another moment.
+  function leaveTopic() {
+    const address = new URL(window.location.href)
+    for (const name of ["topic", "moment"]) { address.searchParams.delete(name) }
+    window.history.replaceState(withTopics(window.history.state), "", address.href)
+  }
+
   window.history.pushState = (state, unused, url) => {
     const next = new URL(url, window.location.href)
     if (next.href === window.location.href) { return }
     const isNew = withoutSelection(next.search) === withoutSelection(window.location.search)
       && isSelected(new URLSearchParams(window.location.search), new URLSearchParams(next.search))
       && performance.now() - pushedAt > SAME_ACTION_MILLISECONDS
-    if (!isNew) { window.history.replaceState(state, unused, url); return }
+    if (!isNew) { window.history.replaceState(withTopics(state), unused, url); return }
     pushedAt = performance.now()
     window.history.replaceState({...window.history.state, scrolled}, "", window.location.href)
-    push.call(window.history, state, unused, url)
+    push.call(window.history, withTopics(state), unused, url)
   }
   const goBack = (event) => {
+    if (event.state?.topicsKey !== model.topics_key) { leaveTopic() }
     model.send_msg({query: window.location.search})
     if (event.state?.scrolled) { restore(event.state.scrolled) }
   }
@@ -66,6 +80,8 @@ export function render({model}) {
   for (const kind of presses) { window.addEventListener(kind, noteScrolled, {capture: true}) }
   window.addEventListener("wheel", stopRestoring, {capture: true, passive: true})
   window.addEventListener("popstate", goBack)
+  model.on("topics_key", noteTopics)
+  noteTopics()
   model.on("remove", () => {
     window.history.pushState = push
     stopRestoring()

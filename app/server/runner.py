@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from stickbreaker import engine
 from stickbreaker.app.model.kept_runs import make_key
 from stickbreaker.app.model.limits import RUN_MEMORY, find_limit
-from stickbreaker.app.model.page_notes import read_spec
+from stickbreaker.app.model.page_notes import read_spec, read_topics_key
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.record import Names, Record
@@ -265,7 +265,7 @@ class Runner:
             renamed = self._record if names or undoes else None
             forgotten = self._rename(names, undoes)
             if spec is not None:
-                left = self._record_new(spec)
+                left = self._record_new(spec, saved)
             if changed is not None and self._record is not None:
                 self._record.change(changed)
         if renamed is not None:
@@ -304,8 +304,8 @@ class Runner:
             topic_names.undo()
         return {topic_names.rename(topic_id, name) for topic_id, name in names.items()} - {""}
 
-    def _record_new(self, spec: RunSpec) -> Record | None:
-        """Begin a record, and return the one before it where that has learned."""
+    def _record_new(self, spec: RunSpec, saved: Position | None) -> Record | None:
+        """Begin a record of this spec, or of a saved run, and return the one before it where that has learned."""
         left = self._record if self._record is not None and self._record.documents_seen else None
         if left is not None:
             left.stand_still()
@@ -317,6 +317,8 @@ class Runner:
         waits = FIRST_SAVE_SECONDS if self.seconds_per_batch == 0 else float("-inf")
         self._saved_at, self._num_saved, self._is_unsaved = self._clock() - SAVE_SECONDS + waits, 0, False
         self._record = Record(spec, self._num_runs, self._clock, self._names, self._find_client)
+        if saved is not None:
+            self._record.topics_key = read_topics_key(saved) or self._record.topics_key
         return left
 
     def _hand_over(self, record: Record, progress: Progress) -> None:

@@ -129,6 +129,7 @@ class Session:
         self.hood = self._make_hood()
         self._follow_choices()
         self.side, self.drawer = pn.Column(sizing_mode="stretch_width", margin=0), SideDrawer(margin=0)
+        self.history = BrowserHistory(self.address.go_back, margin=0)
         self.sharing = Sharing()
         self._take_role(service.may_watch(self._visitor))
         self._first = service.preview(self._visitor, self._link.spec)
@@ -185,7 +186,7 @@ class Session:
     def _note_topic(self) -> None:
         """Note whether a topic is selected in the reading of an earlier run, shown until the present run has one."""
         run = self._run
-        is_earlier = run is not None and _is_of_earlier_run(run.reader.job, run.runner.progress)
+        is_earlier = run is not None and _has_other_topics(run.reader.job, run.runner.progress)
         self._has_earlier_topic = is_earlier and self.tabs.value in READING_PAGES
 
     def _drop_earlier_topic(self) -> None:
@@ -315,8 +316,10 @@ class Session:
         before, self.seen = self.seen, seen
         with pn.io.hold(self.document):
             has_moved = before is None or before[:2] != seen[:2]
+            self.history.topics_key = progress.topics_key
             if before is not None and 0 < before[0].run_id != progress.run_id:
-                self.selection.leave_run(before[0].corpus_name == progress.corpus_name)
+                has_same_topics = before[0].topics_key == progress.topics_key
+                self.selection.leave_run(before[0].corpus_name == progress.corpus_name, has_same_topics)
             if has_moved:
                 settings = self.watched_settings if self.is_watching else self.controls
                 for view in (self.header, settings, self.player):
@@ -390,7 +393,7 @@ class Session:
         if progress.documents_seen and job.status != "failed" and (is_new or progress.status == "finished"):
             self._run.reader.ask()
             job = self._run.reader.job
-        if not _is_of_earlier_run(job, progress):
+        if not _has_other_topics(job, progress):
             self._drop_earlier_topic()
         for view in self.readers.on_page(self.tabs.value):
             self._attempt(view.read, job, progress)
@@ -584,7 +587,7 @@ class Session:
         make_parts = {name: own.get(name, partial(self.readers.parts, name)) for name in ALL_PAGES}
         self.pages = Pages(make_parts, self.readers.note)
         fixes = (TypedNumbers(margin=0), UndrawnFigures(margin=0), self.drawer)
-        unseen = (self.bring, Keyboard(), *fixes, BrowserHistory(self.address.go_back, margin=0))
+        unseen = (self.bring, Keyboard(), *fixes, self.history)
         above = lay_in_lines(self.tabs, self.player, sizing_mode="stretch_width")
         parts = (self.header, self.sharing, above, self.names_note, *self.pages.columns, *unseen)
         return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12), styles=NO_HEIGHT_LIMIT)
@@ -619,3 +622,8 @@ class Session:
 def _is_of_earlier_run(job: ReadingJob, progress: Progress) -> bool:
     """Whether a reading is that of an earlier run."""
     return job.reading is not None and job.reading.model.run_id != progress.run_id
+
+
+def _has_other_topics(job: ReadingJob, progress: Progress) -> bool:
+    """Whether the numbers of topics mean other topics in a reading than in the present run."""
+    return job.reading is not None and job.reading.model.topics_key != progress.topics_key

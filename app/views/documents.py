@@ -163,7 +163,7 @@ class DocumentBrowser(Viewer):
             return
         more = f"; the first {NUM_FOUND} are listed" if len(rows) > NUM_FOUND else ""
         of_topic = topic_id if position is not None else None
-        about = "" if of_topic is None else f" with {self._progress.topic_title(of_topic)} (at least {least} %)"
+        about = "" if of_topic is None else f" with “{self._progress.topic_title(of_topic)}” (at least {least} %)"
         if topic is not None and not len(rows):
             elsewhere = find_documents(reading, asked, None, self._selection.span, self._order.value, in_text)
             more = f". Without “{self._topic.label}”: {count(len(elsewhere), 'document')}." if len(elsewhere) else ""

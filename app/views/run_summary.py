@@ -1,5 +1,6 @@
 """What the run is doing, in one sentence, with its two main numbers: the top of the live page."""
 
+import re
 from collections.abc import Sequence
 from html import escape
 
@@ -10,12 +11,14 @@ from stickbreaker.app.frames.summary_texts import describe_reading, list_figures
 from stickbreaker.app.model.progress import Progress
 
 HINT = "Each column shows what a topic was about at that point."
+DATE = r"\d+-\d\d(-\d\d)?"
 STYLE = """
 :host { color: var(--panel-on-surface-color, #222); }
 .summary { display: flex; flex-wrap: wrap; gap: 4px 28px; align-items: center; justify-content: space-between; }
 .says { flex: 1 1 360px; min-width: 0; }
 .says p { margin: 0; font-size: 13px; }
 .says p:first-child { font-size: 18px; line-height: 1.3; }
+.date { white-space: nowrap; }
 dl { display: flex; gap: 28px; margin: 0; }
 dt { font-size: 13px; }
 dd { margin: 0; font-size: 13px; }
@@ -43,8 +46,9 @@ class RunSummary(Viewer):
             f"<div><dt>{label}</dt><dd><strong>{value}</strong> {unit}</dd></div>"
             for label, value, unit in list_figures(progress)
         )
+        says = re.sub(DATE, r"<span class='date'>\g<0></span>", escape(describe_reading(progress)))
         text = (
-            f"<div class='summary'><div class='says'><p>{escape(describe_reading(progress))}</p>"
+            f"<div class='summary'><div class='says'><p>{says}</p>"
             f"<p>{HINT}</p></div><dl>{figures}</dl></div>"
         )
         if text != self._pane.object:

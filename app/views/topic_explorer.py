@@ -29,6 +29,7 @@ from stickbreaker.app.widgets.pick_list import PickList
 RELEVANCE = 0.6
 WORDS = "Words"
 EMPTY = "Available once the corpus has been read."
+ONLY_TOPIC = "This is the only topic in use."
 
 
 class TopicExplorer(Viewer):
@@ -191,7 +192,7 @@ class TopicExplorer(Viewer):
             self.near.show([], self._explain())
             self.typical.show([], self._explain())
             return
-        self.near.show(nearest_rows(reading, position, self._progress.topic_title), self._explain())
+        self.near.show(nearest_rows(reading, position, self._progress.topic_title), ONLY_TOPIC)
         if reading.doc_shares is None:
             self.typical.show([], "Available once all documents have been read.")
             return

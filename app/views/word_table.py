@@ -92,7 +92,7 @@ class WordTable(Viewer):
 
     def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
         """Show this progress; does nothing between checkpoints. A new run starts with the default topics."""
-        if progress.run_id != self._progress.run_id:
+        if progress.topics_key != self._progress.topics_key:
             self.is_chosen = False
         self._progress = progress
         self._draw()

@@ -38,9 +38,9 @@ def test_a_topic_is_named_and_leads_to_its_words_and_to_a_document(dashboard):
     expect(page.get_by_text(re.compile("^in the lists from [0-9,]+"))).not_to_have_count(0)
     page.get_by_role("button", name=re.compile("^open: ")).first.click()
     expect(page.get_by_text("not in the order of the text")).to_be_visible()
-    expect(page.get_by_text(re.compile(r"documents with the large one \(at least 10 %\)"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"documents with “the large one” \(at least 10 %\)"))).to_be_visible()
     page.get_by_role("slider", name="Minimum topic share, %").fill("60")
-    expect(page.get_by_text(re.compile(r"documents with the large one \(at least 60 %\)"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"documents with “the large one” \(at least 60 %\)"))).to_be_visible()
     dashboard.button("Live").click()
     expect(page.get_by_text("the large one", exact=True).first).to_be_visible()
 
@@ -187,3 +187,18 @@ def test_under_the_hood_the_topic_of_a_slot_is_the_one_whose_arrows_are_drawn(fi
     expect(page.get_by_text(f"Shown for {topic}, from")).to_be_visible()
     found = Axe().run(page).response["violations"]
     assert [each["id"] for each in found] == []
+
+
+def test_the_back_button_does_not_select_a_topic_of_an_earlier_run(dashboard):
+    page = dashboard.page
+    dashboard.button("Topics").click()
+    expect(page).to_have_url(re.compile("page=Topics&topic="))
+    dashboard.button("Live").click()
+    expect(page).to_have_url(re.compile("&topic="))
+    expect(page).not_to_have_url(re.compile("page=Topics"))
+    dashboard.button("Restart").click()
+    expect(page).not_to_have_url(re.compile("topic="))
+    page.go_back()
+    expect(page).not_to_have_url(re.compile("topic="))
+    page.go_back()
+    expect(page).to_have_url(re.compile("page=Topics"))

@@ -182,7 +182,8 @@ def test_saved_names_return_and_files_of_earlier_versions_have_none_that_were_gi
             ReturnedNames(dict(enumerate("abcdefg")), 7),
             "The 7 names kept for this corpus were given to the most similar topics: a, b, c, d, e and 2 others.",
         ),
-        (ReturnedNames({}, 2), "No topic of this run is similar to the 2 names kept for this corpus."),
+        (ReturnedNames({}, 2), "No topic of this run fits the 2 names kept for this corpus. They are kept"),
+        (ReturnedNames({}, 1), "No topic of this run fits the name kept for this corpus. It is kept for later runs."),
         (ReturnedNames({}, 2, "The disk is full."), "The disk is full."),
     ],
 )

@@ -407,3 +407,22 @@ def test_a_topic_stays_selected_while_its_run_continues_and_in_its_replay(sessio
     session.selection.moment = 50
     session.look()
     assert session.selection.topic == other
+
+
+def test_topics_stay_selected_in_another_pass_of_their_run(session, until):
+    _, other = read_on_topics(session, until)
+    session.selection.topic = other
+    session.tabs.value = LIVE
+    session.table.show(other)
+    session.extend()
+    until(lambda: session.run.runner.progress.run_id == 2)
+    session.look()
+    assert (session.selection.topic, session.selection.moment) == (other, None)
+    session.tabs.value = TOPICS
+    # Until the new pass is read, Topics shows the previous reading, whose numbers mean the same topics.
+    session.selection.topic = None
+    session.selection.topic = other
+    read_on_topics(session, until)
+    assert session.selection.topic == other
+    assert other in session.table.topics
+    assert session.table.is_chosen

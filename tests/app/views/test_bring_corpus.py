@@ -388,3 +388,20 @@ def test_a_page_lists_at_most_a_hundred_bad_rows(tmp_path):
 @pytest.mark.parametrize(("sample", "is_told"), [(3, False), (99, False), (100, True), (1_000, True)])
 def test_a_corpus_can_be_built_even_if_a_small_sample_has_no_words(sample, is_told):
     assert bool(explain_no_word(WordEffect(0, 0, 50, sample, (), sample, 1_000))) == is_told
+
+
+def test_a_corpus_of_one_day_has_one_date_and_a_folder_has_files(view, tmp_path):
+    dated = tmp_path / "dated.csv"
+    dated.write_text("text,date\npeace and war,1999-01-01\ntariff and trade,1999-01-01\n")
+    look(view, dated)
+    assert "All dates: 1999-01-01." in view.columns.facts.object
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name in ("a", "b"):
+        (folder / f"{name}.txt").write_text(f"peace and war in {name}")
+    look(view, folder)
+    assert "No dates: the documents keep the order of the files." in view.columns.facts.object
+    view.name_field.value = "dated"
+    look(view, dated)
+    asyncio.run(view.build_corpus(None))
+    assert describe_own(list_own()[0]).startswith("2 documents, 4 words, 4 tokens, 1999-01-01, with its text")

@@ -42,7 +42,7 @@ def test_documents_of_a_topic_have_a_tenth_of_it_or_the_share_of_the_slider(job,
         if percent != 10:
             browser.least.value = percent
         assert browser.count.object.startswith(f"<p style='margin:4px 0'>{(shares >= percent / 100).sum()} document")
-        assert f"(at least {percent} %)" in browser.count.object
+        assert f" with “topic {selection.topic}” (at least {percent} %)" in browser.count.object
     selection.topic = None
     assert not browser.least.visible
 
@@ -55,6 +55,15 @@ def test_documents_without_dates_are_not_said_to_have_some(job, progress):
     model = replace(job.reading.model, corpus=undated)
     browser.read(replace(job, reading=replace(job.reading, model=model)), progress)
     assert "date" not in browser.heading.object
+
+
+def test_the_list_of_nearest_topics_says_that_a_topic_is_the_only_one(job, progress):
+    selection = Selection()
+    explorer = TopicExplorer(selection, lambda topic_id, name: None)
+    reading = replace(job.reading, used=job.reading.used[:1], divergences=np.zeros((1, 1)))
+    explorer.read(replace(job, reading=reading), progress)
+    assert explorer.near.rows == []
+    assert explorer.near.note == "This is the only topic in use."
 
 
 def test_a_new_reading_updates_the_heat_map_and_keeps_its_zoom(job, progress):
@@ -82,12 +91,12 @@ def test_a_topic_selected_in_one_view_is_selected_in_all_and_all_show_its_name(j
     assert selection.topic == job.reading.summary.topic_ids[job.reading.used[0]]
     other = int(job.reading.summary.topic_ids[job.reading.used[1]])
     explorer.pick_topic(other)
-    assert f"with topic {other}" in documents.count.object
+    assert f"with “topic {other}” (" in documents.count.object
     explorer.name_field.value = "weather"
     assert named == [(other, "weather")]
     for view in views:
         view.read(job, replace(progress, names=MappingProxyType({other: "weather"})))
-    assert "with weather" in documents.count.object
+    assert "with “weather”" in documents.count.object
     assert any(option.startswith("weather") for option in explorer.topic.options)
 
 

@@ -20,6 +20,7 @@ from stickbreaker.app.panel_fixes import Echoes
 from stickbreaker.app.plots.curve_plots import SCORE_HELP
 from stickbreaker.app.views.curves import MERGING_LINE, ON_PAGE, Curves, first_value_note, help_html, legend_html
 from stickbreaker.app.views.rate_sketch import RateSketch, steps_taken
+from stickbreaker.app.views.run_summary import RunSummary
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.word_table import WordTable
 from stickbreaker.engine import find_algorithm
@@ -93,6 +94,14 @@ def test_every_view_can_show_an_empty_run_one_topic_only_unused_topics_an_end_an
     ):
         shown.update(each, ())
     assert shown.__panel__() is not None
+
+
+def test_no_line_of_the_summary_ends_within_a_date():
+    view, days = RunSummary(), (np.datetime64("2010-01-14"), np.datetime64("2021-12-28"))
+    view.update(progress(9, status="finished", settings=RunSettings(), date_span=days))
+    dates = "<span class='date'>2010-01-14</span> to <span class='date'>2021-12-28</span>."
+    assert dates in view.__panel__().object
+    assert ".date { white-space: nowrap; }" in view.__panel__().stylesheets[0]
 
 
 @pytest.mark.parametrize(("num_columns", "roles"), [(2, 0), (3, 2)])
@@ -247,7 +256,7 @@ def test_the_choice_of_topics_stays_until_it_is_reset_or_a_new_run_begins():
     assert len(view.topics) == len(by_rule) == 2
     view.show(next(topic_id for topic_id in range(3) if topic_id not in view.topics))
     assert len(view.topics) == 3
-    view.update(progress(3, run_id=2))
+    view.update(progress(3, run_id=2, topics_key="of the second run"))
     assert len(view.topics) == 2
 
 
