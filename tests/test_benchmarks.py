@@ -330,7 +330,7 @@ def test_routes_to_a_number_of_topics_give_the_same_run_at_a_limit_below_the_sta
     train, validation = split_corpus(few(NAME), RunSettings())
     monkeypatch.setattr(births, "divide_corpus", lambda name, seed: (train, validation, None))
     usual = births.warm_up.cool_to
-    rows = pd.DataFrame(births.measure(NAME, (20, 250), births.ROUTES, 0))
+    rows = pd.DataFrame(births.measure(NAME, (20, 250), births.ROUTES, 0, None))
     assert births.warm_up.cool_to is usual
     assert rows[rows["limit"] == 20]["own"].nunique() == 1
     larger = rows[rows["limit"] == 250].set_index("route")
@@ -357,7 +357,7 @@ def test_a_corpus_on_disk_is_built_from_simulated_texts_and_learned_in_pieces(fe
     scale.write_texts(texts, 600)
     rows = [scale.build_corpus(texts, folder, 600, minutes) for minutes in (0, 10)]
     assert [row["words"] for row in rows] == [None, load_corpus(folder).vocab_size]
-    pieces = [scale.learn(folder, minutes) for minutes in (0, 10)]
+    pieces = [scale.learn(folder, 100, 5, minutes) for minutes in (0, 10)]
     assert [(piece["from"], piece["to"]) for piece in pieces] == [(0, 100), (100, 540)]
     assert pieces[1]["nats"] < 0
     table = scale.tabulate(pieces)
