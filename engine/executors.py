@@ -60,10 +60,10 @@ def step(
             raise ValueError(f"Algorithm {algorithm.name!r} draws random numbers: give a generator.")
         return algorithm.step(config, state, batch, rng)
     expect, local, blend = algorithm.parts()
-    expectations = expect(config, state, batch)
 
     def sum_up() -> Any:
+        expectations = expect(config, state, batch)
         return reduce(add, map_shards(lambda part: local(config, expectations, part, rng), batch.documents, num_shards))
 
-    # No name here refers to the statistics, so that the algorithm can free their memory.
+    # No name here refers to the expectations and the statistics, so that their memory can be freed in `blend`.
     return blend(config, state, sum_up(), batch)

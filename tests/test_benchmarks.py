@@ -357,7 +357,7 @@ def test_a_corpus_on_disk_is_built_from_simulated_texts_and_learned_in_pieces(fe
     scale.write_texts(texts, 600)
     rows = [scale.build_corpus(texts, folder, 600, minutes) for minutes in (0, 10)]
     assert [row["words"] for row in rows] == [None, load_corpus(folder).vocab_size]
-    pieces = [scale.learn(folder, 100, 5, minutes) for minutes in (0, 10)]
+    pieces = [scale.learn(folder, 100, 5, 0, minutes) for minutes in (0, 10)]
     assert [(piece["from"], piece["to"]) for piece in pieces] == [(0, 100), (100, 540)]
     assert pieces[1]["nats"] < 0
     table = scale.tabulate(pieces)

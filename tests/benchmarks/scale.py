@@ -144,13 +144,14 @@ def build_corpus(path, folder, num_documents, minutes):
     return {**row, "from": round(first * num_documents), "to": round(last * num_documents), **took._asdict()}
 
 
-def learn(folder, batch_size, max_topics, minutes):
+def learn(folder, batch_size, max_topics, seed, minutes):
     """Learn from a corpus on disk until the minutes are over, from where the last call stopped."""
     config = replace(CONFIG, batch_size=batch_size, max_topics=max_topics)
     compile_algorithm(HDP, config)
     began, corpus, path = Clock.now(), load_corpus(folder), folder.with_suffix(".npz")
     resume = checkpoint.load(path) if path.exists() else None
-    prepared = prepare(HDP, config, corpus, SETTINGS)
+    settings = replace(SETTINGS, seed=seed)
+    prepared = prepare(HDP, config, corpus, settings)
     prepared_in = began.since().seconds
     began, first = Clock.now(), 0 if resume is None else resume.documents_seen
     updates = run(prepared, resume=resume)
@@ -161,9 +162,9 @@ def learn(folder, batch_size, max_topics, minutes):
     if update.is_last:
         path.unlink(missing_ok=True)
     else:
-        checkpoint.save(path, Position("hdp", prepared.config, SETTINGS, last.state, last.documents_seen, 0.0))
+        checkpoint.save(path, Position("hdp", prepared.config, settings, last.state, last.documents_seen, 0.0))
     nats = update.held_out.nats_per_word if update.held_out else None
-    row = {"part": "learn", "documents": corpus.num_documents, "S": batch_size, "K": max_topics}
+    row = {"part": "learn", "documents": corpus.num_documents, "S": batch_size, "K": max_topics, "seed": seed}
     row |= {"prepare_seconds": prepared_in, "topics": len(rank_topics(last.state.expected_tokens)), "nats": nats}
     return {**row, "from": first, "to": last.documents_seen, **took._asdict()}
 
@@ -302,6 +303,7 @@ def main():
     parser.add_argument("--words", type=int, nargs="+", default=VOCAB_SIZES, help="of `words` and `models`")
     parser.add_argument("--batch-size", type=int, default=CONFIG.batch_size, help="of `learn` and `words`")
     parser.add_argument("--max-topics", type=int, default=CONFIG.max_topics, help="of `learn`")
+    parser.add_argument("--seeds", type=int, default=1, help="of `learn`")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     arguments.folder.mkdir(exist_ok=True)
@@ -321,8 +323,9 @@ def main():
         for size, seed in product(arguments.words, range(3)):
             rows += in_process(learn_models, size, arguments.documents[0], seed)
     elif arguments.part == "learn":
-        for folder in folders:
-            rows += in_process(learn, folder, arguments.batch_size, arguments.max_topics, arguments.minutes)
+        sizes = arguments.batch_size, arguments.max_topics
+        for folder, seed in product(folders, range(arguments.seeds)):
+            rows += in_process(learn, folder, *sizes, seed, arguments.minutes)
     else:
         for number, folder in zip(arguments.documents, folders, strict=True):
             texts = arguments.folder / f"{number}.parquet"
