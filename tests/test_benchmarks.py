@@ -357,7 +357,7 @@ def test_a_corpus_on_disk_is_built_from_simulated_texts_and_learned_in_pieces(fe
     scale.write_texts(texts, 600)
     rows = [scale.build_corpus(texts, folder, 600, minutes) for minutes in (0, 10)]
     assert [row["words"] for row in rows] == [None, load_corpus(folder).vocab_size]
-    pieces = [scale.learn(folder, 100, 5, 0, minutes) for minutes in (0, 10)]
+    pieces = [scale.learn(folder, 100, 5, minutes) for minutes in (0, 10)]
     assert [(piece["from"], piece["to"]) for piece in pieces] == [(0, 100), (100, 540)]
     assert pieces[1]["nats"] < 0
     table = scale.tabulate(pieces)
@@ -384,7 +384,7 @@ def test_a_step_that_searches_for_redundant_topics_is_timed_separately(few):
 
 def test_what_is_learned_from_a_large_vocabulary_is_compared_with_the_truth(few, monkeypatch):
     monkeypatch.setattr(zipf_texts, "load_corpus", few)
-    rows = [scale.learn_models(300, 400, seed) for seed in range(2)]
+    rows = [scale.learn_models(300, 400, None, seed) for seed in range(2)]
     assert all(row["nats"] < 0 < row["topics"] and 0 < row["distance"] < 1 for row in rows)
     assert "| nats, deviation |" in scale.tabulate_models(rows)
     model = zipf_texts.learn_model(300)

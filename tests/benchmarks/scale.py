@@ -4,7 +4,7 @@
     python -m tests.benchmarks.scale learn --documents 100000 [--minutes 4] [--batch-size 1562 --max-topics 300]
     python -m tests.benchmarks.scale compare --documents 100000 1000000
     python -m tests.benchmarks.scale words [--documents 10000000 --batch-size 156250]
-    python -m tests.benchmarks.scale models [--documents 1000000 --words 100000]
+    python -m tests.benchmarks.scale models [--documents 1000000 --words 100000 --batch-size 62500]
 
 The documents are those of `tests/benchmarks/zipf_texts.py`: about 60 tokens each, 100,000 words. `build` simulates
 their texts and builds a corpus on disk from them; `learn` reads it once with the HDP. Both stop when the minutes are
@@ -144,14 +144,13 @@ def build_corpus(path, folder, num_documents, minutes):
     return {**row, "from": round(first * num_documents), "to": round(last * num_documents), **took._asdict()}
 
 
-def learn(folder, batch_size, max_topics, seed, minutes):
+def learn(folder, batch_size, max_topics, minutes):
     """Learn from a corpus on disk until the minutes are over, from where the last call stopped."""
     config = replace(CONFIG, batch_size=batch_size, max_topics=max_topics)
     compile_algorithm(HDP, config)
     began, corpus, path = Clock.now(), load_corpus(folder), folder.with_suffix(".npz")
     resume = checkpoint.load(path) if path.exists() else None
-    settings = replace(SETTINGS, seed=seed)
-    prepared = prepare(HDP, config, corpus, settings)
+    prepared = prepare(HDP, config, corpus, SETTINGS)
     prepared_in = began.since().seconds
     began, first = Clock.now(), 0 if resume is None else resume.documents_seen
     updates = run(prepared, resume=resume)
@@ -162,9 +161,9 @@ def learn(folder, batch_size, max_topics, seed, minutes):
     if update.is_last:
         path.unlink(missing_ok=True)
     else:
-        checkpoint.save(path, Position("hdp", prepared.config, settings, last.state, last.documents_seen, 0.0))
+        checkpoint.save(path, Position("hdp", prepared.config, SETTINGS, last.state, last.documents_seen, 0.0))
     nats = update.held_out.nats_per_word if update.held_out else None
-    row = {"part": "learn", "documents": corpus.num_documents, "S": batch_size, "K": max_topics, "seed": seed}
+    row = {"part": "learn", "documents": corpus.num_documents, "S": batch_size, "K": max_topics}
     row |= {"prepare_seconds": prepared_in, "topics": len(rank_topics(last.state.expected_tokens)), "nats": nats}
     return {**row, "from": first, "to": last.documents_seen, **took._asdict()}
 
@@ -243,11 +242,11 @@ def time_steps(corpora, num_steps, batch_size=None, most_documents=IN_MEMORY):
     return rows.groupby(["corpus", "words", "steps"], sort=False).sum().reset_index().to_dict("records")
 
 
-def learn_models(vocab_size, num_documents, seed):
-    """What one pass with default settings learns from the documents of a vocabulary."""
+def learn_models(vocab_size, num_documents, batch_size, seed):
+    """What one pass with default settings, but for S if given, learns from the documents of a vocabulary."""
     model = zipf_texts.learn_model(vocab_size)
     corpus, settings = zipf_texts.draw_corpus(model, num_documents), replace(SETTINGS, order="shuffled", seed=seed)
-    prepared = prepare(HDP, HDP.config(), corpus, settings)
+    prepared = prepare(HDP, HDP.config(batch_size=batch_size), corpus, settings)
     compile_algorithm(HDP, prepared.config)
     began = Clock.now()
     # Only the last update is kept: each has a state.
@@ -301,13 +300,13 @@ def main():
     parser.add_argument("--folder", type=Path, default=Path("/tmp/stickbreaker-scale"))
     parser.add_argument("--minutes", type=float, default=1_000.0, help="of building or learning, for each corpus")
     parser.add_argument("--words", type=int, nargs="+", default=VOCAB_SIZES, help="of `words` and `models`")
-    parser.add_argument("--batch-size", type=int, default=CONFIG.batch_size, help="of `learn` and `words`")
+    parser.add_argument("--batch-size", type=int, help="of `learn`, `words` and `models`")
     parser.add_argument("--max-topics", type=int, default=CONFIG.max_topics, help="of `learn`")
-    parser.add_argument("--seeds", type=int, default=1, help="of `learn`")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     arguments.folder.mkdir(exist_ok=True)
     folders = [arguments.folder / str(number) for number in arguments.documents]
+    batch_size = arguments.batch_size or CONFIG.batch_size
     rows = []
     if arguments.part == "compare":
         rows = in_process(take_steps, folders)
@@ -317,15 +316,14 @@ def main():
         for size, folder in zip(arguments.words, folders, strict=True):
             if not folder.exists():
                 in_process(draw_stored, folder, size, number)
-        passes = [in_process(count_words, folder, arguments.batch_size) for _ in range(ROUNDS) for folder in folders]
+        passes = [in_process(count_words, folder, batch_size) for _ in range(ROUNDS) for folder in folders]
         rows = sum_rounds([row for each in passes for row in each])
     elif arguments.part == "models":
         for size, seed in product(arguments.words, range(3)):
-            rows += in_process(learn_models, size, arguments.documents[0], seed)
+            rows += in_process(learn_models, size, arguments.documents[0], arguments.batch_size, seed)
     elif arguments.part == "learn":
-        sizes = arguments.batch_size, arguments.max_topics
-        for folder, seed in product(folders, range(arguments.seeds)):
-            rows += in_process(learn, folder, *sizes, seed, arguments.minutes)
+        for folder in folders:
+            rows += in_process(learn, folder, batch_size, arguments.max_topics, arguments.minutes)
     else:
         for number, folder in zip(arguments.documents, folders, strict=True):
             texts = arguments.folder / f"{number}.parquet"
