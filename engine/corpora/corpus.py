@@ -466,6 +466,8 @@ class Corpus:
             raise CorpusError(f"The mini-batch size is {size}. Use 1 or more.")
         for first in range(start, self.num_documents, size):
             last = min(first + size, self.num_documents)
-            yield Batch(
-                doc_ids=self.doc_ids[first:last], documents=self._rows(first, last), corpus_size=self.num_documents
-            )
+            ids, documents = self._ids(first, last), self._rows(first, last)
+            yield Batch(doc_ids=ids, documents=documents, corpus_size=self.num_documents)
+
+    def _ids(self, start: int, stop: int) -> np.ndarray:
+        return self.doc_ids[start:stop]

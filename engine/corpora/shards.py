@@ -257,6 +257,15 @@ class ShardFiles:
         whole = np.concatenate([np.zeros(0, np.int64), *parts])
         return whole if places is None else whole[places]
 
+    def gather_column(self, name: str, places: np.ndarray) -> np.ndarray:
+        """Return a column of whole numbers at the places (S,) of a mini-batch, from the shards that have them."""
+        owners = np.searchsorted(self.firsts, places, side="right") - 1
+        gathered = np.empty(len(places), np.int64)
+        for number in np.unique(owners).tolist():
+            rows = np.flatnonzero(owners == number)
+            gathered[rows] = self._open(number).batch.column(name).to_numpy()[places[rows] - self.firsts[number]]
+        return gathered
+
     def title(self, place: int) -> str:
         """Return the title of the document at a place of the corpus."""
         number = int(np.searchsorted(self.firsts, place, side="right")) - 1

@@ -117,9 +117,9 @@ class StoredCorpus(Corpus):
         dates = self._files.column("date", self._places).view(f"datetime64[{self._files.manifest.date_unit}]")
         return _read_only(dates)
 
-    @cached_property
+    @property
     def doc_ids(self) -> np.ndarray:
-        """The id of each document (D,)."""
+        """The id of each document (D,); read at each access, because mini-batches need only their own."""
         return _read_only(self._files.column("id", self._places))
 
     @cached_property
@@ -200,6 +200,9 @@ class StoredCorpus(Corpus):
 
     def _rows(self, start: int, stop: int) -> Documents:
         return self._files.gather(self._places_between(start, stop))
+
+    def _ids(self, start: int, stop: int) -> np.ndarray:
+        return _read_only(self._files.gather_column("id", self._places_between(start, stop)))
 
     def _places_between(self, start: int, stop: int) -> np.ndarray:
         return np.arange(start, stop) if self._places is None else self._places[start:stop]
