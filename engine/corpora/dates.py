@@ -168,9 +168,9 @@ def explain_date(cell: str) -> str:
 def _drop_implausible(dates: np.ndarray) -> np.ndarray:
     years = dates.astype("datetime64[Y]").astype(np.int64) + 1970
     is_implausible = ~np.isnat(dates) & ((years < FIRST_YEAR) | (years > LAST_YEAR))
-    dates = dates.copy()
-    dates[is_implausible] = np.datetime64("NaT")
-    return dates
+    # A NaT without the unit of the dates is deprecated since NumPy 2.5.
+    kept: np.ndarray = np.where(is_implausible, np.array("NaT", dates.dtype), dates)
+    return kept
 
 
 def _read_years(cells: "pd.Series") -> np.ndarray:
@@ -214,7 +214,7 @@ def _read_stamps(cells: "pd.Series") -> np.ndarray:
     """Read Unix times in seconds or milliseconds."""
     digits = cells.str.fullmatch(r"\d{10}|\d{13}").to_numpy(bool)
     seconds = np.where(digits, cells.str[:10].to_numpy(dtype=str), "0").astype(np.int64)
-    return np.where(digits, seconds.astype("datetime64[s]"), np.datetime64("NaT"))
+    return np.where(digits, seconds.astype("datetime64[s]"), np.datetime64("NaT", "s"))
 
 
 def _guess_forms(cells: "pd.Series") -> Iterator[str]:

@@ -246,8 +246,8 @@ class Follower:
         return Followed(
             step=int(self.model.state_.step),
             documents_seen=self.model.documents_seen_,
-            first_date=dates.min() if len(dates) else np.datetime64("NaT"),
-            last_date=dates.max() if len(dates) else np.datetime64("NaT"),
+            first_date=dates.min() if len(dates) else np.datetime64("NaT", "D"),
+            last_date=dates.max() if len(dates) else np.datetime64("NaT", "D"),
             num_words=len(self._columns),
             new_words=new_words,
             dropped_words=dropped_words,

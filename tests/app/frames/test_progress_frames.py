@@ -111,7 +111,7 @@ def test_marks_at_one_place_share_a_label(axis):
     marks = [
         Mark(100, 1.0, date, "κ 0.6 → 0.8"),
         Mark(100, 1.0, date, "S 256 → 64"),
-        Mark(200, 2.0, date + 1, "τ₀ 64 → 1"),
+        Mark(200, 2.0, date + np.timedelta64(1, "Y"), "τ₀ 64 → 1"),
     ]
     assert mark_frame(marks, axis)["text"].tolist() == ["κ 0.6 → 0.8\nS 256 → 64", "τ₀ 64 → 1"]
     assert mark_frame([], axis).empty

@@ -147,8 +147,9 @@ def test_another_corpus_gets_its_own_defaults_except_for_what_a_person_has_set(o
     config, _ = open_controls.read()
     assert (config["forgetting_rate"], config["delay"], config["batch_size"]) == (0.6, None, None)
     show_value(open_controls.sliders["batch_size"], 512)
+    # Panel 1.10 notifies watchers of the new value already; Panel 1.9 waits for the browser.
     open_controls.sliders["batch_size"].param.trigger("value_throttled")
-    assert [name for name, values in acts] == ["configure"]
+    assert {name for name, values in acts} == {"configure"}
     config, _ = open_controls.read()
     assert (config["delay"], config["batch_size"]) == (None, 512)
 

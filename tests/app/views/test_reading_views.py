@@ -246,7 +246,8 @@ def test_the_lines_through_time_are_the_values_of_the_page_time_and_that_of_a_po
     # The first period of the first topic in use, added up document by document.
     corpus, tokens = reading.corpus, reading.doc_tokens
     first = min(corpus.dates[~np.isnat(corpus.dates)]).astype(f"datetime64[{'Y' if unit != 'month' else 'M'}]")
-    end = first + (10 - int(first.astype(int)) % 10 if unit == "decade" else 1)
+    length = 10 - int(first.astype(int)) % 10 if unit == "decade" else 1
+    end = first + np.timedelta64(length, np.datetime_data(first)[0])
     rows = np.flatnonzero(corpus.dates < end.astype("datetime64[D]"))
     shares = reading.doc_shares.toarray()[rows, reading.used[0]]
     assert lines["ys"].iloc[0][0] == pytest.approx((shares * tokens[rows]).sum() / tokens[rows].sum())

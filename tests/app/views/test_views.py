@@ -53,8 +53,8 @@ def progress(num_steps, tokens=(50, 30, 20), **fields):
     """A run of this many mini-batches of 100 documents out of 900."""
     seen = [100 * (i + 1) for i in range(num_steps)]
     date = np.datetime64("1800")
-    steps = [(d, date + d // 100, d / 50, 0.1, 3, 0.5, int(d > 200), 100) for d in seen]
-    scores = [(d, date + d // 100, d / 50, -8 + d / 1000) for d in seen]
+    steps = [(d, date + np.timedelta64(d // 100, "Y"), d / 50, 0.1, 3, 0.5, int(d > 200), 100) for d in seen]
+    scores = [(d, date + np.timedelta64(d // 100, "Y"), d / 50, -8 + d / 1000) for d in seen]
     reached = tuple(checkpoint(d, tokens) for d in PLANNED if d <= 100 * num_steps)
     standard = {
         "version": num_steps + 1,

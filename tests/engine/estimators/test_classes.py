@@ -1,5 +1,6 @@
 """The classes of all algorithms: their source, their parameters, and the checks of scikit-learn."""
 
+import inspect
 import subprocess
 import sys
 from dataclasses import fields
@@ -57,7 +58,7 @@ def test_each_parameter_has_its_type_and_its_help_in_the_source():
         hints = get_type_hints(kind.__init__)
         for each in fields(kind.algorithm.config):
             assert hints[each.name] == each.type
-            assert f"    {each.name} : " in kind.__doc__
+            assert f"\n{each.name} : " in inspect.cleandoc(kind.__doc__)
 
 
 def test_every_algorithm_has_a_class_whose_parameters_are_its_settings_and_those_of_the_run():
