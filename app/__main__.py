@@ -5,8 +5,6 @@ import os
 import socket
 from pathlib import Path
 
-from panel.command.serve import Serve
-
 from stickbreaker import app
 from stickbreaker.app.server.stream_source import DATE, PATH, TEXT
 
@@ -30,11 +28,22 @@ VARIABLES = {
 
 def serve(arguments: list[str] | None = None) -> None:
     """Serve until interrupted."""
+    provide_home()
+    from panel.command.serve import Serve
+
     parser = argparse.ArgumentParser(prog=COMMAND)
     panel_serve = Serve(parser=parser)
     options = read_options(arguments)
     os.environ.update(list_variables(options))
     panel_serve.invoke(parser.parse_args(make_command(options)))
+
+
+def provide_home() -> None:
+    """Name "/" as the home folder of an account without one, as Docker does: Bokeh needs one when it is imported."""
+    try:
+        Path.home()
+    except RuntimeError:
+        os.environ["HOME"] = "/"
 
 
 def list_variables(options: argparse.Namespace) -> dict[str, str]:

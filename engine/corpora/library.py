@@ -19,6 +19,7 @@ from stickbreaker.engine.corpora.bundled import FILES
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
 from stickbreaker.engine.corpora.shards import MANIFEST, read_manifest
 from stickbreaker.engine.corpora.stored import is_stored, open_stored
+from stickbreaker.engine.files.user_folders import find_usual_folder, may_write, use_temporary_folder
 from stickbreaker.engine.files.verified_files import FileHeader, Kind, read_seal, reading, verify_part
 from stickbreaker.engine.files.whole_files import FileError, remove_folder
 
@@ -84,6 +85,7 @@ def find_folder(folder: str | PathLike[str] | None = None) -> Path:
     -------
     Path
         By default, `corpora` in the folder named by the variable STICKBREAKER_DATA, or in the user's data folder.
+        In a temporary folder, with a warning in the log, if the user's data folder cannot be written.
     """
     if folder is not None:
         return Path(folder)
@@ -91,7 +93,10 @@ def find_folder(folder: str | PathLike[str] | None = None) -> Path:
         return Path(named) / "corpora"
     import platformdirs
 
-    return platformdirs.user_data_path("stickbreaker", appauthor=False) / "corpora"
+    usual = find_usual_folder(platformdirs.user_data_path)
+    if usual is None or not may_write(usual):
+        usual = use_temporary_folder("data", "Corpora and kept runs are stored", FOLDER_VARIABLE)
+    return usual / "corpora"
 
 
 def list_own(folder: str | PathLike[str] | None = None) -> tuple[OwnCorpus, ...]:

@@ -16,6 +16,8 @@ import numba
 import platformdirs
 from numba.core.caching import CacheImpl, _CacheLocator
 
+from stickbreaker.engine.files.user_folders import find_usual_folder, use_temporary_folder
+
 FOLDER = Path(__file__).parent
 # Kernels take `Documents` as an argument, so compiled code depends on its fields.
 RECORDS = FOLDER.parent / "corpora" / "documents.py"
@@ -37,8 +39,10 @@ def digest_kernels() -> str:
 class KernelLocator(_CacheLocator):
     """Stores a kernel's compiled code in a folder named after `digest_kernels`."""
 
-    def __init__(self, folder: Path, line: int) -> None:
+    def __init__(self, folder: Path, py_file: str, line: int) -> None:
         self._folder = folder
+        # numba names this file when it warns that a function cannot be cached.
+        self._py_file = py_file
         self._line = line
 
     def get_cache_path(self) -> str:
@@ -59,7 +63,7 @@ class KernelLocator(_CacheLocator):
         if Path(py_file).parent != FOLDER:
             return None
         for folder in _list_folders():
-            locator = cls(folder / f"kernels-{digest_kernels()[:16]}", py_func.__code__.co_firstlineno)
+            locator = cls(folder / f"kernels-{digest_kernels()[:16]}", py_file, py_func.__code__.co_firstlineno)
             try:
                 locator.ensure_cache_path()  # type: ignore[no-untyped-call] # numba does not annotate it
             except OSError:
@@ -91,13 +95,18 @@ _prune_once = cache(prune_versions)
 
 
 def _list_folders() -> Iterator[Path]:
-    """The folders to try: NUMBA_CACHE_DIR if it is set, the package's `__pycache__`, the user's cache folder."""
+    """The folders to try, in order.
+
+    NUMBA_CACHE_DIR if it is set, the package's `__pycache__`, the user's cache folder, a temporary folder.
+    """
     # numba sets this attribute while it runs, so type checkers do not know it.
     chosen = vars(numba.config)["CACHE_DIR"]
     if chosen:
         yield Path(chosen)
     yield FOLDER / "__pycache__"
-    yield platformdirs.user_cache_path("stickbreaker", appauthor=False)
+    if usual := find_usual_folder(platformdirs.user_cache_path):
+        yield usual
+    yield use_temporary_folder("kernels", "Compiled code is stored", "NUMBA_CACHE_DIR")
 
 
 def use_kernel_cache() -> None:

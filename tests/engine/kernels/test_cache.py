@@ -33,11 +33,11 @@ def copied_kernels(tmp_path):
     return package / "kernels"
 
 
-def run_kernel(kernels):
+def run_kernel(kernels, **variables):
     """Run the program with the copied kernels in a new process: its result, and whether it found compiled code."""
     root = kernels.parents[2]
     home = {name: str(root / "home") for name in ("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA")}
-    environment = os.environ | home | {"PYTHONPATH": str(root)}
+    environment = os.environ | home | {"PYTHONPATH": str(root)} | variables
     environment.pop("NUMBA_CACHE_DIR", None)
     command = [sys.executable, "-c", PROGRAM]
     ran = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, check=False)
@@ -106,3 +106,9 @@ def test_the_most_recently_used_versions_are_kept(tmp_path):
     prune_versions(folders[1])
     prune_versions(folders[-1])
     assert folders[1].exists()
+
+
+def test_kernels_run_without_optimization(copied_kernels):
+    """numba then stores no kernel whose globals are addresses, and warns."""
+    result, was_found = run_kernel(copied_kernels, NUMBA_OPT="0")
+    assert (result, was_found) == (pytest.approx(EXPECTED), False)
