@@ -46,7 +46,7 @@ AVERAGE = (
     "documents of a pass, <b>ρ = S / (D/4 + n)</b>, so that all documents of the pass have equal weight."
 )
 GRADIENT = (
-    "The noisy natural gradient is <b>∂λ<sub>kw</sub> = λ̂<sub>kw</sub> − λ<sub>kw</sub></b>, where λ̂<sub>kw</sub> = "
+    "The noisy gradient is <b>∂λ<sub>kw</sub> = λ̂<sub>kw</sub> − λ<sub>kw</sub></b>, where λ̂<sub>kw</sub> = "
     "η + D/S Σ<sub>j</sub> Σ<sub>t</sub> φ<sub>jtk</sub> Σ<sub>n</sub> ζ<sub>jnt</sub> I[w<sub>jn</sub> = w] (Eq. 22, "
     "for mini-batches). λ̂ is the value of λ that the mini-batch alone suggests."
 )
@@ -54,6 +54,7 @@ ARROWS = (
     "A thin arrow leads from λ (the dot) to λ̂ (the diamond). The thick arrow is the step that is taken: "
     "<b>λ ← λ + ρ<sub>t</sub> ∂λ</b> (Eq. 25)."
 )
+NATURAL = "It is the natural gradient of the bound, with the noise of the mini-batch."
 STEPWISE = (
     "With the means of the topics, this is stepwise EM (Cappé and Moulines 2009): for given ζ and φ<sub>j</sub>, the "
     "topics λ̂ / Σ<sub>w</sub> λ̂ are the most probable ones under the prior Dirichlet(1 + η)."
@@ -125,7 +126,7 @@ def explain_arrows(dissection: Dissection, title: str) -> str:
             f"Shown for {title}, from the current λ and the next mini-batch: t = {noisy.step:,}, "
             f"ρ = {noisy.learning_rate:.4f}, D/S = {noisy.scale:.1f}."
         )
-        arrows = f"{ARROWS}</p><p>{STEPWISE}" if _uses_means(dissection) else ARROWS
+        arrows = f"{ARROWS}</p><p>{STEPWISE if _uses_means(dissection) else NATURAL}"
         return f"{GRADIENT}</p><p>{arrows}</p><p>{step} {_other_source(dissection)}".strip()
     if _is_mixture(dissection) and algorithm.step is None and algorithm.reads is Reads.BATCHES:
         return f"This figure is not drawn for {algorithm.title}, which assigns documents, and not words, to topics."

@@ -136,7 +136,7 @@ def _mark_end(plot: SlotPlot | BoundPlot, last: int, num_taken: int) -> None:
 
 
 class ArrowPlot:
-    """λ of words as dots, the noisy natural gradient as thin arrows to λ̂, and the step as thick arrows."""
+    """λ of words as dots, the noisy gradient as thin arrows to λ̂, and the step as thick arrows."""
 
     def __init__(self) -> None:
         self.source = _source("word", "before", "target", "after")

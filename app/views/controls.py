@@ -1,6 +1,6 @@
 """The settings: corpus, algorithm, presets, the three sliders that act at once, and the rest, applied on restart."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from html import escape
@@ -18,7 +18,7 @@ from stickbreaker.app.widgets.edits import Edits
 from stickbreaker.app.widgets.help_button import HELP_STYLE, help_button
 from stickbreaker.app.widgets.sliders import SENTENCES, asked_of, make_sliders, show_value
 from stickbreaker.engine.algorithm import Algorithm
-from stickbreaker.engine.schedules import FEWEST_BATCHES, Forecast, forecast
+from stickbreaker.engine.schedules import FEWEST_BATCHES, Forecast, averages_passes, forecast
 
 # For screen readers only.
 UNSEEN = "position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%)"
@@ -192,6 +192,7 @@ class Controls(pn.viewable.Viewer):
             return
         before, self._shown = self._shown, progress
         self._corpus_size = progress.corpus_size
+        self.learning_note.object = f"<p>{describe_effect(progress, self._algorithms)}</p>"
         if progress.run_id != before.run_id:
             self._follow_new_run(progress)
         if progress.config != before.config or progress.chosen != before.chosen:
@@ -339,7 +340,8 @@ class Controls(pn.viewable.Viewer):
     def _lay_out_learning(self) -> pmui.Accordion:
         """Lay out the panel of what acts from the next mini-batch on, with the sketch of its learning rates."""
         sliders = (pn.Row(*parts, sizing_mode="stretch_width", margin=0) for parts in self._parts.values())
-        parts = (_note("Changes apply from the next mini-batch."), *sliders, self._sketch, self._choices)
+        self.learning_note = _note(describe_effect(Progress(), {}))
+        parts = (self.learning_note, *sliders, self._sketch, self._choices)
         panel = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
         # It starts open: these are the settings that people try first.
         return pmui.Accordion(
@@ -390,6 +392,19 @@ def _make_link(label: str, on_click: Callable[[Any], None]) -> pmui.Button:
 def describe_defaults(config: Any, corpus_size: int) -> str:
     """Name the defaults with their values for a corpus of this size."""
     return f"Defaults for this corpus: {describe_rates(fill_in(config, corpus_size))}"
+
+
+def describe_effect(progress: Progress, algorithms: Mapping[str, Algorithm]) -> str:
+    """Say what the learning settings change in the present run: later passes that average have no κ and τ₀."""
+    algorithm = algorithms.get(progress.algorithm)
+    size = progress.corpus_size
+    if algorithm is None or not size or not averages_passes(algorithm, progress.config):
+        return "Changes apply from the next mini-batch."
+    if progress.documents_seen >= size:
+        return "The first pass is over: κ and τ₀ have no effect until a restart. S applies from the next mini-batch."
+    if progress.documents_total > size:
+        return "Changes apply from the next mini-batch. κ and τ₀ act in the first pass only."
+    return "Changes apply from the next mini-batch."
 
 
 def describe_forecast(expected: Forecast, corpus_size: int) -> str:

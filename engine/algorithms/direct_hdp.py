@@ -85,7 +85,7 @@ def _expect_words(
 def blend(
     config: DirectHDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch
 ) -> tuple[OnlineHDPState, StepInfo]:
-    """Natural-gradient step of λ, and of the tables towards those of the corpus, from statistics of the whole batch."""
+    """Step of λ, and of the tables towards those of the corpus, from statistics of the whole batch."""
     return blend_hdp(config, state, statistics, batch, _learn_doc, partial(choose_together, infer))
 
 

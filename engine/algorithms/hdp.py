@@ -142,7 +142,7 @@ def local(
 def blend(
     config: HDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch
 ) -> tuple[OnlineHDPState, StepInfo]:
-    """Natural-gradient step, Eq. 22-27 with the mini-batch's D/S, from statistics of the whole batch."""
+    """Step of λ and the tables, Eq. 22-27 with the mini-batch's D/S, from statistics of the whole batch."""
     blended, info = blend_hdp(config, state, statistics, batch, _learn_doc, partial(choose_in_groups, infer))
     # Births need as much memory again as the statistics of a large mini-batch.
     del statistics

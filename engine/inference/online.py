@@ -77,7 +77,9 @@ def blend_hdp(
     learn_doc: LearnDoc,
     choose: Choose,
 ) -> tuple[OnlineHDPState, StepInfo]:
-    """Natural-gradient step of λ and the tables; removes redundant topics and learns the concentrations.
+    """Move λ and the tables towards the batch's estimates, remove redundant topics and learn the concentrations.
+
+    With `topic_expectation="geometric"` the step of λ is a natural gradient of the bound; "mean" is stepwise EM.
 
     learn_doc: (posterior, statistics, batch, learning rate) -> posterior of α₀; choose: the redundant topics.
     Source: Wang 2011 Eq. 22-27 with the mini-batch's D/S.

@@ -111,5 +111,7 @@ def _list_folders() -> Iterator[Path]:
 
 def use_kernel_cache() -> None:
     """Make numba use `KernelLocator` first. Other packages' functions are cached as before."""
-    if KernelLocator not in CacheImpl._locator_classes:
-        CacheImpl._locator_classes = [KernelLocator, *CacheImpl._locator_classes]
+    # Type checkers infer different types for this list, which numba does not annotate.
+    caches: Any = CacheImpl
+    if KernelLocator not in caches._locator_classes:
+        caches._locator_classes = [KernelLocator, *caches._locator_classes]

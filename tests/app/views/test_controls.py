@@ -356,3 +356,15 @@ def test_the_memory_that_an_algorithm_needs_is_shown_before_the_start(acts):
     assert "MB" not in controls.forecast.object
     controls.algorithm.value = "lda"
     assert "about 25 MB here" in controls.forecast.object
+
+
+def test_after_the_first_pass_of_a_run_that_averages_the_page_says_that_some_sliders_have_no_effect(controls):
+    def text_at(documents_seen, num_passes=3, **values):
+        size = {"corpus_size": 1000, "documents_total": 1000 * num_passes, "documents_seen": documents_seen}
+        controls.update(progress_of(small_config(**values), **size))
+        return controls.learning_note.object
+
+    assert text_at(500, 1) == "<p>Changes apply from the next mini-batch.</p>"
+    assert "κ and τ₀ act in the first pass only" in text_at(500)
+    assert "κ and τ₀ have no effect until a restart" in text_at(1000)
+    assert text_at(1000, later_passes="forget") == "<p>Changes apply from the next mini-batch.</p>"
