@@ -5,6 +5,7 @@ import os
 import shutil
 import time
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 
 import hypothesis
@@ -16,11 +17,16 @@ from threadpoolctl import threadpool_limits
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
 from stickbreaker.engine.corpora.load import load_corpus
+from tests.compiled import compile_all
+from tests.patience import find_slowness, limit, limit_ms
 
 TIERS = ("fast", "recovery", "notebooks", "chaos", "security", "browser")
 # The most minutes that each tier may take in CI. Compiling is counted apart, since CI does it during the installation.
 MAX_MINUTES = {"compiling": 6, "fast": 2, "recovery": 5, "notebooks": 6, "chaos": 5, "security": 5, "browser": 8}
-TIMEOUTS = {"recovery": 900, "notebooks": 900, "chaos": 300, "security": 180, "browser": 180}
+# Only against hanging; `limit` makes them longer on a slow machine.
+TIMEOUTS = {"fast": 120, "recovery": 900, "notebooks": 900, "chaos": 600, "security": 240, "browser": 240}
+# The notebooks that the README's command runs.
+COMMON_NOTEBOOKS = ("1_quick_start", "6_your_own_text")
 # Debian's browser without a window comes first: it opens pages with less processor time.
 BROWSERS = (
     "chromium-headless-shell",
@@ -94,6 +100,11 @@ def pytest_runtest_makereport(item: pytest.Item):
 
 
 def pytest_configure(config: pytest.Config):
+    # Files that are named run as a whole, and so does what `-m` selects.
+    if not names_files(config) and not config.option.markexpr:
+        config.option.markexpr = "not extended"
+    # Once, before the worker processes start; they inherit it.
+    find_slowness()
     # A property that holds must not fail because a machine is busy.
     hypothesis.settings.register_profile("any machine", deadline=None)
     hypothesis.settings.load_profile("any machine")
@@ -106,19 +117,32 @@ def pytest_configure(config: pytest.Config):
     os.environ["PYTHONPATH"] = os.pathsep.join((str(root / ".import"), str(root)))
 
 
+def names_files(config: pytest.Config) -> bool:
+    """Whether the command names files or folders."""
+    return config.args_source is not pytest.Config.ArgsSource.TESTPATHS
+
+
+def pytest_sessionstart(session: pytest.Session):
+    """Compile all kernels once, before the worker processes start and load them."""
+    config = session.config
+    if not (names_files(config) or config.option.collectonly or hasattr(config, "workerinput")):
+        compile_all()
+
+
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Two processes for whole tiers, one for files that are named."""
-    names_files = config.args_source is not pytest.Config.ArgsSource.TESTPATHS
-    return 0 if names_files or (os.cpu_count() or 1) < 2 else 2
+    return 0 if names_files(config) or (os.cpu_count() or 1) < 2 else 2
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]):
     for item in items:
         tier = name_tier(item)
+        item.user_properties.append(("tier", tier))
         if tier != "fast":
             item.add_marker(tier)
-        if tier in TIMEOUTS and not item.get_closest_marker("timeout"):
-            item.add_marker(pytest.mark.timeout(TIMEOUTS[tier]))
+        if tier == "chaos" or (tier == "notebooks" and item.path.stem not in COMMON_NOTEBOOKS):
+            item.add_marker("extended")
+        item.add_marker(pytest.mark.timeout(limit(TIMEOUTS[tier])))
     # Playwright leaves its event loop running. Notebooks and asyncio tests fail while it runs, so browsers come last.
     items.sort(key=lambda item: TIERS.index(name_tier(item)))
 
@@ -163,7 +187,22 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter):
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict) -> dict:
     """The system's own browser."""
-    return browser_type_launch_args | {"executable_path": find_browser(), "args": list(BROWSER_FLAGS)}
+    own = {"executable_path": find_browser(), "args": list(BROWSER_FLAGS), "timeout": limit_ms(60)}
+    return browser_type_launch_args | own
+
+
+@pytest.fixture(scope="session")
+def share():
+    """Enter a context once for all files, by name. If that fails, only the file that asked for it fails."""
+    with ExitStack() as stack:
+        shared = {}
+
+        def share(name, make):
+            if name not in shared:
+                shared[name] = stack.enter_context(make())
+            return shared[name]
+
+        yield share
 
 
 @pytest.fixture(scope="session", autouse=True)

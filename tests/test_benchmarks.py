@@ -1,6 +1,7 @@
 """The commands of tests/benchmarks run on a part of a small corpus, and their rows are right."""
 
 import pickle
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from stickbreaker.engine.runs import remote_steps
 from stickbreaker.engine.runs.prepared import split_corpus
 from tests.benchmarks import (
     births,
+    busy,
     claims,
     cluster,
     coherence,
@@ -130,6 +132,18 @@ def test_runs_of_a_folder_without_a_version_end_with_an_error(tmp_path):
     with pytest.raises(RuntimeError, match="has ended"):
         version.measure()
     version.close()
+
+
+def test_a_command_beside_busy_loops_leaves_its_minutes_and_its_exit_code():
+    row = busy.measure([sys.executable, "-c", "import sys; sys.exit(3)"], 1)
+    assert (row["busy_loops"], row["exit_code"]) == (1, 3)
+    assert row["minutes"] > 0
+
+
+def test_busy_loops_run_until_the_end_of_the_command():
+    with busy.keep_busy(2) as loops:
+        assert [loop.poll() for loop in loops] == [None, None]
+    assert None not in [loop.poll() for loop in loops]
 
 
 def test_the_parts_of_a_profile_add_up_to_the_whole_run(few, monkeypatch):

@@ -13,7 +13,6 @@ def find_blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.timeout(300)
 def test_the_python_examples_are_short_and_print_when_they_run_one_after_the_other(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     examples, names = find_blocks("python"), {"__name__": "readme"}

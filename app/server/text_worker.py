@@ -36,6 +36,8 @@ from stickbreaker.engine.corpora.preview import Preview, look_through
 from stickbreaker.engine.corpora.words import WordChoices, WordEffect
 from stickbreaker.engine.corpora.write_own import BuildRequest, build_own, export_own
 
+# Of a process that has built a corpus: the runs of the server go first.
+NICENESS = 5
 MANY = (
     "{} pages are importing text, which is the maximum of this server (STICKBREAKER_TEXT_PROCESSES): try again when "
     "one of them has been closed."
@@ -83,10 +85,8 @@ class TextTaskRunner:
         return self._preview.measure(words)
 
     def build(self, path: Path, name: str, columns: Columns, words: WordChoices, keeps_text: bool) -> OwnCorpus:
-        """Build a corpus and keep it, at a lower priority than the runs of the server."""
+        """Build a corpus and keep it."""
         check_corpora(self._folder, path)
-        if sys.platform != "win32":
-            os.nice(5)
         return build_own(
             BuildRequest(path=path, name=name, columns=columns, words=words, keeps_text=keeps_text),
             self._report,
@@ -121,7 +121,15 @@ def work(pipe: "Connection[Any, Any]", folder: Path | None = None) -> None:
         if message == STOP:
             continue
         task, arguments = message
+        if task == "build":
+            _lower_priority()
         pipe.send(_answer(tasks, task, arguments))
+
+
+def _lower_priority() -> None:
+    """Take `NICENESS`; a second call changes nothing."""
+    if sys.platform != "win32":
+        os.nice(max(0, NICENESS - os.nice(0)))
 
 
 def _limit_memory() -> None:

@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, expect
 from stickbreaker import engine
 from stickbreaker.engine.runs.compile import compile_algorithm
 from tests.browser.dashboard import DEFAULT_PACE, WIDE, Dashboard
+from tests.patience import limit, limit_ms
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = re.compile(r"http://localhost:(\d+)/app")
@@ -26,26 +27,41 @@ OPTIONS = ("app", "--port", "0")
 SECONDS_TO_SERVE = 60
 # `Session.report` writes this.
 PAGE_ERROR = "An error on the page"
-expect.set_options(timeout=30_000)
+expect.set_options(timeout=limit_ms(60))
 
 
 @contextmanager
 def serving(command: list[str], log: Path, lifetime: tuple[str, ...] = LIFETIME, root: Path = ROOT):
     """Serve the page of a checkout with this command; yields its address. The output of the server goes into `log`."""
     environment = os.environ | {"STICKBREAKER_TOKEN": TOKEN, "PYTHONPATH": list_paths(root)}
-    with log.open("w") as output:
-        server = subprocess.Popen(
-            [sys.executable, *command, *OPTIONS, *lifetime], stdout=output, stderr=output, cwd=root, env=environment
-        )
+    server, address = start([*command, *OPTIONS, *lifetime], log, environment, root)
     try:
-        yield find_address(server, log)
+        yield address
     finally:
-        server.terminate()
-        try:
-            server.wait(10)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
+        stop(server)
+
+
+def start(command: list[str], log: Path, environment: dict[str, str], root: Path) -> tuple[subprocess.Popen, str]:
+    """Start a server, a second time if it prints no address; returns its process and its address."""
+    for _ in range(2):
+        with log.open("w") as output:
+            server = subprocess.Popen(
+                [sys.executable, *command], stdout=output, stderr=output, cwd=root, env=environment
+            )
+        if address := find_address(server, log):
+            return server, address
+        stop(server)
+    return pytest.fail(f"The server was started twice and printed no address. Its log:\n{log.read_text()}")
+
+
+def stop(server: subprocess.Popen) -> None:
+    """End a server, by force if it does not end by itself."""
+    server.terminate()
+    try:
+        server.wait(limit(10))
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
 
 
 def list_paths(root: Path) -> str:
@@ -53,24 +69,30 @@ def list_paths(root: Path) -> str:
     return os.pathsep.join((str(root / ".import"), str(root)))
 
 
-def find_address(server: subprocess.Popen, log: Path) -> str:
-    """Wait for the address in the output of the server, and return it."""
-    end = time.monotonic() + SECONDS_TO_SERVE
-    while time.monotonic() < end and server.poll() is None:
-        found = ADDRESS.search(log.read_text())
-        if found:
+def find_address(server: subprocess.Popen, log: Path) -> str | None:
+    """Wait for the address in the output of the server, and return it; None if the server ends or takes too long."""
+    end = time.monotonic() + limit(SECONDS_TO_SERVE)
+    while time.monotonic() < end:
+        if found := ADDRESS.search(log.read_text()):
             return f"http://localhost:{found[1]}/app"
+        if server.poll() is not None:
+            return None
         time.sleep(0.05)
-    pytest.fail(f"no page is being served:\n{log.read_text()}")
+    return None
 
 
-@pytest.fixture(scope="session")
-def address(tmp_path_factory) -> str:
-    """The address of the page. At the end, the log is checked for errors of views."""
-    log = tmp_path_factory.mktemp("server") / "log.txt"
+@contextmanager
+def serving_page(log: Path):
+    """Serve the page; yields its address. At the end, the log is checked for errors of views."""
     with serving(["-m", "panel", "serve"], log) as found:
         yield found
     assert PAGE_ERROR not in log.read_text(), log
+
+
+@pytest.fixture(scope="module")
+def address(share, tmp_path_factory) -> str:
+    """The address of the page."""
+    return share("page", lambda: serving_page(tmp_path_factory.mktemp("server") / "log.txt"))
 
 
 @pytest.fixture(scope="module")
@@ -158,18 +180,18 @@ def restarted(used_page) -> Dashboard:
     used_page.leave()
 
 
-@pytest.fixture(scope="session")
-def finished_run(browser, address) -> str:
+@pytest.fixture(scope="module")
+def finished_run(browser, address, share) -> str:
     """The address of a run that has read everything; tests that change nothing of it share it."""
-    return read_everything(browser, address)
+    return share("finished run", lambda: nullcontext(read_everything(browser, address)))
 
 
 @pytest.fixture(scope="session")
-def finished_pages(browser, finished_run, noticed):
+def finished_pages(browser, noticed):
     """Open a page of the run that has read everything, one for each kind of browser, which tests share."""
     pages = {}
 
-    def open_page(size, **emulated) -> Dashboard:
+    def open_page(finished_run, size, **emulated) -> Dashboard:
         kind = (*size.values(), *emulated.items())
         if kind not in pages:
             context = admit(browser.new_context(viewport=size, **emulated), finished_run, noticed)
@@ -182,11 +204,11 @@ def finished_pages(browser, finished_run, noticed):
 
 
 @pytest.fixture
-def look_at_finished(finished_pages):
+def look_at_finished(finished_pages, finished_run):
     """Open the run that has read everything in a browser of this size, on the Live page and in its first theme."""
 
     def look(size=None, **emulated) -> Dashboard:
-        dashboard = finished_pages(size or WIDE, **emulated)
+        dashboard = finished_pages(finished_run, size or WIDE, **emulated)
         # A run without a page is removed after some minutes, and would start again.
         if dashboard.state.inner_text() != "Finished":
             dashboard.finish()
@@ -211,7 +233,7 @@ def read_everything(browser: Browser, address: str) -> str:
 
 def admit(context: BrowserContext, address: str, faults: list[str]) -> BrowserContext:
     """Prepare a browser for pages at this address: its faults are collected, and it has the cookie."""
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(limit_ms(60))
     watch(context, address, faults)
     let_in(context, address)
     return context

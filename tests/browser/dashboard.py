@@ -5,9 +5,11 @@ from contextlib import suppress
 
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
+from tests.patience import limit_ms
+
 WIDE = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
-FIRST_SECONDS = 120_000
+FIRST_SECONDS = limit_ms(120)
 LEAVE_TRIES = 5
 DEFAULT_PACE = "One pass a minute"
 SLIDERS = {"forgetting_rate": "Forgetting rate κ", "delay": "Delay τ₀", "batch_size": "Mini-batch size S"}
@@ -79,8 +81,8 @@ class Dashboard:
     def slider(self, setting: str) -> Locator:
         return self.page.get_by_role("slider", name=SLIDERS[setting])
 
-    def expect_state(self, state: str, seconds: float = 30) -> None:
-        expect(self.state).to_have_text(state, timeout=1000 * seconds)
+    def expect_state(self, state: str, seconds: float = 60) -> None:
+        expect(self.state).to_have_text(state, timeout=limit_ms(seconds))
 
     def pause(self) -> None:
         self.button("Pause").click()
@@ -120,7 +122,7 @@ class Dashboard:
     def finish(self) -> None:
         """Read the rest at full speed."""
         self.choose_pace("Full speed")
-        self.expect_state("Finished", seconds=90)
+        self.expect_state("Finished")
 
     def go_dark(self) -> None:
         self.page.get_by_label("Toggle theme").click()

@@ -94,7 +94,7 @@ def drop(dashboard, *files: tuple[str, bytes]) -> None:
 
 
 def expect_preview(page) -> None:
-    expect(page.get_by_text(re.compile("a vocabulary of"))).to_be_visible(timeout=90_000)
+    expect(page.get_by_text(re.compile("a vocabulary of"))).to_be_visible()
 
 
 def expect_no_markup(page) -> None:
@@ -129,13 +129,13 @@ def test_own_text_is_dropped_previewed_built_learned_downloaded_and_deleted(dash
     expect(page.get_by_text(re.compile("a vocabulary of 19 words"))).to_be_visible()
     page.get_by_label("Corpus name").fill(f"mine {EVIL}")
     dashboard.button("Build the corpus").click()
-    expect(page.get_by_text(re.compile("is built: 299 documents, 19 words"))).to_be_visible(timeout=60_000)
+    expect(page.get_by_text(re.compile("is built: 299 documents, 19 words"))).to_be_visible()
     dashboard.button("Run now").click()
     expect(page.locator(".bar .corpus")).to_have_text(f"mine {EVIL}")
     expect(page.get_by_role("combobox", name="Corpus", exact=True)).to_have_text(f"mine {EVIL}")
     dashboard.finish()
     dashboard.button("Documents").click()
-    expect(page.get_by_role("button", name=re.compile("^open: ")).first).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name=re.compile("^open: ")).first).to_be_visible()
     expect_no_markup(page)
     dashboard.button("Live").click()
     dashboard.button("Bring your own text").click()
@@ -174,14 +174,14 @@ def test_words_that_are_markup_are_shown_as_text_in_every_view(dashboard):
     drop(dashboard, ("evil.ldac", counts), ("evil.vocab", words))
     expect_preview(page)
     dashboard.button("Build the corpus").click()
-    dashboard.button("Run now").click(timeout=60_000)
+    dashboard.button("Run now").click()
     expect(page.locator(".bar .corpus")).to_have_text("my texts")
     dashboard.finish()
     expect(page.locator("td").filter(has_text=EVIL).first).to_be_visible()
     expect(page.locator("li").filter(has_text=EVIL).first).to_be_visible()
     expect_no_markup(page)
     dashboard.button("Topics").click()
-    expect(page.get_by_text(re.compile("all 300 documents"))).to_be_visible(timeout=60_000)
+    expect(page.get_by_text(re.compile("all 300 documents"))).to_be_visible()
     page.wait_for_function(f"() => ({FIND_DOT})() !== null")
     page.get_by_role("heading", name=re.compile("Map")).first.scroll_into_view_if_needed()
     page.mouse.move(*page.evaluate(FIND_DOT))
@@ -189,16 +189,14 @@ def test_words_that_are_markup_are_shown_as_text_in_every_view(dashboard):
     expect_no_markup(page)
     for name in ("Time", "Documents", "Live"):
         dashboard.button(name).click()
-        page.wait_for_timeout(1_000)
+        dashboard.settle()
         expect_no_markup(page)
 
 
 def test_an_unreadable_file_is_reported_in_the_dialog_and_a_long_build_can_be_cancelled(paused_page):
     page = paused_page.page
     drop(paused_page, ("picture.csv", bytes(range(256)) * 40))
-    expect(page.get_by_role("alert").filter(has_text="picture.csv is a binary file, not text")).to_be_visible(
-        timeout=60_000
-    )
+    expect(page.get_by_role("alert").filter(has_text="picture.csv is a binary file, not text")).to_be_visible()
     drop(paused_page, ("speeches.csv", write_speeches(60_000)))
     expect_preview(page)
     expect(page.get_by_text(re.compile(r"In a sample of [\d,]+ of 60,000 documents"))).to_be_visible()
@@ -210,7 +208,7 @@ def test_an_unreadable_file_is_reported_in_the_dialog_and_a_long_build_can_be_ca
     paused_page.button("Build the corpus").click()
     expect(page.get_by_role("progressbar", name="Progress")).to_be_visible()
     paused_page.button("Cancel").click()
-    expect(page.get_by_role("alert").filter(has_text="Cancelled; nothing was built.")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("alert").filter(has_text="Cancelled; nothing was built.")).to_be_visible()
     assert list_own() == ()
 
 

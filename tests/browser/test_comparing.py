@@ -10,6 +10,8 @@ from playwright.sync_api import expect
 from tests.browser.dashboard import PHONE, WIDE
 from tests.browser.test_looks import find_barriers
 
+pytestmark = pytest.mark.extended
+
 FIND_TOO_HIGH = """() => {
   const found = []
   const look = (root) => { for (const node of root.querySelectorAll("*")) {
@@ -63,7 +65,7 @@ def test_a_sweep_fills_its_plot_and_its_runs_are_named_drawn_and_matched(swept):
     # The press of the button makes room for the progress bar; after that nothing moves.
     expect(page.locator(".sweep").get_by_role("progressbar")).to_be_visible()
     page.locator(".sweep").evaluate(WATCH_PLACE)
-    expect(page.get_by_text(re.compile("^All 4 runs"))).to_be_visible(timeout=60_000)
+    expect(page.get_by_text(re.compile("^All 4 runs"))).to_be_visible()
     newer = swept.button("Show new runs")
     expect(newer).to_be_visible()
     assert len(page.evaluate("() => [...places]")) == 1
@@ -119,7 +121,7 @@ def test_a_phone_shows_every_value_of_a_kept_run_without_scrolling_sideways(look
 def test_a_run_that_was_left_early_is_listed_on_request(dashboard):
     # The first held-out score, without which no run is kept, comes with the first column of the word lists.
     dashboard.choose_pace("Four mini-batches a second")
-    expect(dashboard.documents).to_have_text(re.compile(r"^[1-9],\d{3} "), timeout=60_000)
+    expect(dashboard.documents).to_have_text(re.compile(r"^[1-9],\d{3} "))
     dashboard.pause()
     dashboard.button("Restart").click()
     dashboard.finish()

@@ -11,7 +11,7 @@ from tests.browser.dashboard import WIDE, Dashboard
 from tests.browser.test_restored import expect_saved, server_to_kill
 from tests.chaos.proxy import proxying
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.extended]
 
 
 def test_a_page_says_that_its_connection_is_lost_and_opens_again_where_the_run_was(new_context, tmp_path):

@@ -87,7 +87,7 @@ def look_through(dashboard, size_name, theme):
         dashboard.page.mouse.move(0, 0)
         if name == HOOD:
             computed = dashboard.page.get_by_text("The model after 9,384 documents.", exact=True)
-            expect(computed).to_be_visible(timeout=60_000)
+            expect(computed).to_be_visible()
         if IS_WRITING:
             file.write_bytes(take_settled(dashboard.page))
         elif not is_like(dashboard, name, expected):

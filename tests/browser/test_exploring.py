@@ -25,9 +25,9 @@ def test_a_topic_is_named_and_leads_to_its_words_and_to_a_document(dashboard):
     page = dashboard.page
     expect(page.get_by_text("Weight in the model now (recent text counts more).")).to_be_visible()
     dashboard.finish()
-    expect(page.get_by_text("Share of the tokens in the documents")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Share of the tokens in the documents")).to_be_visible()
     dashboard.button("Topics").click()
-    expect(page.get_by_text(re.compile("all 10,384 documents, including held-out ones"))).to_be_visible(timeout=60_000)
+    expect(page.get_by_text(re.compile("all 10,384 documents, including held-out ones"))).to_be_visible()
     page.get_by_role("textbox", name="Topic name").fill("the large one")
     page.keyboard.press("Enter")
     expect(page.get_by_role("combobox", name="Topic").first).to_have_text(re.compile("^the large one"))
@@ -131,7 +131,7 @@ FIND_LARGEST = """() => {
 def test_the_calendar_names_its_axes_and_a_span_narrows_the_documents(finished):
     page = finished.page
     finished.button("Time").click()
-    expect(page.get_by_role("combobox", name="Period")).to_have_text("decade", timeout=60_000)
+    expect(page.get_by_role("combobox", name="Period")).to_have_text("decade")
     finished.button("Model at the time").click()
     expect(page.get_by_text("inferred just before it learned from the document")).to_be_attached()
     finished.button("Latest model").click()
@@ -170,7 +170,7 @@ def test_the_wheel_scrolls_the_page_over_a_plot_and_back_returns_to_the_place(fi
 def test_axe_finds_nothing_on_the_pages_of_a_finished_run(finished):
     for name in ("Topics", "Time", "Documents"):
         finished.button(name).click()
-        expect(finished.page.get_by_text(re.compile("all 10,384 documents"))).to_be_visible(timeout=60_000)
+        expect(finished.page.get_by_text(re.compile("all 10,384 documents"))).to_be_visible()
         found = Axe().run(finished.page).response["violations"]
         assert [each["id"] for each in found] == [], name
 
@@ -178,7 +178,7 @@ def test_axe_finds_nothing_on_the_pages_of_a_finished_run(finished):
 def test_under_the_hood_the_topic_of_a_slot_is_the_one_whose_arrows_are_drawn(finished):
     page = finished.page
     finished.button("Under the hood").click()
-    expect(page.get_by_text("The model after 9,384 documents.", exact=True)).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("The model after 9,384 documents.", exact=True)).to_be_visible()
     expect(page.get_by_text("These rounds maximise the document")).to_be_visible()
     expect(page.get_by_text(re.compile("up to the dashed line. In round [0-9]+, less than 0.1 %"))).to_be_visible()
     slot = page.get_by_role("button", name=re.compile("^select topic: slot")).last

@@ -2,10 +2,13 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from stickbreaker.app.session.tabs import CLASS, COMPARE, DOCUMENTS, EXPORT, HOOD, LIVE, PAGES, TIME, TOPICS
 from tests.browser.test_looks import find_barriers
+
+pytestmark = pytest.mark.extended
 
 MOST_STOPS = 200
 SETTLE_MILLISECONDS = 300
@@ -124,7 +127,7 @@ def turn_by_keys(dashboard, name):
     page.keyboard.press("Enter")
     expect(dashboard.button(name)).to_have_attribute("aria-pressed", "true")
     role, landmark = LANDMARKS[name]
-    expect(page.get_by_role(role, name=landmark).first).to_be_visible(timeout=60_000)
+    expect(page.get_by_role(role, name=landmark).first).to_be_visible()
     assert page.evaluate(NAME_FOCUSED) == name
 
 
@@ -183,7 +186,7 @@ def test_the_keyboard_reaches_everything_on_every_page_and_does_what_the_mouse_d
     dashboard.expect_state("Running")
     dashboard.finish()
     # The largest topics change once the corpus has been read.
-    expect(page.get_by_text("Share of the tokens in the documents")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Share of the tokens in the documents")).to_be_visible()
     page.evaluate(DESCRIBE_LOOK)
     dashboard.button(LIVE).focus()
     found = {}

@@ -71,7 +71,7 @@ def test_the_page_appears_as_a_whole_and_does_not_jump_while_controls_arrive_and
     dashboard = visit(size, prepare=lambda context: context.add_init_script(watch))
     page = dashboard.page
     assert page.evaluate("() => [...early]") == []
-    expect(page.locator("thead th.planned")).to_have_count(7, timeout=60_000)
+    expect(page.locator("thead th.planned")).to_have_count(7)
     page.wait_for_timeout(1_000)
     shifts = page.evaluate("() => shifts")
     assert cumulate(shifts) < MOST_SHIFT, shifts

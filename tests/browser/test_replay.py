@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.browser.dashboard import PHONE, WIDE
 from tests.browser.test_looks import OVERFLOWS, find_barriers
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.extended]
 
 NUM_POINTS = """() => {
   const models = Bokeh.documents.flatMap(d => d.roots()).flatMap(r => [...r.references()])

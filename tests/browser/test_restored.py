@@ -2,8 +2,6 @@
 
 import os
 import re
-import subprocess
-import sys
 from contextlib import contextmanager
 
 import pytest
@@ -11,24 +9,20 @@ from playwright.sync_api import expect
 
 from stickbreaker.app.model.page_notes import read_status
 from stickbreaker.engine.runs import checkpoint
-from tests.browser.conftest import LIFETIME, OPTIONS, ROOT, TOKEN, find_address, let_in
+from tests.browser.conftest import LIFETIME, OPTIONS, ROOT, TOKEN, let_in, start
 from tests.browser.dashboard import WIDE, Dashboard
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.extended]
 
 
 @contextmanager
 def server_to_kill(folder, name, *options):
     """Serve the page with its data in this folder; yields the process and the address."""
-    log, environment = (
-        folder / f"{name}.txt",
-        os.environ | {"STICKBREAKER_TOKEN": TOKEN, "STICKBREAKER_DATA": str(folder)},
-    )
-    command = [sys.executable, "-m", "panel", "serve", *OPTIONS, *LIFETIME, *options]
-    with log.open("w") as output:
-        server = subprocess.Popen(command, stdout=output, stderr=output, cwd=ROOT, env=environment)
+    environment = os.environ | {"STICKBREAKER_TOKEN": TOKEN, "STICKBREAKER_DATA": str(folder)}
+    command = ["-m", "panel", "serve", *OPTIONS, *LIFETIME, *options]
+    server, address = start(command, folder / f"{name}.txt", environment, ROOT)
     try:
-        yield server, find_address(server, log)
+        yield server, address
     finally:
         server.kill()
         server.wait()

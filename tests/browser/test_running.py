@@ -160,7 +160,7 @@ def test_the_count_is_checked_by_the_sampler_with_the_keyboard_and_a_check_can_b
     expect(page.get_by_text("The check of the count was cancelled.")).to_be_visible()
     check.press("Enter")
     found = re.compile(r"^Gibbs sampler started from this model: [\d,]+ (to [\d,]+ )?topics? in use over")
-    expect(page.get_by_text(found)).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(found)).to_be_visible()
     page.get_by_role("button", name="Help: Check the number of topics").click()
     expect(page.get_by_role("note", name="Check the number of topics")).to_be_visible()
     page.keyboard.press("Escape")

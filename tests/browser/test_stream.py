@@ -13,7 +13,7 @@ from tests.browser.conftest import PAGE_ERROR, serving
 from tests.browser.dashboard import FIRST_SECONDS
 from tests.browser.test_looks import OVERFLOWS, SIZES, find_barriers, find_lasting_barriers
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.extended]
 
 BATCH_SIZE = 256
 IS_DRAWN = """() => document.documentElement.classList.contains("is-drawn")

@@ -16,14 +16,14 @@ IS_SHOWN = """([name, backend]) => Bokeh.index.query_one(({model, el}) => model.
 
 def go_to_export(dashboard):
     dashboard.button("Export").last.click()
-    expect(dashboard.page.get_by_text(READ)).to_be_visible(timeout=60_000)
+    expect(dashboard.page.get_by_text(READ)).to_be_visible()
 
 
 def take(dashboard, name, folder):
     """Press a button and wait for its file."""
     button = dashboard.button(name).last
     expect(button).to_be_enabled()
-    with dashboard.page.expect_download(timeout=60_000) as download:
+    with dashboard.page.expect_download() as download:
         button.click()
     path = folder / download.value.suggested_filename
     download.value.save_as(path)

@@ -27,7 +27,7 @@ def test_the_table_fills_column_by_column_marks_new_words_and_adds_a_topic_of_th
     assert page.locator("tbody tr").count() == 22
     expect(page.locator("li")).to_have_count(5)
     # The largest topics change once the corpus has been read.
-    expect(page.get_by_text("Share of the tokens in the documents")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Share of the tokens in the documents")).to_be_visible()
     buttons = page.get_by_role("button", name=re.compile("^show in table: "))
     shown = page.locator("tbody .name strong").all_inner_texts()
     labels = [button.get_attribute("aria-label") for button in buttons.all()]

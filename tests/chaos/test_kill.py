@@ -1,6 +1,5 @@
 """A part of the command that kills processes, with all algorithms."""
 
-import pytest
 
 from stickbreaker.engine.algorithms import REGISTRY
 from tests.chaos import kill
@@ -8,7 +7,6 @@ from tests.chaos import kill
 KILLS = 3
 
 
-@pytest.mark.timeout(600)
 def test_what_killed_processes_leave_is_whole_and_the_next_one_continues():
     names = tuple(each.name for each in REGISTRY)
     frame = kill.count_outcomes(KILLS, names)

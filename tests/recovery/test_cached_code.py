@@ -10,6 +10,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.extended
+
 # Each prints digests, and then the number of functions that a kernel has read from the cache.
 SWEEP = """
 import hashlib

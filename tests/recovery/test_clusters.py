@@ -28,6 +28,8 @@ from tests.engine import dying_tasks
 from tests.engine.corpora.small_files import make_rows, write_table
 from tests.small_documents import draw_two_topic_counts
 
+pytestmark = pytest.mark.extended
+
 dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
 HDP = find_algorithm("hdp")
 SETTINGS = engine.RunSettings(num_evaluations=0, num_snapshots=0, score_next_batch=False, num_shards=4)

@@ -23,6 +23,8 @@ from stickbreaker.engine.inference.concentrations import (
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from tests.enumeration import log_dirichlet_multinomial
 
+pytestmark = pytest.mark.extended
+
 D, K, V, N = 1000, 20, 1000, 300
 DOC, CORPUS, WORD, ERRORS = 2.0, 20.0, 0.02, 4
 

@@ -11,6 +11,8 @@ from stickbreaker.engine.algorithms import cv_hdp, cv_lda
 from stickbreaker.engine.evaluation.held_out import count_topics
 from tests.recovery.true_topics import VOCAB_SIZE, assert_true_topics, simulate
 
+pytestmark = pytest.mark.extended
+
 MAX_TOPICS, NUM_SWEEPS = 50, 6
 # The corpora are drawn with η = 0.01 per word.
 WORD_TOTAL = 0.01 * VOCAB_SIZE

@@ -6,6 +6,8 @@ import pytest
 from stickbreaker.engine.corpora.words import WordChoices
 from stickbreaker.engine.estimators import Follower, OnlineHDP, OnlineLDA
 
+pytestmark = pytest.mark.extended
+
 SIZE, NUM_BATCHES, CHANGE = 20, 30, 15
 WORDS = {name: [name + letter * 3 for letter in "abcdefghij"] for name in ("ending", "lasting", "beginning")}
 

@@ -9,6 +9,8 @@ from stickbreaker.engine.simulate import simulate_hdp
 from tests.enumeration import standard_error
 from tests.recovery.true_topics import assert_true_topics, simulate
 
+pytestmark = pytest.mark.extended
+
 NUM_SWEEPS, NUM_DISCARDED = 6000, 1000
 
 

@@ -18,6 +18,8 @@ from stickbreaker.engine.inference import gibbs as sampled
 from stickbreaker.engine.inference.gibbs import Assignments
 from tests.enumeration import standard_error
 
+pytestmark = pytest.mark.extended
+
 DOC_SIZES, VOCAB_SIZE, ETA = np.array([7, 4, 9, 1, 6]), 5, 0.4
 ROWS = np.repeat(np.arange(len(DOC_SIZES)), DOC_SIZES)
 NUM_FORWARD, NUM_STEPS, MOST_ERRORS = 10_000, 40_000, 4.5

@@ -19,20 +19,25 @@ def log(tmp_path_factory):
     return tmp_path_factory.mktemp("open") / "log.txt"
 
 
-@pytest.fixture(scope="session")
-def address(log):
+@pytest.fixture(scope="module")
+def address(share, log):
     """A server without a login, with the health check."""
+    return share("open server", lambda: serving_all(log))
+
+
+@contextmanager
+def serving_all(log):
+    """Serve everyone, with the data in the folder of the log; gives the address."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(FOLDER_VARIABLE, str(log.parent / "data"))
         with serving(["-m", "panel", "serve", "--plugins", "stickbreaker.app.health"], log) as found:
             yield found
 
 
-@pytest.fixture(scope="session")
-def login_address(tmp_path_factory):
+@pytest.fixture(scope="module")
+def login_address(share, tmp_path_factory):
     """A server that asks for a login."""
-    with serving_users(tmp_path_factory.mktemp("login")) as found:
-        yield found
+    return share("server with a login", lambda: serving_users(tmp_path_factory.mktemp("login")))
 
 
 @contextmanager
@@ -47,7 +52,7 @@ def serving_users(folder, lifetime=LIFETIME, options=()):
             yield found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def log_in(login_address):
     """Log in as a user; returns the cookies."""
 

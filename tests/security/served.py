@@ -14,7 +14,9 @@ from bokeh.util.token import get_token_payload
 from tornado.httpclient import HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
-SECONDS = 30
+from tests.patience import limit
+
+SECONDS = limit(60)
 TOKEN_IN_PAGE = re.compile(rb'"token":"([^"]+)"')
 
 

@@ -23,7 +23,7 @@ from stickbreaker.engine.corpora.write_own import BuildRequest, build_own
 from tests.browser.conftest import is_fault, let_in
 from tests.browser.dashboard import WIDE, Dashboard
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.browser
 MARKUP = (
     "<img src=x onerror=window.isTaken=1>",
     "</script><script>window.isTaken=1</script>",
@@ -166,8 +166,8 @@ def test_markup_of_a_corpus_and_of_its_runs_is_text_on_every_page_and_in_exports
     look_at_opening(dashboard)
     dashboard.button("Export").click()
     button = dashboard.button("Run as web page")
-    expect(button).to_be_enabled(timeout=30_000)
-    with dashboard.page.expect_download(timeout=60_000) as download:
+    expect(button).to_be_enabled()
+    with dashboard.page.expect_download() as download:
         button.click()
     path = tmp_path / "page.html"
     download.value.save_as(path)
@@ -186,7 +186,7 @@ def test_markup_in_the_name_and_the_columns_of_a_file_is_text_in_its_preview(nam
     path, columns = write_table(tmp_path)
     dashboard.button("Bring your own text").click()
     page.get_by_role("dialog").locator("input[type=file]").set_input_files(path)
-    expect(page.get_by_text(re.compile("a vocabulary of"))).to_be_visible(timeout=90_000)
+    expect(page.get_by_text(re.compile("a vocabulary of"))).to_be_visible()
     expect(page.get_by_role("combobox", name="Text", exact=True)).to_have_text(columns.text)
     expect(page.get_by_label("Corpus name")).to_have_value(re.compile("<img src=x"))
     assert not page.evaluate(IS_TAKEN)

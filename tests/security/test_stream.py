@@ -13,6 +13,8 @@ from tests.browser.conftest import TOKEN, serving
 from tests.security.served import Page, ask
 from tests.security.test_watcher_messages import draw_event, find_data, resolve
 
+pytestmark = pytest.mark.extended
+
 NUM_MESSAGES, SEED = 2_000, 7
 OTHER = "/etc/hostname"
 

@@ -15,6 +15,8 @@ from tests.browser.conftest import serving
 from tests.security.served import Page, connect
 from tests.security.test_rights import find, press, set_model_data
 
+pytestmark = pytest.mark.extended
+
 SECRET = "these words are secret"
 OF_ANNA = "letters of anna"
 # The process that reads text needs a few seconds to start.

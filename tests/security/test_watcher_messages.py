@@ -12,6 +12,8 @@ import pytest
 
 from tests.security.served import Page, make_event
 
+pytestmark = pytest.mark.extended
+
 NUM_MESSAGES, AT_ONCE, SEED = 10_000, 1_000, 7
 RUN = re.compile(r"run=([\w-]+)")
 WATCH = re.compile(r"\?watch=[\w-]+")
@@ -177,7 +179,6 @@ async def attack(address):
     return before, after, num_answers, num_pages
 
 
-@pytest.mark.timeout(400)
 def test_ten_thousand_messages_of_a_watcher_change_nothing_of_the_run(address):
     before, after, num_answers, num_pages = asyncio.run(attack(address))
     assert len(before) > 50

@@ -84,6 +84,9 @@ def test_the_process_answers_refuses_stops_without_leftovers_and_is_replaced_aft
             assert list(find_folder().iterdir()) == []
             about = await process.ask("build", path, "mine", Columns("text", "year"), WordChoices(max_share=1.0), True)
             assert (about.num_documents, [own.name for own in list_own()]) == (3_000, ["mine"])
+            # The second build has not lowered the priority again.
+            priority = os.getpriority(os.PRIO_PROCESS, process.process.pid)
+            assert priority == max(text_worker.NICENESS, os.nice(0))
             await process.ask("export", "mine", tmp_path / "out.parquet")
             assert (tmp_path / "out.parquet").stat().st_size > 1_000
             with pytest.raises(Stopped):
