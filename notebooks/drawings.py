@@ -24,6 +24,8 @@ COLORS = [Colorblind[8][place] for place in (0, 1, 3, 6, 5, 4, 7)]
 DASHES = ([], [7, 3], [2, 3], [9, 3, 2, 3])
 MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle")
 TITLE, LABEL, TICK = "15px", "14px", "13px"
+# A level line: what models of word frequencies alone reach.
+WORDS = "word frequencies"
 KEPT_COLOR, DROPPED_COLOR = "#111111", "#8a8a8a"
 LINE_HEIGHT = 27
 # Lines with at most this number of points have a marker at each point.
@@ -108,15 +110,21 @@ def _draw_panel(frame: pd.DataFrame, axes: Axes, lines: Sequence[str], size: tup
     drawn = _frame_figure(axes, size, y)
     for place, line in enumerate(lines):
         own = frame[frame["line"] == line].sort_values("x")
-        look = {"color": COLORS[place % len(COLORS)]}
-        dash = DASHES[place // len(COLORS) % len(DASHES)]
+        dash, look = _look(line, place)
         source = ColumnDataSource({"x": own["x"].to_numpy(float), "y": own["y"].to_numpy(float)})
         drawn.line("x", "y", source=source, line_width=2.2, line_dash=dash, **look)
-        if _has_dots(frame):
+        if _has_dots(frame) and line != WORDS:
             drawn.scatter("x", "y", source=source, size=8, marker=MARKERS[place % len(MARKERS)], **look)
         if "deviation" in own:
             drawn.add_layout(_error_bars(own, look["color"]))
     return drawn
+
+
+def _look(line: str, place: int) -> tuple[list[int], dict[str, str]]:
+    """The dashes and the colour of a line; word frequencies have their own."""
+    if line == WORDS:
+        return [5, 4], {"color": "#777777"}
+    return DASHES[place // len(COLORS) % len(DASHES)], {"color": COLORS[place % len(COLORS)]}
 
 
 def _error_bars(own: pd.DataFrame, color: str) -> Whisker:
@@ -170,12 +178,12 @@ def _frame_figure(axes: Axes, size: tuple[int, int], y: tuple[float, float]) -> 
 def _add_legend(drawn: figure, lines: Sequence[str], has_dots: bool) -> None:
     items = []
     for place, line in enumerate(lines):
-        color = COLORS[place % len(COLORS)]
+        dash, look = _look(line, place)
         # A line may have no points in this panel. These two are drawn only for the legend.
         shown = [
-            drawn.line([np.nan], [np.nan], color=color, line_width=2.2, line_dash=DASHES[place // len(COLORS)]),
-            drawn.scatter([np.nan], [np.nan], color=color, size=8, marker=MARKERS[place % len(MARKERS)]),
-        ][: 1 + has_dots]
+            drawn.line([np.nan], [np.nan], line_width=2.2, line_dash=dash, **look),
+            drawn.scatter([np.nan], [np.nan], size=8, marker=MARKERS[place % len(MARKERS)], **look),
+        ][: 1 + (has_dots and line != WORDS)]
         items.append(LegendItem(label=line, renderers=shown))
     legend = Legend(items=items, label_text_font_size=TICK, border_line_color=None, spacing=4, margin=4)
     drawn.add_layout(legend, "right")

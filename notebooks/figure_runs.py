@@ -10,18 +10,20 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
+from notebooks.drawings import WORDS
 from stickbreaker import engine
 from stickbreaker.engine.algorithms import gibbs_hdp, gibbs_lda
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.evaluation.held_out import score_own
 from stickbreaker.engine.inference.gibbs import is_sample
-from stickbreaker.engine.inference.held_words import split_tokens
+from stickbreaker.engine.inference.held_words import split_tokens, split_words
 from stickbreaker.engine.runs.cells import compile_once, score_further
 from stickbreaker.engine.runs.compile_steps import list_choices
 from stickbreaker.engine.runs.prepared import Prepared, prepare_training, split_corpus
 from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.runs.study import SHUFFLED, Study, run_study
 
+SPEECHES = "state-of-the-union"
 # How each protocol is scored in a followed run.
 PREDICTIVES = {"tokens_90_10": "fold_in", "perplexity_bound": "as printed"}
 SAMPLERS = {"gibbs-hdp": gibbs_hdp.predict_words, "gibbs-lda": gibbs_lda.predict_words}
@@ -70,6 +72,18 @@ class Setup(NamedTuple):
             parts.append(frame.assign(line=[name.format(**cell) for cell in frame.to_dict("records")]))
         return pd.concat(parts, ignore_index=True)
 
+    def add_words(self, frame: pd.DataFrame, protocol: str, corpus: str = SPEECHES, number: int | None = None) -> Any:
+        """Return a frame for one y axis with a level line in each panel: the score of word frequencies alone.
+
+        number: the most documents of the runs, drawn by the seed. A perplexity is drawn where its frame has one.
+        """
+        scores = [score_words(draw_documents(corpus, self.limit(number), seed), protocol, seed) for seed in self.seeds]
+        nats = float(np.mean(scores))
+        ends = frame.groupby("panel", sort=False)["x"].agg(["min", "max"]).stack().droplevel(1)
+        level = np.exp(-nats) if protocol == "perplexity_bound" else nats
+        words = pd.DataFrame({"panel": ends.index, "line": WORDS, "x": ends.to_numpy(), "y": level})
+        return pd.concat([frame, words], ignore_index=True)
+
     def follow(self, lines: Mapping[str, Followed]) -> pd.DataFrame:
         """Return columns line, seed, step, documents, seconds, nats, bound, num_topics of runs, which are stored."""
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -84,6 +98,22 @@ class Setup(NamedTuple):
                     follow(asked, seed).to_parquet(path, index=False)
                 parts.append(pd.read_parquet(path).assign(line=line, seed=seed))
         return pd.concat(parts, ignore_index=True).astype({"bound": float})
+
+
+def score_words(corpus: Corpus, protocol: str, seed: int) -> float:
+    """Nats per held-out word of the word frequencies of the training documents, with η = .01 more of each word."""
+    train, test = split_corpus(corpus, replace(SHUFFLED, seed=seed))
+    counts, held = train.counts.sum(0), test.documents()
+    if protocol == "within_documents":
+        known = corpus.select(corpus.counts.sum(1) >= 2)
+        held = split_tokens(known.documents(), known.doc_ids, seed)
+        counts = np.bincount(held.observed.words, held.observed.counts, corpus.vocab_size)
+    elif protocol == "tokens_90_10":
+        held = split_tokens(held, test.doc_ids, seed)
+    elif protocol == "disjoint_words":
+        held = split_words(held, test.doc_ids, seed)
+    logs = np.log((counts + 0.01) / (counts + 0.01).sum())
+    return float(held.counts @ logs[held.words] / held.num_tokens)
 
 
 def draw_documents(name: str, number: int | None, seed: int) -> Corpus:

@@ -1,6 +1,7 @@
 """Define each figure: its study or run, its numbers, and how it is drawn."""
 
 from collections.abc import Mapping
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from notebooks.drawings import Axes, draw_panels, draw_unlike_panels, draw_word_lists
-from notebooks.figure_runs import Followed, Setup, average, curves, last_scores, read
+from notebooks.figure_runs import SPEECHES, Followed, Setup, average, curves, last_scores, read
 from stickbreaker import engine
 from stickbreaker.app.frames.progress_frames import NUM_TOP_WORDS, default_topics, table_frame
 from stickbreaker.app.model.progress import Checkpoint
@@ -80,6 +81,8 @@ def online_lines(batch_size: int, passes: int, read_from: Mapping[str, Any]) -> 
 def draw_over_time(setup: Setup, lines: Mapping[str, Followed], title: str) -> tuple[pd.DataFrame, Any]:
     """Draw `tokens_90_10` by the fold-in over seconds of learning."""
     frame = average(setup.follow(lines), ["step"], "seconds", "nats").assign(panel=title)
+    first = next(iter(lines.values()))
+    frame = setup.add_words(frame, "tokens_90_10", first.corpus, first.num_documents)
     return frame, draw_panels(frame, Axes(SECONDS, TOKENS, True, x_format="0.[00]"), height=440, width=560)
 
 
@@ -109,6 +112,8 @@ def draw_sizes(
     }
     frame = last_scores(setup.run(lines, "tokens_90_10", "fold_in"), "batch_size", "nats_per_word", "forgetting_rate")
     frame["panel"] = [f"κ = {rate:g}" for rate in frame["forgetting_rate"]]
+    corpus = read_from.get("corpora", (SPEECHES,))[0]
+    frame = setup.add_words(frame, "tokens_90_10", corpus, read_from.get("num_documents"))
     axes = Axes("mini-batch size S (log scale)", TOKENS, True, at=sizes, x_format="0")
     return frame, draw_panels(frame, axes, width=310)
 
@@ -161,6 +166,7 @@ def hoffman_2010_figure_1_top(setup: Setup) -> tuple[pd.DataFrame, Any]:
     followed = setup.follow(lines)
     followed["perplexity"] = np.exp(-followed["nats"])
     frame = average(followed, ["step"], "documents", "perplexity").assign(panel="RFCs, K = 100, κ = 0.5")
+    frame = setup.add_words(frame, "perplexity_bound", "rfc")
     axes = Axes("documents analysed (log scale)", PERPLEXITY, True, x_format="0,0", y_format="0,0")
     return frame, draw_panels(frame, axes, height=440, width=560)
 
@@ -181,7 +187,8 @@ def hoffman_2010_figure_2(setup: Setup) -> tuple[pd.DataFrame, Any]:
         lines["batch, a tenth"] = Followed("batch-lda", values, 30, share=0.1, **more)
         followed = setup.follow(lines)
         followed["perplexity"] = np.exp(-followed["nats"])
-        parts.append(average(followed, ["step"], "seconds", "perplexity").assign(panel=title))
+        frame = average(followed, ["step"], "seconds", "perplexity").assign(panel=title)
+        parts.append(setup.add_words(frame, "perplexity_bound", corpus, 10_000))
     frame = pd.concat(parts, ignore_index=True)
     axes = Axes(SECONDS, f"{PERPLEXITY}, log scale", True, x_format="0.[00]", y_format="0,0", has_log_y=True)
     return frame, draw_panels(frame, axes, width=400)
@@ -232,7 +239,7 @@ def svi_2013_figure_11(setup: Setup) -> tuple[pd.DataFrame, Any]:
         if few_documents is None:
             lines["HDP as printed"] = Study(("svi-hdp",), grid=largest, **more)
         frame = last_scores(setup.run(lines, "disjoint_words", "own"), "max_topics", "nats_per_word")
-        parts.append(frame.assign(panel=title))
+        parts.append(setup.add_words(frame.assign(panel=title), "disjoint_words", corpus, few_documents))
     frame = pd.concat(parts, ignore_index=True)
     return frame, draw_panels(frame, Axes("topics K; for the HDPs the maximum", DISJOINT, at=sizes), width=380)
 
@@ -259,7 +266,7 @@ def draw_learning(
         study = Study((system,), grid=grid, fixed=requested, run=read(3, 4), num_documents=2000)
         scored = setup.run({line: study}, "disjoint_words", "own")
         parts.append(curves(scored, "documents_seen", "nats_per_word").assign(panel=f"{name}; {title}"))
-    frame = pd.concat(parts, ignore_index=True)
+    frame = setup.add_words(pd.concat(parts, ignore_index=True), "disjoint_words", number=2000)
     return frame, draw_panels(frame, Axes(DOCUMENTS, DISJOINT, x_format="0a"), width=400)
 
 
@@ -274,6 +281,7 @@ def hoffman_2010_table_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
     scored["perplexity"] = np.exp(-scored["nats_per_word"])
     frame = last_scores(scored, "batch_size", "perplexity", "forgetting_rate", "delay")
     frame["panel"] = [f"κ = {rate:g}" for rate in frame["forgetting_rate"]]
+    frame = setup.add_words(frame, "perplexity_bound", number=3000)
     axes = Axes("mini-batch size S (log scale)", "perplexity (perplexity_bound)", True, sizes, "0", "0,0")
     return frame, draw_panels(frame, axes, width=310)
 
@@ -313,9 +321,10 @@ def teh_2007_figure_2(setup: Setup) -> tuple[pd.DataFrame, Any]:
     bounds = average(ends.dropna(subset="bound"), ["size"], "size", "bound")
     axes = Axes("topics K", WITHIN, at=sizes)
     steps = axes._replace(x_label="sweeps (log scale)", is_log=True, at=(1, 4, 16, 64, 200), x_format="0")
+    words = partial(setup.add_words, protocol="within_documents", number=TEH_DOCUMENTS)
     drawn = [
-        (over_sizes.assign(panel="test, over K"), axes),
-        (followed.assign(panel=f"test, over sweeps, K = {sizes[-1]}"), steps),
+        (words(over_sizes.assign(panel="test, over K")), axes),
+        (words(followed.assign(panel=f"test, over sweeps, K = {sizes[-1]}")), steps),
         (bounds.assign(panel="bound, over K"), axes._replace(y_label="bound, nats per training word")),
     ]
     return pd.concat([part for part, _ in drawn], ignore_index=True), draw_unlike_panels(drawn)
@@ -331,8 +340,9 @@ def teh_2007_figure_3(setup: Setup) -> tuple[pd.DataFrame, Any]:
     }
     followed = setup.follow(lines)
     axes = Axes("sweeps (log scale)", WITHIN, True, at=(1, 2, 4, 8, 16, 32), x_format="0")
+    test = average(followed, ["step"], "step", "nats").assign(panel="test, K = 130")
     drawn = [
-        (average(followed, ["step"], "step", "nats").assign(panel="test, K = 130"), axes),
+        (setup.add_words(test, more["protocol"], number=more["num_documents"]), axes),
         (
             average(followed.dropna(subset="bound"), ["step"], "step", "bound").assign(panel="bound, K = 130"),
             axes._replace(y_label="bound, nats per training word"),
@@ -389,8 +399,9 @@ def draw_growing(setup: Setup, lines: Mapping[str, Any], what: str) -> tuple[pd.
     growth = curves(setup.run(followed, "disjoint_words", "own"), "documents_seen", "num_topics")
     by_size = Axes("mini-batch size S (log scale)", SAMPLED, is_log=True, at=sizes, x_format="0")
     counted = f"{what} for 99 % of the tokens"
+    scores = last_scores(scored, "batch_size", "nats_per_word").assign(panel="(a)")
     parts = [
-        (last_scores(scored, "batch_size", "nats_per_word").assign(panel="(a)"), by_size),
+        (setup.add_words(scores, "importance_sampling", number=more["num_documents"]), by_size),
         (
             last_scores(scored, "batch_size", "num_topics").assign(panel="(b)"),
             by_size._replace(y_label=counted, y_format="0"),

@@ -10,8 +10,8 @@ import pytest
 from bokeh.models import Whisker
 
 from notebooks import figure_runs
-from notebooks.drawings import Axes, draw_panels, draw_word_lists
-from notebooks.figure_runs import Followed, Setup, average, draw_documents, follow, score
+from notebooks.drawings import WORDS, Axes, draw_panels, draw_word_lists
+from notebooks.figure_runs import Followed, Setup, average, draw_documents, follow, score, score_words
 from notebooks.paper_figures import FIGURES
 from stickbreaker.engine.inference.held_words import split_tokens
 
@@ -56,6 +56,26 @@ def test_error_bars_have_one_deviation_on_each_side_and_are_inside_the_axis():
     assert bars.source.data["low"].tolist() == [-7.5, -10.0]
     assert bars.source.data["high"].tolist() == [-6.5, -6.0]
     assert drawn.y_range.start < -10 < -6 < drawn.y_range.end
+
+
+def test_word_frequencies_are_a_level_line_in_each_panel():
+    frame = pd.DataFrame({"panel": ["one", "one", "two"], "line": "a", "x": [1, 5, 3], "y": [-7.0, -8.0, -6.0]})
+    words = Setup(Path(), num_documents=60).add_words(frame, "tokens_90_10").iloc[3:]
+    assert words[["panel", "line", "x"]].to_numpy().tolist() == [
+        [panel, WORDS, x] for panel, x in (("one", 1), ("one", 5), ("two", 3), ("two", 3))
+    ]
+    assert words["y"].nunique() == 1
+    corpus = draw_documents("state-of-the-union", 60, 0)
+    train, test = figure_runs.split_corpus(corpus, figure_runs.SHUFFLED)
+    held = split_tokens(test.documents(), test.doc_ids, 0)
+    counts = train.counts.toarray().sum(0) + 0.01
+    nats = [count * np.log(counts[word] / counts.sum()) for word, count in zip(held.words, held.counts, strict=True)]
+    assert words["y"].iloc[0] == pytest.approx(sum(nats) / held.num_tokens)
+
+
+@pytest.mark.parametrize("protocol", ["disjoint_words", "importance_sampling", "within_documents"])
+def test_word_frequencies_have_a_score_by_each_protocol(protocol):
+    assert -10 < score_words(draw_documents("state-of-the-union", 60, 0), protocol, 0) < -6
 
 
 def test_a_run_within_documents_does_not_read_the_words_on_which_it_is_scored(monkeypatch):
