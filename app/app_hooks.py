@@ -1,5 +1,6 @@
 """What the server does before the first page: refuse wrong settings, and compile the kernels once for all pages."""
 
+import asyncio
 import gc
 import sys
 from importlib import import_module
@@ -7,14 +8,13 @@ from typing import Any
 
 from tornado.httputil import HTTPServerRequest
 
+from stickbreaker.app.fixes.page import load_fonts_once, lock_documents
+from stickbreaker.app.fixes.server import make_servers_of, open_browser_with_token, skip_closed_pages
 from stickbreaker.app.model.limits import LimitError, check_limits
-from stickbreaker.app.panel_fixes import ServerParts, lock_documents, protect_server, speed_up_models
 from stickbreaker.app.server.claims import find_noted
 from stickbreaker.app.server.event_log import open_log
-from stickbreaker.app.server.handlers import PageHandler, PasswordProvider, SocketHandler
-from stickbreaker.app.server.next_url import is_local_path
-from stickbreaker.app.server.protected_server import ProtectedServer
-from stickbreaker.app.server.safe_settings import UnsafeSettingsError, choose_secret
+from stickbreaker.app.server.protected_server import ProtectedHTTP, ProtectedTornado
+from stickbreaker.app.server.safe_settings import UnsafeSettingsError, check_server, choose_secret
 from stickbreaker.app.server.scheduler import find_client
 from stickbreaker.app.server.service import find_service
 from stickbreaker.app.server.stream import find_stream
@@ -22,23 +22,17 @@ from stickbreaker.app.server.stream_source import find_source
 from stickbreaker.engine import CorpusError
 from stickbreaker.engine.parallel.clusters import ClusterError
 
-PARTS = ServerParts(
-    server=ProtectedServer,
-    page=PageHandler,
-    socket=SocketHandler,
-    login=PasswordProvider,
-    is_local_path=is_local_path,
-)
-
 # Bokeh runs this file before it makes the server and reads its settings.
 try:
+    check_server()
     check_limits()
     find_client()
     find_source()
-    protect_server(choose_secret(), PARTS)
+    make_servers_of(ProtectedTornado, ProtectedHTTP, choose_secret())
 except (ClusterError, CorpusError, LimitError, UnsafeSettingsError) as error:
     sys.exit(f"Not started. {error}")
-speed_up_models()
+open_browser_with_token()
+load_fonts_once()
 lock_documents()
 
 
@@ -54,6 +48,7 @@ def on_server_loaded(server_context: Any) -> None:
     A stream is followed from here on. Panel collects garbage when a page closes, and all pages wait meanwhile. What is
     imported is never garbage.
     """
+    skip_closed_pages(asyncio.get_running_loop())
     open_log()
     find_service()
     find_stream()

@@ -16,12 +16,12 @@ from panel.io.notebook import block_comm, push_on_root
 from panel.viewable import Viewer
 
 from stickbreaker import engine
+from stickbreaker.app.fixes.notebook import are_drawn, find_roots, fix_notebook, is_loaded
 from stickbreaker.app.frames.reading_frames import calendar_frame, fitting_unit, map_frame
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model, Reader, Reading
 from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import RunSpec
-from stickbreaker.app.panel_fixes import are_drawn, draw_without_webgl, find_roots, fix_notebook, is_loaded
 from stickbreaker.app.plots.model_plots import draw_bars, draw_map, draw_time
 from stickbreaker.app.views.curves import Curves
 from stickbreaker.app.views.topics_now import TopicsNow
@@ -49,7 +49,8 @@ def load_panel() -> None:
 def _load_extensions() -> None:
     pn.extension(inline=INLINE)
     hv.extension("bokeh", inline=INLINE, logo=False)
-    draw_without_webgl(hv.renderer("bokeh"))
+    # Without a graphics card, a browser logs a warning for each plot with WebGL.
+    hv.renderer("bokeh").webgl = False
 
 
 def _label_once(label_with: Labeller | None) -> Labeller | None:

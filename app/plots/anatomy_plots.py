@@ -16,8 +16,8 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from stickbreaker.app.panel_fixes import hide_tools, make_figure
 from stickbreaker.app.plots.curve_plots import find_span
+from stickbreaker.app.plots.figures import hide_tools, make_figure
 from stickbreaker.app.theme import EARLIER_RUN, MARK, THIS_RUN
 
 ROW_HEIGHT, AXIS_HEIGHT = 24, 80

@@ -7,8 +7,8 @@ import pandas as pd
 from bokeh.models import BasicTicker, ColumnDataSource, FixedTicker, HoverTool, NumeralTickFormatter
 from bokeh.plotting import figure
 
-from stickbreaker.app.panel_fixes import hide_tools, make_figure
 from stickbreaker.app.plots.curve_plots import HELDOUT_LABEL, LEFT_BORDER, set_x_axis
+from stickbreaker.app.plots.figures import hide_tools, make_figure
 
 HEIGHT = 340
 DASHES = ("solid", [8, 3], [3, 3], [10, 3, 3, 3])

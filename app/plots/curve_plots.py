@@ -29,7 +29,7 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from stickbreaker.app.frames.progress_frames import CURVE_COLUMNS
-from stickbreaker.app.panel_fixes import hide_tools, make_figure, unseen_points
+from stickbreaker.app.plots.figures import hide_tools, make_figure, unseen_points
 from stickbreaker.app.theme import EARLIER_RUN, MARK, NOTE, ON_CHIP, THIS_RUN, WARM_UP
 from stickbreaker.engine.evaluation.held_out import NUM_TOPICS_RULE
 

@@ -19,8 +19,8 @@ from bokeh.models import (
 from stickbreaker.app.frames.life_frames import LANE_COLUMNS, MARK_COLUMNS
 from stickbreaker.app.frames.word_frames import OF_TOPIC
 from stickbreaker.app.model.topic_life import ALIKE, BORN, CLEAR, GONE
-from stickbreaker.app.panel_fixes import Seed, hide_tools, make_figure
 from stickbreaker.app.plots.curve_plots import find_span
+from stickbreaker.app.plots.figures import Seed, hide_tools, make_figure
 from stickbreaker.app.theme import LIGHT_BACKGROUND, topic_color
 
 WORD_HEIGHT = 260

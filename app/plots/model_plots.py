@@ -7,7 +7,6 @@ import pandas as pd
 from bokeh.models import HoverTool, NumeralTickFormatter
 
 from stickbreaker.app.frames.reading_frames import REST
-from stickbreaker.app.panel_fixes import use_plain_texts
 from stickbreaker.app.plots.reading_plots import (
     CHIP,
     DOT_ALPHA,
@@ -85,7 +84,7 @@ def draw_time(frame: pd.DataFrame, measure: str) -> Any:
     periods = list(dict.fromkeys(frame["period"]))
     step = -(-len(periods) // MOST_PERIOD_LABELS) or 1
     tooltips = [*HOVER, (measure, "@value{0.0 %}")]
-    cells = use_plain_texts(frame[::-1], "period", "title")
+    cells = _use_plain_texts(frame[::-1], "period", "title")
     return hv.HeatMap(cells, ["place", "title"], ["value", "period", "documents"]).opts(
         cmap=list(RAMP),
         colorbar=True,
@@ -101,3 +100,11 @@ def draw_time(frame: pd.DataFrame, measure: str) -> Any:
         tools=[HoverTool(tooltips=tooltips)],
         default_tools=[],
     )
+
+
+def _use_plain_texts(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """Return a frame whose columns of texts are Python strings.
+
+    HoloViews cannot arrange pandas' own column of texts. Related: https://github.com/holoviz/holoviews/issues/6308.
+    """
+    return frame.astype(dict.fromkeys(columns, object))

@@ -26,8 +26,8 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from stickbreaker.app.frames.reading_frames import REST, REST_COLOR, TopicLines, TopicTree
-from stickbreaker.app.panel_fixes import Seed, hide_tools, make_figure
 from stickbreaker.app.plots.curve_plots import set_x_axis
+from stickbreaker.app.plots.figures import Seed, hide_tools, make_figure
 from stickbreaker.app.theme import EARLIER_RUN, NOTE, ON_CHIP, THIS_RUN, topic_color
 
 KINDS = HEAT_MAP, _, _ = ("heat map", "stacked areas", "small multiples")

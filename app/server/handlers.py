@@ -1,18 +1,27 @@
 """The request handlers of the page: its document, its websocket and the login."""
 
+import hmac
+import json
 import math
+import sys
 from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any, cast
 
+import panel as pn
 from bokeh.server.session import ServerSession
 from bokeh.util.token import check_token_signature, get_session_id, get_token_payload
 from jinja2 import Environment
-from panel.io.server import DocHandler
+from panel.auth import BasicLoginHandler, LogoutHandler
+from panel.io.resources import BASIC_LOGIN_TEMPLATE
+from panel.io.server import ComponentResourceHandler, DocHandler
+from tornado.httputil import HTTPServerRequest
+from tornado.web import HTTPError
 
-from stickbreaker.app.panel_fixes import LeavingSocket, LoginPage, LoginProvider, LogoutPage
+from stickbreaker.app.fixes.server import LeavingSocket
 from stickbreaker.app.server.claims import find_noted, judge_request, note_claims, read_payload
 from stickbreaker.app.server.login_delay import LoginGuard
+from stickbreaker.app.server.next_url import is_local_path
 from stickbreaker.app.server.page_queue import PAGE_QUEUE, refuse_page
 from stickbreaker.app.server.service import find_service
 from stickbreaker.app.server.start_token import ARGUMENT, START_TOKEN, drop_token, name_cookie
@@ -24,7 +33,10 @@ WRONG_PASSWORD = "Wrong name or password."
 TOO_MANY_TRIES = "Too many wrong passwords: wait {} s and try again."
 CLIENT_IDS = ("bokeh-session-id", "bokeh-token")
 LOGIN_PAGE = Environment(autoescape=True).from_string(Path(__file__).with_name("login.html").read_text("utf-8"))
-LOGOUT_PAGE = Path(__file__).with_name("logout.html").read_text("utf-8")
+LOGOUT_PAGE = Environment(autoescape=True).from_string(Path(__file__).with_name("logout.html").read_text("utf-8"))
+NEXT_URL = "next_url"
+# Modules whose components may have files of their own; any other name is not imported.
+COMPONENT_PACKAGES = ("panel", "panel_material_ui", "stickbreaker")
 LOGIN_GUARD = LoginGuard()
 
 
@@ -125,42 +137,89 @@ class SocketHandler(LeavingSocket):
         self.finish(reason)
 
 
-class PasswordHandler(LoginPage):
-    """The login page. Wrong passwords are slowed for each user, for each address and for all together."""
+class ComponentHandler(ComponentResourceHandler):
+    """Files of components that are already imported. Panel would import any module that a visitor names."""
+
+    def parse_url_path(self, path: str) -> str:
+        """Find the file, or answer 404."""
+        module = path.partition("/")[0]
+        if module.partition(".")[0] not in COMPONENT_PACKAGES or module not in sys.modules:
+            raise HTTPError(404)
+        return super().parse_url_path(path)
+
+
+def leads_elsewhere(request: HTTPServerRequest) -> bool:
+    """Whether a request for a login asks to be led to another site afterwards."""
+    asked = [text.decode("utf-8", "replace") for text in request.query_arguments.get("next", ())]
+    if (kept := request.cookies.get(NEXT_URL)) is not None:
+        asked.append(kept.value)
+    return not all(is_local_path(address) for address in asked if address)
+
+
+class PasswordHandler(BasicLoginHandler):
+    """The login page. Wrong passwords are slowed for each user, for each address and for all together.
+
+    Panel's own compares passwords with `==`, which takes longer the more characters are right, and answers at once for
+    an unknown user. It shows any text that the address has as `error`, loads its style from a CDN, and answers after a
+    wrong password as after a right one, with another address.
+    """
 
     def get(self) -> None:
-        """Show the form; remember where it leads to if that is on this server."""
-        self.note_next()
-        self.show_form(LOGIN_PAGE, "")
+        """Show the form; remember where it leads to, which is on this server."""
+        self.set_cookie(NEXT_URL, self.get_argument("next", pn.state.base_url))
+        self._show_form("")
 
     def post(self) -> None:
         """Log in, or say what was wrong."""
         user = self.get_argument("username", "")
-        key = user if isinstance(self.passwords(), dict) else "", str(self.request.remote_ip)
+        passwords = find_passwords()
+        key = user if isinstance(passwords, dict) else "", str(self.request.remote_ip)
         wait = LOGIN_GUARD.seconds_left(*key)
         if wait > 0:
             find_service().events.write("login_delayed")
             self.set_status(429)
             self.set_header("Retry-After", str(math.ceil(wait)))
-            self.show_form(LOGIN_PAGE, TOO_MANY_TRIES.format(math.ceil(wait)))
-        elif user and self._validate(user, self.get_argument("password", "", strip=False)):
+            self._show_form(TOO_MANY_TRIES.format(math.ceil(wait)))
+        elif user and is_right(passwords, user, self.get_argument("password", "", strip=False)):
             LOGIN_GUARD.succeed(*key)
-            self.let_in(user)
+            self.set_current_user(user)
+            self._go_on()
         else:
             LOGIN_GUARD.fail(*key)
             find_service().events.write("login_failed")
             self.set_status(401)
-            self.show_form(LOGIN_PAGE, WRONG_PASSWORD)
+            self._show_form(WRONG_PASSWORD)
+
+    def _go_on(self) -> None:
+        """Go where the login leads to."""
+        base = pn.state.base_url
+        next_url = self.get_cookie(NEXT_URL) or base
+        self.redirect(next_url if next_url.startswith(base) else next_url.replace("/", base, 1))
+
+    def _show_form(self, fault: str) -> None:
+        """Show the form, or the administrator's own; its address is relative, as in Panel's own form."""
+        given = getattr(self, "_login_template", BASIC_LOGIN_TEMPLATE)
+        form = LOGIN_PAGE if given is BASIC_LOGIN_TEMPLATE else given
+        endpoint = getattr(self, "_login_endpoint", "/login")
+        self.write(form.render(login_endpoint=f".{endpoint}", errormessage=fault, PANEL_CDN=""))
 
 
-class LeaveHandler(LogoutPage):
-    """Logs out, with a page that loads nothing from elsewhere."""
+def find_passwords() -> Any:
+    """Return passwords by user, or the one password of all."""
+    given = pn.config.basic_auth
+    if isinstance(given, str) and Path(given).is_file():
+        return json.loads(Path(given).read_text("utf-8"))
+    return given
 
-    page = LOGOUT_PAGE
+
+def is_right(passwords: Any, user: str, password: str) -> bool:
+    """Whether a password is right; takes the same time for an unknown user."""
+    expected = passwords.get(user, "") if isinstance(passwords, dict) else passwords
+    is_known = user in passwords if isinstance(passwords, dict) else True
+    return hmac.compare_digest(password.encode(), str(expected).encode()) and is_known
 
 
-class PasswordProvider(LoginProvider):
-    """Panel's login with passwords, with the two pages above."""
+class LeaveHandler(LogoutHandler):
+    """Logs out, with a page that loads nothing from elsewhere, which Panel's does."""
 
-    login_page = PasswordHandler
-    logout_page = LeaveHandler
+    _logout_template = LOGOUT_PAGE

@@ -4,10 +4,9 @@ import socket
 from collections.abc import Iterable
 from contextlib import suppress
 
-from stickbreaker.app.panel_fixes import port_of_origin
-
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 EVERY_ADDRESS = ("0.0.0.0", "::")
+DEFAULT_PORTS = (80, 443)
 
 
 def list_origins(address: str | None, port: int, named: Iterable[str]) -> list[str]:
@@ -31,3 +30,14 @@ def list_own_names() -> list[str]:
     with suppress(OSError):
         names |= {str(found[4][0]) for found in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)}
     return sorted(name for name in names if name)
+
+
+def port_of_origin(port: int) -> int:
+    """Return the port that Bokeh compares for a page on this port.
+
+    It adds port 80 to an origin without a port, even under https, where the port is 443.
+
+    >>> [port_of_origin(port) for port in (80, 443, 5006)]
+    [80, 80, 5006]
+    """
+    return 80 if port in DEFAULT_PORTS else port

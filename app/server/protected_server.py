@@ -1,60 +1,140 @@
-"""The server that serves the page: it starts with safe settings only, and protects every response."""
+"""The parts of a server that protect the page: they accept safe settings only, and change every response."""
 
 import secrets
 import sys
 from collections.abc import Mapping
+from socket import AF_INET, AF_INET6, socket
 from typing import Any
 
+import bokeh.server.urls
 from bokeh.server.auth_provider import NullAuth
+from bokeh.server.tornado import BokehTornado
 from bokeh.util.browser import view
+from panel.auth import BasicLoginHandler, LogoutHandler, OAuthLoginHandler
 from panel.config import config
-from panel.io.server import BokehServer
+from panel.io.server import AutoloadJsHandler, ComponentResourceHandler, DocHandler, WSHandler
+from tornado.httpserver import HTTPServer
+from tornado.httputil import HTTPMessageDelegate, HTTPServerRequest
+from tornado.web import ErrorHandler, RequestHandler
 
-from stickbreaker.app.panel_fixes import find_origins, keep_requests_private, protect_responses, replace_route
+from stickbreaker.app.server.handlers import (
+    ComponentHandler,
+    LeaveHandler,
+    PageHandler,
+    PasswordHandler,
+    SocketHandler,
+    leads_elsewhere,
+)
 from stickbreaker.app.server.origins import EVERY_ADDRESS, list_origins
 from stickbreaker.app.server.response_headers import ProtectedResponse
-from stickbreaker.app.server.safe_settings import UnsafeSettingsError, check_settings
+from stickbreaker.app.server.safe_handlers import log_without_query, make_safe
+from stickbreaker.app.server.safe_settings import PROCESSES, UnsafeSettingsError, check_settings
 from stickbreaker.app.server.start_token import ARGUMENT, START_TOKEN
 
+# Handlers of Panel, and ours in their places.
+REPLACED: dict[type[RequestHandler], type[RequestHandler]] = {
+    DocHandler: PageHandler,
+    WSHandler: SocketHandler,
+    ComponentResourceHandler: ComponentHandler,
+    BasicLoginHandler: PasswordHandler,
+    LogoutHandler: LeaveHandler,
+}
+BAD_REQUEST, NOT_FOUND = 400, 404
+UNKNOWN_HANDLERS = "The installed version of Panel has other handlers of a page, which are not protected."
 
-class ProtectedServer(BokehServer):  # type: ignore[misc]  # Bokeh's hints are not read
-    """What Panel's server is made of, however it is started."""
+
+class ProtectedTornado(BokehTornado):  # type: ignore[misc]  # Bokeh's hints are not read
+    """What answers the requests of a server, however it is started."""
 
     def __init__(self, applications: Mapping[str, Any], **options: Any):
-        routes = [replace_route(route) for route in options.get("extra_patterns") or ()]
-        options |= {"extra_patterns": routes}
         try:
             check_settings(options)
+            check_page_handlers()
         except UnsafeSettingsError as error:
             sys.exit(f"Not started. {error}")
-        self._is_secure = bool(options.get("ssl_certfile"))
+        self._address, _, port = str(options.get("absolute_url") or "").rstrip("/").rpartition(":")
+        self._port = int(port or 0)
         self._asks_for_login = not isinstance(options.get("auth_provider", NullAuth()), NullAuth)
         options["cookie_secret"] = options.get("cookie_secret") or secrets.token_urlsafe(48)
         config.cookie_secret = options["cookie_secret"]  # type: ignore[misc]  # Panel sets it in this way too
-        keep_requests_private(options)
+        # The HTML of a page shows its token, into which Bokeh would write all headers and cookies of the request.
+        for name in ("exclude_headers", "exclude_cookies"):
+            options.pop(name, None)
+        options |= {"include_headers": [], "include_cookies": [], "log_function": log_without_query}
         super().__init__(applications, **options)
+        self.add_transform(ProtectedResponse)
         self._paths = sorted(applications)
-        if self.port:
-            origins = find_origins(self)
-            is_named = bool(options.get("allow_websocket_origin"))
-            origins.update(list_origins(self.address, self.port, origins if is_named else ()))
-        protect_responses(self, ProtectedResponse)
+        self._is_listening = False
+
+    def get_handler_delegate(
+        self, request: HTTPServerRequest, target_class: type[RequestHandler], *arguments: Any, **options: Any
+    ) -> HTTPMessageDelegate:
+        """Handle a request, with a handler that protects it."""
+        kind: Any = REPLACED.get(target_class, target_class)
+        status = None
+        if issubclass(kind, AutoloadJsHandler):
+            # It hands a session's token to any site that asks, with the visitor's cookies.
+            status = NOT_FOUND
+        elif issubclass(kind, (BasicLoginHandler, OAuthLoginHandler)) and leads_elsewhere(request):
+            status = BAD_REQUEST
+        if status is not None:
+            kind, arguments, options = ErrorHandler, ({"status_code": status},), {}
+        delegate: HTTPMessageDelegate = super().get_handler_delegate(request, make_safe(kind), *arguments, **options)
+        return delegate
+
+    def listen_at(self, addresses: set[str]) -> None:
+        """Note at which addresses of this machine the server listens, and let the pages there open websockets."""
+        self._is_listening = bool(addresses)
+        if addresses:
+            origins = self.websocket_origins
+            named = self._address.rpartition("://")[2]
+            address = None if addresses & {*EVERY_ADDRESS} else named
+            origins.update(list_origins(address, self._port, {*origins}))
 
     def start(self) -> None:
         """Start, and print the address with the token where no login gives users their rights."""
         super().start()
-        if self.port and not self._asks_for_login:
+        if self._is_listening and not self._asks_for_login:
             print("Open this address for full access. It contains the start-up token; do not share it:", flush=True)
             for path in self._paths:
                 print(f"    {self.address_of(path)}", flush=True)
 
     def address_of(self, path: str) -> str:
         """Return the address to open on this machine, with the token if there is no login."""
-        host = "localhost" if not self.address or self.address in EVERY_ADDRESS else self.address
+        scheme, _, host = self._address.partition("://")
+        host = "localhost" if host in EVERY_ADDRESS else host
         host = f"[{host}]" if ":" in host else host
         token = "" if self._asks_for_login else f"?{ARGUMENT}={START_TOKEN.text}"
-        return f"{'https' if self._is_secure else 'http'}://{host}:{self.port}{self.prefix}{path}{token}"
+        return f"{scheme}://{host}:{self._port}{self.prefix}{path}{token}"
 
-    def show(self, app_path: str, browser: str | None = None, new: Any = "tab") -> None:
-        """Open the page in a browser."""
-        view(self.address_of(app_path), browser=browser, new=new)
+    def show(self, path: str, browser: str | None = None, new: Any = "tab") -> None:
+        """Open a page in a browser."""
+        view(self.address_of(path), browser=browser, new=new)
+
+
+def check_page_handlers() -> None:
+    """Raise UnsafeSettingsError if pages have handlers that ours do not replace."""
+    handlers = {handler for _, handler in bokeh.server.urls.per_app_patterns}
+    if not {DocHandler, WSHandler} <= handlers:
+        raise UnsafeSettingsError(UNKNOWN_HANDLERS)
+
+
+class ProtectedHTTP(HTTPServer):
+    """Listens in one process, and tells the application where."""
+
+    def start(self, num_processes: int | None = 1, max_restarts: int | None = None) -> None:
+        """Start, in this process."""
+        if num_processes != 1:
+            sys.exit(f"Not started. {PROCESSES}")
+        super().start(num_processes, max_restarts)
+
+    def add_sockets(self, sockets: Any) -> None:
+        """Listen on these sockets."""
+        sockets = list(sockets)
+        if isinstance(self.request_callback, ProtectedTornado):
+            self.request_callback.listen_at({_read_address(each) for each in sockets} - {""})
+        super().add_sockets(sockets)
+
+
+def _read_address(listening: socket) -> str:
+    return str(listening.getsockname()[0]) if listening.family in (AF_INET, AF_INET6) else ""

@@ -2,12 +2,14 @@
 
 import os
 import secrets
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 from bokeh.settings import settings
 from panel.config import config
 
+from stickbreaker.app.fixes.server import find_missing
 from stickbreaker.app.server.start_token import MIN_LENGTH, VARIABLE
 
 MIN_SECRET = 32
@@ -22,6 +24,7 @@ EXTERNAL = "Session ids that clients supply are refused: leave out --session-ids
 PROCESSES = "Several processes cannot share runs: leave out --num-procs."
 REUSED = "Sessions shared by several visitors are refused: leave out --reuse-sessions."
 ADMIN = "Panel's admin page shows every session to every visitor: leave out --admin."
+ASGI = "Panel's FastAPI and ASGI servers are refused, because they would serve pages unprotected: leave out --server."
 REST = "Panel's REST endpoints run code for any visitor: leave out --rest-provider, --rest-session-info and history."
 
 
@@ -39,20 +42,31 @@ def choose_secret(environment: Mapping[str, str] = os.environ) -> str:
     return given or secrets.token_urlsafe(48)
 
 
+def check_server() -> None:
+    """Raise UnsafeSettingsError for a server that is not protected.
+
+    `panel serve` imports one of its other servers before it runs our hooks.
+    """
+    if "panel.io.asgi" in sys.modules:
+        raise UnsafeSettingsError(ASGI)
+    if missing := find_missing():
+        raise UnsafeSettingsError(missing)
+
+
 def check_settings(options: Mapping[str, Any]) -> None:
     """Raise UnsafeSettingsError for an option of the server that would open it to others."""
-    named = [*(options.get("allow_websocket_origin") or ()), *(settings.allowed_ws_origin() or ())]
+    named = [*(options.get("extra_websocket_origins") or ()), *(settings.allowed_ws_origin() or ())]
     faults = [WILDCARD.format(name) for name in named if "*" in name]
     cookie_secret = options.get("cookie_secret") or ""
     if cookie_secret and len(cookie_secret) < MIN_COOKIE_SECRET:
         faults.append(SHORT.format("--cookie-secret", MIN_COOKIE_SECRET))
+    routes = [str(route[0]) for route in options.get("extra_patterns") or ()]
     is_wrong = {
         UNSIGNED: not options.get("sign_sessions") or not options.get("secret_key"),
         EXTERNAL: not options.get("generate_session_ids", True),
-        PROCESSES: options.get("num_procs", 1) != 1,
         REUSED: bool(config.reuse_sessions),
         ADMIN: bool(config.admin),
-        REST: config.session_history != 0 or any("rest" in str(route[0]) for route in options["extra_patterns"]),
+        REST: config.session_history != 0 or any("rest" in route for route in routes),
     }
     faults += [sentence for sentence, is_so in is_wrong.items() if is_so]
     if faults:

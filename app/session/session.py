@@ -9,6 +9,7 @@ from typing import Any
 import panel as pn
 
 from stickbreaker import engine
+from stickbreaker.app.fixes.page import BrowserHistory, Keyboard, SideDrawer, TypedNumbers, UndrawnFigures
 from stickbreaker.app.model.disk_space import list_items
 from stickbreaker.app.model.limits import LimitReachedError, find_fault
 from stickbreaker.app.model.progress import Progress
@@ -17,15 +18,6 @@ from stickbreaker.app.model.replay import rewind
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.model.sweep_plan import SweepError, SweepState, plan_sweep
-from stickbreaker.app.panel_fixes import (
-    NO_HEIGHT_LIMIT,
-    BrowserHistory,
-    Keyboard,
-    SideDrawer,
-    TypedNumbers,
-    UndrawnFigures,
-    change_after_loading,
-)
 from stickbreaker.app.server.service import Run, Service, first_spec
 from stickbreaker.app.server.subscribers import Wakeup
 from stickbreaker.app.server.text_worker import TextWorker
@@ -64,7 +56,7 @@ from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.under_the_hood import UnderTheHood
 from stickbreaker.app.views.watched_settings import WatchedSettings
 from stickbreaker.app.views.word_table import WordTable
-from stickbreaker.app.widgets.layouts import lay_in_lines
+from stickbreaker.app.widgets.layouts import NO_HEIGHT_LIMIT, lay_in_lines
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.corpora.texts import Texts, find_texts
 from stickbreaker.engine.files.whole_files import FileError
@@ -249,14 +241,16 @@ class Session:
             self.header.show_pace(self._run.runner.seconds_per_batch)
             self._tell_stopped(self._run.sweep.state)
         pn.state.add_periodic_callback(self._beat, SAFETY_NET_MILLISECONDS)
-        change_after_loading(self.document, self.look, self.unfold)
+        # Panel may deliver changes that are made during loading after later ones.
+        for act in (self.look, self.unfold):
+            self.document.add_next_tick_callback(act)
 
     def _show_refusal(self, reason: str) -> None:
         """Say why this page has no run, and draw it; its buttons do nothing."""
         self.header.update(Progress(message=reason))
         self.notify(reason)
         pn.state.add_periodic_callback(self._beat, SAFETY_NET_MILLISECONDS)
-        change_after_loading(self.document, self.unfold)
+        self.document.add_next_tick_callback(self.unfold)
 
     def _note_fault(self, event: str, fault: str) -> None:
         """Write a failure of this page into the log of the server."""

@@ -6,9 +6,9 @@ from typing import Any
 
 import panel as pn
 
+from stickbreaker.app.fixes.page import Keyboard, UndrawnFigures
 from stickbreaker.app.model.limits import find_fault
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.panel_fixes import NO_HEIGHT_LIMIT, Keyboard, UndrawnFigures, change_after_loading
 from stickbreaker.app.server.stream import Stream
 from stickbreaker.app.session.opening import describe_opening
 from stickbreaker.app.session.pages import lay_side_by_side
@@ -18,6 +18,7 @@ from stickbreaker.app.views.run_summary import RunSummary
 from stickbreaker.app.views.stream_facts import StreamFactsView
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.word_table import WordTable
+from stickbreaker.app.widgets.layouts import NO_HEIGHT_LIMIT
 
 LOOK_MILLISECONDS = 1_000
 ERROR_MILLISECONDS = 60_000
@@ -54,7 +55,9 @@ class StreamSession:
         self._document, self._has_joined = pn.state.curdoc, True
         self._stream.join()
         pn.state.add_periodic_callback(self._beat, LOOK_MILLISECONDS)
-        change_after_loading(self._document, self.look, self.unfold)
+        # Panel may deliver changes that are made during loading after later ones.
+        for act in (self.look, self.unfold):
+            self._document.add_next_tick_callback(act)
 
     def unfold(self) -> None:
         """Send the page in one message, after the browser has the state of the stream."""

@@ -9,11 +9,11 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
+from stickbreaker.app.fixes.page import PlainScript
 from stickbreaker.app.frames.class_questions import rate_frame
 from stickbreaker.app.model.class_tasks import ClassState
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.sweep_plan import SweepState, describe_sweep
-from stickbreaker.app.panel_fixes import PlainScript
 from stickbreaker.app.plots.compare_plots import rate_plot
 from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.qr_code import qr_code_html

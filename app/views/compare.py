@@ -40,10 +40,10 @@ from stickbreaker.app.model.kept_runs import (
 )
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.rights import NEEDS_RIGHTS
-from stickbreaker.app.panel_fixes import offer
 from stickbreaker.app.plots.compare_plots import overlay_plot
 from stickbreaker.app.plots.curve_plots import SCORE_HELP
 from stickbreaker.app.widgets.help_button import make_heading
+from stickbreaker.app.widgets.menus import offer
 from stickbreaker.app.widgets.run_table import RunActions, RunTable
 
 MAX_TICKED = 8

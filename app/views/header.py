@@ -11,11 +11,11 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
+from stickbreaker.app.fixes.page import PlainScript
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.model.run_spec import title_corpus
-from stickbreaker.app.panel_fixes import FREE_WIDTH, PlainScript
 from stickbreaker.app.theme import STATUS_COLORS
 from stickbreaker.app.widgets.layouts import fill_if_shown, lay_in_lines
 from stickbreaker.engine.algorithm import Phase
@@ -60,6 +60,8 @@ ICON_ALONE = {
     "& .MuiButton-startIcon": {"margin": 0},
     "& .MuiButton-startIcon > *": {"fontSize": "20px !important"},
 }
+# Panel writes the width of a component into the style of what it contains, where a style sheet cannot reduce it.
+FREE_WIDTH = ":host, :host > div { width: auto !important; min-width: 0 !important; }"
 PACE_STYLE = f"""
 {PHONE} {{
   :host {{ flex: 1 1 150px; max-width: 235px !important; }}

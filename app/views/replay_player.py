@@ -10,11 +10,11 @@ import panel as pn
 import param
 from panel.viewable import Viewer
 
+from stickbreaker.app.fixes.page import PlainScript
 from stickbreaker.app.frames.progress_frames import date_text
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.replay import can_replay, date_at, find_moment, list_moments
 from stickbreaker.app.model.selection import Selection
-from stickbreaker.app.panel_fixes import PlainScript
 from stickbreaker.app.widgets.scripts import read_script
 
 LENGTHS = (15, 30, 60, 120)

@@ -6,8 +6,8 @@ from typing import ClassVar
 import panel as pn
 import param
 
+from stickbreaker.app.fixes.page import PlainScript
 from stickbreaker.app.model.counting import count
-from stickbreaker.app.panel_fixes import PlainScript
 from stickbreaker.app.widgets.qr_code import ALT, draw_qr_code
 from stickbreaker.app.widgets.scripts import read_script
 

@@ -23,7 +23,7 @@ from stickbreaker.app.frames.reading_frames import (
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading, ReadingJob
 from stickbreaker.app.model.selection import Selection
-from stickbreaker.app.panel_fixes import offer
+from stickbreaker.app.widgets.menus import offer
 from stickbreaker.app.widgets.pick_list import PickList
 
 RELEVANCE = 0.6

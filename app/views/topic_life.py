@@ -31,9 +31,9 @@ from stickbreaker.app.model.topic_life import (
     LifeEvent,
     find_events,
 )
-from stickbreaker.app.panel_fixes import hideable
 from stickbreaker.app.plots.life_plots import LifePlot
 from stickbreaker.app.widgets.help_button import make_heading
+from stickbreaker.app.widgets.layouts import hideable
 from stickbreaker.app.widgets.pick_list import PickList
 
 MOST_LABEL = 22

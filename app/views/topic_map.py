@@ -21,9 +21,9 @@ from stickbreaker.app.model.progress import Checkpoint, Progress
 from stickbreaker.app.model.reading import Reading, ReadingJob
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.model.selection import Selection
-from stickbreaker.app.panel_fixes import hideable
 from stickbreaker.app.plots.reading_plots import LinesPlot, MapPlot, TreePlot
 from stickbreaker.app.widgets.help_button import heading_html, make_heading
+from stickbreaker.app.widgets.layouts import hideable
 
 HELP = (
     "<p>Each dot of the map is a topic. Dots near each other are topics with similar words; the distances approximate "

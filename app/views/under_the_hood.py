@@ -34,9 +34,10 @@ from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.selection import Selection
-from stickbreaker.app.panel_fixes import hideable, offer
 from stickbreaker.app.plots.anatomy_plots import ArrowPlot, BoundPlot, SlotPlot, StickPlot
 from stickbreaker.app.widgets.help_button import make_heading
+from stickbreaker.app.widgets.layouts import hideable
+from stickbreaker.app.widgets.menus import offer
 from stickbreaker.app.widgets.pick_list import PickList
 from stickbreaker.engine.algorithm import SlotTrace
 

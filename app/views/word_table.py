@@ -13,6 +13,7 @@ import panel_material_ui as pmui
 import param
 from panel.viewable import Viewer
 
+from stickbreaker.app.fixes.page import PlainScript
 from stickbreaker.app.frames.progress_frames import (
     DEFAULT_TOPICS_RULE,
     NO_TOPIC,
@@ -27,10 +28,10 @@ from stickbreaker.app.frames.stream_texts import name_recent
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Checkpoint, Progress
 from stickbreaker.app.model.replay import REPLAYED
-from stickbreaker.app.panel_fixes import Echoes, PlainScript
 from stickbreaker.app.theme import topic_color
 from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.layouts import fill_if_shown
+from stickbreaker.app.widgets.menus import Echoes
 from stickbreaker.app.widgets.scripts import read_script
 
 MAX_TOPICS = 8

@@ -9,13 +9,20 @@ from typing import Any, get_args, get_type_hints
 
 import panel as pn
 import panel_material_ui as pmui
+from bokeh.models import CustomJSTickFormatter
 
 from stickbreaker.app.model.run_spec import name_setting
-from stickbreaker.app.panel_fixes import NO_SPINNERS, empty_if_zero
 from stickbreaker.app.widgets.edits import Edits
 from stickbreaker.engine.declarations import INFINITY, LEFT_TO
 
 FAULT_STYLE = "div[role=alert] { color: var(--mui-palette-error-main, #c62828); font-size: 14px; }"
+# The buttons next to a number have no name for a screen reader; the arrow keys do the same.
+NO_SPINNERS = {"& .MuiIconButton-root": {"display": "none"}}
+
+
+def empty_if_zero() -> CustomJSTickFormatter:
+    """The format of a number that is never 0: panel-material-ui sends 0 for a number without a value."""
+    return CustomJSTickFormatter(code="return tick ? String(tick) : ''")
 
 
 def read_fields(config: Any) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from typing import Any, BinaryIO, ClassVar, NamedTuple
 
 import param
 
+from stickbreaker.app.fixes.page import PlainScript
 from stickbreaker.app.model.limits import find_fault
-from stickbreaker.app.panel_fixes import PlainScript
 from stickbreaker.app.widgets.layouts import BAR_STYLE
 from stickbreaker.app.widgets.scripts import read_script
 from stickbreaker.app.widgets.uploads import MAX_FILES, PART_BYTES, Upload

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import panel as pn
 import param
 
-from stickbreaker.app.panel_fixes import PlainScript
+from stickbreaker.app.fixes.page import PlainScript
 from stickbreaker.app.theme import THIS_RUN
 from stickbreaker.app.widgets.scripts import read_script
 
@@ -21,6 +21,11 @@ progress::-webkit-progress-bar {{ background: transparent; }}
 progress::-webkit-progress-value {{ background: {THIS_RUN}; }}
 progress::-moz-progress-bar {{ background: {THIS_RUN}; }}
 """
+
+
+# A part of a layout is never higher than the part around it, which a page gives the height of the window: later parts
+# would overlap. Related: https://github.com/bokeh/bokeh/issues/11396.
+NO_HEIGHT_LIMIT = {"max-height": "none"}
 
 
 def fill_if_shown(layout: Any, parts: Sequence[Any], is_shown: bool) -> None:
@@ -39,6 +44,16 @@ def lay_in_lines(*parts: Any, gap: str = "0", **params: Any) -> pn.Row:
     A `FlexBox` does the same from a template, which takes a browser longer; pages open with these parts.
     """
     return pn.Row(*parts, styles={"align-items": "center", "flex-wrap": "wrap", "gap": gap}, **params)
+
+
+def hideable(fig: Any, **options: Any) -> pn.Column:
+    """A column around a figure, to be hidden and shown instead of its pane; options are those of the pane.
+
+    Panel draws a figure whose pane is hidden before it is first drawn. Related:
+    https://github.com/holoviz/panel/issues/5354.
+    """
+    pane = pn.pane.Bokeh(fig, sizing_mode="stretch_width", **options)
+    return pn.Column(pane, sizing_mode="stretch_width", margin=0)
 
 
 class ProgressBar(pn.pane.HTML):

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import param
 
-from stickbreaker.app.panel_fixes import PlainScript
+from stickbreaker.app.fixes.page import PlainScript
 from stickbreaker.app.widgets.scripts import read_script
 
 

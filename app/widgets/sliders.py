@@ -3,11 +3,11 @@
 from dataclasses import fields
 from typing import Any
 
+import panel as pn
 import panel_material_ui as pmui
 
 from stickbreaker.app.model.presets import PRESETS
 from stickbreaker.app.model.run_spec import live_fields
-from stickbreaker.app.panel_fixes import PlacesSlider
 
 DELAYS = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 768.0, 1024.0)
 BATCH_SIZES = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
@@ -17,6 +17,22 @@ SENTENCES = {
     "delay": "Makes the first steps smaller: with a high τ₀, early documents count for less.",
     "batch_size": "Documents in a mini-batch: a large S gives fewer steps with less noise.",
 }
+
+
+class PlacesSlider(pmui.DiscreteSlider):
+    """A slider over a list of values that works with `throttled=True`.
+
+    panel-material-ui sends the index of a value. It looks up the value for `value`, but not for `value_throttled`, from
+    which Panel then sets `value`. Panel's own slider had a similar fault:
+    https://github.com/holoviz/panel/issues/1253.
+    """
+
+    def _process_property_change(self, msg: dict[str, Any]) -> dict[str, Any]:
+        place = msg.pop("value_throttled", None)
+        if place is None:
+            return {} if pn.config.throttled else dict(super()._process_property_change(msg))
+        value = self.values[place]
+        return {"value": value, "value_throttled": value}
 
 
 def make_sliders(config: Any) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import param
 
+from stickbreaker.app.fixes.page import PlainScript
 from stickbreaker.app.frames.quality_frames import COLUMNS
-from stickbreaker.app.panel_fixes import PlainScript
 from stickbreaker.app.widgets.scripts import read_script
 
 

@@ -2,11 +2,10 @@ import time
 from dataclasses import replace
 
 import pytest
-from packaging.version import Version
 
+from stickbreaker.app.fixes.page import load_fonts_once, lock_documents
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model, Reader
-from stickbreaker.app.panel_fixes import lock_documents, speed_up_models
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.runner import Runner
 from stickbreaker.engine import RunSettings, find_algorithm, prepare, run
@@ -16,7 +15,7 @@ from tests.app.small_runs import Compiled, load_small
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 # As a server does at its start.
-speed_up_models()
+load_fonts_once()
 lock_documents()
 
 
@@ -26,13 +25,6 @@ def eventually(condition, seconds=30.0):
     while not condition():
         assert time.monotonic() < end, "it never came true"
         time.sleep(0.005)
-
-
-def skip_older_versions(found, checked):
-    """Skip a test that a library is the checked version if it is older, which pyproject.toml allows."""
-    older = [f"{name} {found[name]}" for name in checked if Version(found[name]) < Version(checked[name])]
-    if older:
-        pytest.skip(f"the workarounds are checked with {checked}; found {', '.join(older)}")
 
 
 @pytest.fixture

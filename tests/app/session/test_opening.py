@@ -18,7 +18,7 @@ from stickbreaker.app.views.word_table import table_blocks, table_columns
 from tests.app.small_runs import learn, small_corpus, small_spec
 
 TEMPLATE = Path(page.__file__).with_name("page.html").read_text(encoding="utf-8")
-OPENING = TEMPLATE[TEMPLATE.index('<div id="opening">') : TEMPLATE.index("{{ bokeh_js }}")]
+OPENING = TEMPLATE[TEMPLATE.index('<div id="opening">') : TEMPLATE.index("<!-- end of the opening -->")]
 
 
 def learn_markup():

@@ -16,13 +16,13 @@ from stickbreaker.app.model.progress import (
     Mark,
     Progress,
 )
-from stickbreaker.app.panel_fixes import Echoes
 from stickbreaker.app.plots.curve_plots import SCORE_HELP
 from stickbreaker.app.views.curves import MERGING_LINE, ON_PAGE, Curves, first_value_note, help_html, legend_html
 from stickbreaker.app.views.rate_sketch import RateSketch, steps_taken
 from stickbreaker.app.views.run_summary import RunSummary
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.word_table import WordTable
+from stickbreaker.app.widgets.menus import Echoes
 from stickbreaker.engine import find_algorithm
 from stickbreaker.engine.algorithms.batch_hdp import BatchHDPConfig
 from stickbreaker.engine.algorithms.hdp import HDPConfig

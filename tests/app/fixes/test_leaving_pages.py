@@ -21,7 +21,7 @@ from panel.io.server import WSHandler
 from tornado.ioloop import IOLoop
 from tornado.websocket import WebSocketClosedError, websocket_connect
 
-from stickbreaker.app.panel_fixes import LeavingSocket, skip_closed_pages
+from stickbreaker.app.fixes.server import LeavingSocket, skip_closed_pages
 
 WAIT_SECONDS = 20
 NUM_TURNS = 20
@@ -69,12 +69,14 @@ def old_objects_are_not_examined():
 def play(monkeypatch, caplog):
     """Play a scene with a kind of websocket; returns the names of the errors that are logged with a traceback."""
 
-    def play(socket_class, scene):
+    def play(socket_class, scene, is_quiet=False):
         monkeypatch.setattr(bokeh.server.tornado, "per_app_patterns", [(r"/ws", socket_class)])
         caplog.set_level(logging.WARNING)
         caplog.clear()
 
         async def run():
+            if is_quiet:
+                skip_closed_pages(asyncio.get_running_loop())
             page = Application(FunctionHandler(lambda document: None))
             server = Server({"/": page}, port=0, io_loop=IOLoop.current())
             server.start()
@@ -165,25 +167,41 @@ def test_a_websocket_notes_its_page_when_a_task_of_bokeh_without_a_public_name_h
 @pytest.mark.parametrize(("scene", "error"), SCENES.items(), ids=lambda value: getattr(value, "__name__", value))
 def test_a_page_that_leaves_is_logged_as_an_error_by_the_libraries_only(play, scene, error):
     assert error in play(WSHandler, scene)
-    assert play(LeavingSocket, scene) == []
+    assert play(LeavingSocket, scene, is_quiet=True) == []
 
 
 async def send_in_a_task(served):
     """As before, in a task, as Panel does it while a page holds its changes."""
     await served.open()
-    document, message = served.connection.session.document, Protocol().create("PULL-DOC-REQ")
-    panel.io.document._WRITE_BLOCK[document] = True
-    panel.io.document._WRITE_MSGS[document] = {served.connection: [message]}
+    message = Protocol().create("PULL-DOC-REQ")
     served.leave(at_once=True)
-    panel.io.document._dispatch_write_task(document, panel.io.document._dispatch_msgs, document)
+
+    async def send():
+        panel.io.document.dispatch_tornado(served.connection, msg=message)
+
+    task = asyncio.ensure_future(send())
+    await asyncio.wait([task])
+    del task
     await until(lambda: served.socket._on_close_called)
 
 
-def test_a_page_that_leaves_while_a_message_is_sent_in_a_task_is_logged_by_panel_only(play, monkeypatch):
-    monkeypatch.setattr(panel.io.document, "dispatch_tornado", panel.io.document.dispatch_tornado)
+def test_a_page_that_leaves_while_a_message_is_sent_in_a_task_is_logged_unless_closed_pages_are_skipped(play):
     assert "WebSocketClosedError" in play(LeavingSocket, send_in_a_task)
-    skip_closed_pages()
-    assert play(LeavingSocket, send_in_a_task) == []
+    assert play(LeavingSocket, send_in_a_task, is_quiet=True) == []
+
+
+async def fail_in_a_task(served):
+    """A task fails for another reason."""
+    await served.open()
+
+    async def fail():
+        raise ZeroDivisionError
+
+    await asyncio.wait([asyncio.ensure_future(fail())])
+
+
+def test_other_errors_are_still_logged(play):
+    assert play(LeavingSocket, fail_in_a_task, is_quiet=True) == ["ZeroDivisionError"]
 
 
 @pytest.mark.parametrize(("socket_class", "num_open"), [(WSHandler, 1), (LeavingSocket, 0)])
@@ -208,6 +226,7 @@ def test_a_page_that_leaves_before_its_session_is_made_does_not_stay_open(play, 
         gate.set()
         await until(lambda: context.sessions)
         await take_turns()
+        served.client.close()
         found.append(sum(session.connection_count for session in context.sessions))
 
     assert play(socket_class, leave_early) == []

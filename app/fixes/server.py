@@ -1,0 +1,111 @@
+"""Workarounds for the server: what it is made of, its secret, and pages that leave at a bad moment."""
+
+import asyncio
+from typing import Any
+
+import bokeh.server.server
+from bokeh.server.tornado import BokehTornado
+from bokeh.settings import settings
+from panel.io.server import Server, WSHandler
+from tornado.httpserver import HTTPServer
+from tornado.web import Application
+from tornado.websocket import WebSocketClosedError
+
+NEEDED = (
+    (bokeh.server.server, "BokehTornado"),
+    (bokeh.server.server, "HTTPServer"),
+    (BokehTornado, "websocket_origins"),
+    (Application, "get_handler_delegate"),
+    (Application, "add_transform"),
+)
+CANNOT_PROTECT = "This server cannot be protected with the installed version of Bokeh or Tornado: {} is missing."
+
+
+def find_missing() -> str:
+    """Say which of the names is missing without which a server would not be protected; an empty text if none is."""
+    missing = [name for owner, name in NEEDED if not hasattr(owner, name)]
+    return CANNOT_PROTECT.format(missing[0]) if missing else ""
+
+
+def make_servers_of(application: type[BokehTornado], http: type[HTTPServer], secret: str) -> None:
+    """Make each server of this application and this HTTP server, and sign session tokens with this secret.
+
+    `panel serve` has imported the class of its server before it runs our hooks, and has no option for its parts.
+    """
+    setattr(bokeh.server.server, "BokehTornado", application)  # noqa: B010 - mypy knows no such names there
+    setattr(bokeh.server.server, "HTTPServer", http)  # noqa: B010
+    settings.sign_sessions = True
+    settings.secret_key = secret
+    # Bokeh remembers that it had no secret when it was imported.
+    vars(settings).pop("_secret_key_bytes", None)
+
+
+def open_browser_with_token() -> None:
+    """Let `panel serve --show` open the address that contains the start-up token: a server has no option for it."""
+    show: Any = getattr(Server, "show", None)
+    if show is None or getattr(show, "has_token", False):
+        return
+
+    def show_with_token(server: Any, app_path: str, browser: str | None = None, new: Any = "tab") -> None:
+        application = getattr(server, "_tornado", None)
+        if application is not None and hasattr(application, "show"):
+            application.show(app_path, browser, new)
+        else:
+            show(server, app_path, browser, new)
+
+    setattr(show_with_token, "has_token", True)  # noqa: B010 - functions have no attributes for mypy
+    setattr(Server, "show", show_with_token)  # noqa: B010
+
+
+def skip_closed_pages(loop: asyncio.AbstractEventLoop) -> None:
+    """Log no error for a message to a page that has just left.
+
+    Panel sends a message in several parts. If the connection ends at the first one, the second raises
+    WebSocketClosedError in a task that is not awaited, and asyncio logs a traceback.
+    """
+    before = loop.get_exception_handler()
+
+    def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        if isinstance(context.get("exception"), WebSocketClosedError):
+            return
+        if before is not None:
+            before(loop, context)
+        else:
+            loop.default_exception_handler(context)
+
+    loop.set_exception_handler(handle)
+
+
+class LeavingSocket(WSHandler):
+    """The websocket of a page that may leave at any moment, even while it is loading.
+
+    The keep-alive job of Bokeh detaches the session of a connection that is closed already. If Bokeh then hears of the
+    end, or of a message that came before it, it fails an assertion. This happens if a page leaves while the server is
+    busy with another one. A page that leaves before its session is made stays among the open ones until a ping.
+    """
+
+    @property
+    def _is_detached(self) -> bool:
+        return self.connection is not None and getattr(self.connection, "_session", self) is None
+
+    async def on_message(self, message: str | bytes) -> None:
+        """Handle a message, unless its page has left."""
+        if not self._is_detached:
+            await super().on_message(message)
+
+    def on_close(self) -> None:
+        """Tell the session that its page has left, unless it knows already."""
+        if not self._is_detached:
+            super().on_close()
+
+    async def _async_open(self, token: str) -> None:
+        await super()._async_open(token)
+        if self.ws_connection is None:
+            self.on_close()
+        self.note_open(token)
+
+    def note_open(self, token: str) -> None:
+        """Note that the websocket of this token is open; to be overridden.
+
+        The `open` of Bokeh only starts a task that opens it, and has no public name for its end.
+        """

@@ -1,0 +1,44 @@
+"""Figures without an outline, with tools that the keyboard reaches, and points that give an empty plot its ranges."""
+
+from typing import Any
+
+from bokeh.models import ColumnDataSource, Scatter
+from bokeh.plotting import figure
+
+# Bokeh's autohide sets `visibility: hidden`, so the keyboard cannot reach the tools.
+TOOLS_STYLE = """
+:host(.bk-hidden) { visibility: visible; pointer-events: none; }
+:host(.bk-hidden:focus-within) { opacity: 1; }
+"""
+CORNERS = {"x": [0, 1], "y": [0, 1]}
+
+
+def make_figure(**options: Any) -> figure:
+    """Make a figure without an outline, which panel-material-ui hides on a light page, but not on a dark one."""
+    return figure(outline_line_color=None, **options)
+
+
+def hide_tools(fig: figure) -> None:
+    """Show the tools of a figure only while the pointer is over it or one of them has the keyboard focus."""
+    fig.toolbar.update(logo=None, autohide=True, stylesheets=[TOOLS_STYLE])
+
+
+def unseen_points() -> Scatter:
+    """Invisible points that only give a plot its ranges."""
+    return Scatter(x="x", y="y", line_alpha=0, fill_alpha=0)
+
+
+class Seed:
+    """Invisible points that give a plot its ranges while it is empty.
+
+    Without data an automatic range is undefined: the browser logs "could not set initial ranges" at each repaint, and
+    the plot may stay empty (https://github.com/bokeh/bokeh/issues/6639).
+    """
+
+    def __init__(self, fig: figure) -> None:
+        self.source = ColumnDataSource(CORNERS)
+        fig.add_glyph(self.source, unseen_points())
+
+    def stand_in(self, is_needed: bool) -> None:
+        """Add the points if they are needed, and remove them otherwise."""
+        self.source.data = CORNERS if is_needed else {"x": [], "y": []}
