@@ -26,6 +26,7 @@ from tests.benchmarks import (
     junk,
     local_steps,
     overfitting,
+    printed,
     profile,
     race,
     robust,
@@ -225,6 +226,17 @@ def test_a_row_of_the_systems_table_has_the_keys_of_the_held_out_table_and_the_m
     assert {"importance_sampling", "within_documents"} <= {row["protocol"] for row in rows}
     assert all(-10 < row["nats_per_word"] < -5 for row in rows)
     assert len(systems.tabulate(rows)) == 1
+
+
+def test_one_change_of_the_printed_system_has_a_score_and_two_bounds_after_its_last_step(only_few, monkeypatch):
+    monkeypatch.setattr(printed, "FIRST_SCORED", 1)
+    monkeypatch.setitem(printed.SYSTEMS, "small", (printed.ON_TOPICS, printed.PRINTED | {"batch_size": 64}))
+    first, second, last = printed.measure("small", *corpora.divide(NAME, "shuffled", 0))
+    assert [row["step"] for row in (first, second, last)] == [1, 2, 3]
+    assert "Eq. 14, equal slots" not in second
+    assert -10 < last["held out"] < -6
+    for name in ("Eq. 14, equal slots", "Eq. 14, slots on topics"):
+        assert -20 < last[name] < last["held out"]
 
 
 def test_the_gap_of_the_overfitting_table_is_between_unread_and_read_documents(only_few):
