@@ -11,6 +11,7 @@ from stickbreaker.app.server.runner import Runner
 from stickbreaker.engine import RunSettings, find_algorithm, prepare, run
 from stickbreaker.engine.corpora.corpus import Vocabulary
 from tests.app.small_runs import Compiled, load_small
+from tests.patience import limit
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -19,9 +20,9 @@ load_fonts_once()
 lock_documents()
 
 
-def eventually(condition, seconds=30.0):
+def eventually(condition):
     """Wait until a condition holds; fail with it if it never does."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + limit(60)
     while not condition():
         assert time.monotonic() < end, "it never came true"
         time.sleep(0.005)
@@ -47,7 +48,7 @@ def make_runner():
     yield make
     for runner in runners:
         runner.close()
-        runner.join(5)
+        runner.join(limit(30))
 
 
 @pytest.fixture(scope="session")
@@ -67,7 +68,7 @@ def job(model):
     """The reading of the corpus of `model`."""
     reader = Reader(lambda: model, lambda: None)
     reader.ask()
-    reader.join(30)
+    reader.join()
     assert reader.job.status == "ready"
     return reader.job
 

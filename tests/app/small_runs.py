@@ -11,6 +11,7 @@ from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.server.compiling import Compilation, Job
 from stickbreaker.engine import executors
+from tests.patience import limit
 
 HDP = engine.find_algorithm("hdp")
 LDA = engine.find_algorithm("lda")
@@ -59,7 +60,7 @@ def read(record):
     """Read the corpus of a run with its model, to the end."""
     reader = Reader(record.model, lambda: None)
     reader.ask()
-    reader.join(30)
+    reader.join()
     assert reader.job.status == "ready", reader.job.message
     return reader.job
 
@@ -87,7 +88,7 @@ class Watched:
 
     def _step(self, config, state, batch, rng):
         if self.gate is not None:
-            self.gate.wait(5)
+            self.gate.wait(limit(60))
         if state.step + 1 == self.fails_at:
             raise FloatingPointError("a topic has become infinite")
         self.configs.append(config)

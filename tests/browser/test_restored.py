@@ -11,6 +11,7 @@ from stickbreaker.app.model.page_notes import read_status
 from stickbreaker.engine.runs import checkpoint
 from tests.browser.conftest import LIFETIME, OPTIONS, ROOT, TOKEN, let_in, start
 from tests.browser.dashboard import WIDE, Dashboard
+from tests.patience import limit
 
 pytestmark = [pytest.mark.browser, pytest.mark.extended]
 
@@ -55,7 +56,8 @@ def test_a_run_opens_where_it_stopped_after_its_server_was_killed(new_context, t
 
 def expect_saved(folder, dashboard):
     """Wait until the paused run is on disk. Before that its first mini-batch is, which was saved as it was learned."""
-    for _ in range(100):
+    end = time.monotonic() + limit(60)
+    while time.monotonic() < end:
         saved = [checkpoint.load(path) for path in folder.glob("open-runs/[!.]*.npz")]
         if [(read_status(each), each.documents_seen) for each in saved] == [("paused", dashboard.num_seen())]:
             return

@@ -71,6 +71,8 @@ def kill_often(job: str, name: str, folder: Path, number: int, start: Callable[[
         with suppress(ProcessLookupError):
             try:
                 wait_for_write(folder, before, process)
+                while not has_whole_file(folder):
+                    wait_for_write(folder, list_times(folder), process)
                 time.sleep(rng.uniform(0, LONGEST_SECONDS[job]))
             finally:
                 os.killpg(process, signal.SIGKILL)
@@ -100,6 +102,11 @@ def list_times(folder: Path) -> dict[str, int]:
             with suppress(FileNotFoundError):
                 found[path] = os.stat(path).st_mtime_ns
     return found
+
+
+def has_whole_file(folder: Path) -> bool:
+    """Whether one writer or more has finished: kills before that leave nothing to read."""
+    return any(not path.name.startswith(".") and path.suffix != ".partial" for path in folder.iterdir())
 
 
 def wait_for_write(folder: Path, before: dict[str, int], process: int) -> None:

@@ -26,6 +26,7 @@ from stickbreaker.engine.runs.study import Study
 from stickbreaker.engine.versions import find_environment
 from tests.engine import dying_tasks
 from tests.engine.corpora.small_files import make_rows, write_table
+from tests.patience import limit
 from tests.small_documents import draw_two_topic_counts
 
 pytestmark = pytest.mark.extended
@@ -211,12 +212,11 @@ def test_a_worker_with_another_corpus_is_named(declared, client, tmp_path, monke
 
 
 def wait_until(is_done):
-    """Wait at most a minute until something is done: a worker that starts on a busy machine takes many seconds."""
-    for _ in range(6_000):
-        if is_done():
-            return
+    """Wait until something is done."""
+    end = time.monotonic() + limit(60)
+    while not is_done():
+        assert time.monotonic() < end, "it is never done"
         time.sleep(0.01)
-    raise TimeoutError
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from stickbreaker.app.views.compare import Compare, CompareActions
 from stickbreaker.app.widgets.corpus_menu import CorpusMenu, MenuActions
 from tests.app.browser_messages import send
 from tests.browser.conftest import TOKEN
+from tests.patience import limit
 from tests.security.served import Page, ask, knock, open_page
 
 LOCAL = ["manage", "paths"]
@@ -131,9 +132,9 @@ def press(button):
     return {"model": {"id": button}, "node": "click", "data": {"type": "map", "entries": [["type", "click"]]}}
 
 
-async def find(page, label, seconds=20):
+async def find(page, label):
     """The id of the model with this label, as soon as it exists."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + limit(60)
     while time.monotonic() < end:
         for key, model in (await page.pull()).items():
             attributes = model.get("attributes", {})

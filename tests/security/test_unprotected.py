@@ -50,7 +50,7 @@ async def open_forged(address, user):
 
 async def name_path(page, path):
     """Name a path in the hidden field of the dialog; returns what the page then holds, as soon as it has the file."""
-    await page.send_event("dom_event", **press(await find(page, "Bring your own text", 60)))
+    await page.send_event("dom_event", **press(await find(page, "Bring your own text")))
     field = await find(page, "Path on the server")
     for attribute in ("value_input", "value"):
         await page.patch(set_model_data(await page.pull(), field, attribute, str(path)))
@@ -79,7 +79,7 @@ def test_a_token_that_a_client_has_made_reads_no_path(unprotected):
 def test_a_token_that_a_client_has_made_shows_no_corpora_of_the_user_it_names(unprotected):
     async def attack():
         page = await open_forged(unprotected[0], "anna")
-        await find(page, "Bring your own text", 60)
+        await find(page, "Bring your own text")
         said = str(await page.pull())
         await page.close()
         return said

@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from tests.patience import limit
 from tests.security.served import Page, make_event
 
 pytestmark = pytest.mark.extended
@@ -94,7 +95,7 @@ def press():
 
 async def press_button(page, label):
     """Press the button with this label, once there is one."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + limit(60)
     while time.monotonic() < end:
         for key, model in (await page.pull()).items():
             if label in str(model.get("attributes", {}).get("label", find_data(model).get("label"))):
@@ -140,7 +141,8 @@ def refer(value):
 
 async def wait_for_text(page, pattern):
     """The first place where the document has this text."""
-    for _ in range(100):
+    end = time.monotonic() + limit(60)
+    while time.monotonic() < end:
         if found := pattern.search(str(await page.pull())):
             return found
         await asyncio.sleep(0.3)

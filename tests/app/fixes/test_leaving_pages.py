@@ -22,8 +22,9 @@ from tornado.ioloop import IOLoop
 from tornado.websocket import WebSocketClosedError, websocket_connect
 
 from stickbreaker.app.fixes.server import LeavingSocket, skip_closed_pages
+from tests.patience import limit
 
-WAIT_SECONDS = 20
+WAIT_SECONDS = limit(20)
 NUM_TURNS = 20
 # An RST instead of the usual end of a connection.
 AT_ONCE = struct.pack("ii", 1, 0)

@@ -5,13 +5,14 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 from stickbreaker.app.model.reading import Reader, ReadingJob
+from tests.patience import limit
 
 
 def test_a_reading_covers_all_documents_on_request_and_again_only_after_the_model_has_changed(model):
     jobs, models = [], [model]
     reader = Reader(lambda: models[-1], lambda: jobs.append(reader.job))
     reader.ask()
-    reader.join(30)
+    reader.join()
     assert [jobs[0].status, jobs[-1].status] == ["reading", "ready"]
     assert [each.share for each in jobs] == sorted(each.share for each in jobs)
     assert reader.job.reading.doc_shares.shape == (model.corpus.num_documents, 6)
@@ -20,7 +21,7 @@ def test_a_reading_covers_all_documents_on_request_and_again_only_after_the_mode
     assert len(jobs) == number
     models.append(replace(model, documents_seen=model.documents_seen + 1))
     reader.ask()
-    reader.join(30)
+    reader.join()
     assert reader.job.reading.model is models[-1]
 
 
@@ -34,7 +35,7 @@ def test_a_reading_that_fails_says_why(model, caplog):
     broken = replace(model, algorithm=SimpleNamespace(summarize=model.algorithm.summarize, infer=None))
     reader = Reader(lambda: broken, lambda: None)
     reader.ask()
-    reader.join(30)
+    reader.join()
     assert reader.job.status == "failed"
     assert "not callable" in reader.job.message
 
@@ -43,7 +44,7 @@ def test_a_reading_ends_when_its_run_is_freed(model):
     gate = threading.Event()
 
     def infer(config, state, documents):
-        gate.wait(5)
+        gate.wait(limit(60))
         return model.algorithm.infer(config, state, documents)
 
     slow = replace(model, algorithm=SimpleNamespace(summarize=model.algorithm.summarize, infer=infer))
@@ -51,6 +52,6 @@ def test_a_reading_ends_when_its_run_is_freed(model):
     reader.close()
     reader.ask()
     gate.set()
-    reader.join(30)
+    reader.join()
     assert reader.job.status == "reading"
     assert reader.job.reading.doc_shares is None

@@ -38,7 +38,7 @@ def read(saved):
         monkeypatch.setattr(reading, "read_shares", lambda *values: asked.append(1) or original(*values))
         reader = Reader(lambda: model, lambda: None, saved=Saved(find=saved.find, write=saved.write))
         reader.ask()
-        reader.join(30)
+        reader.join()
         assert reader.job.status == "ready"
         monkeypatch.undo()
         return reader.job.reading, bool(asked)
@@ -84,7 +84,7 @@ def test_a_reading_that_cannot_be_saved_is_shown_all_the_same(tmp_path, monkeypa
     model, saved = make_record().model(), SavedReadings(tmp_path / READINGS)
     reader = Reader(lambda: model, lambda: None, saved=Saved(find=saved.find, write=saved.write))
     reader.ask()
-    reader.join(30)
+    reader.join()
     assert reader.job.status == "ready"
     assert "could not be saved" in caplog.text
 

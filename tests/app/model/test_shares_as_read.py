@@ -54,7 +54,7 @@ def record(corpus):
 def reader(record):
     reader = Reader(record.model, lambda: None)
     reader.ask()
-    reader.join(30)
+    reader.join()
     return reader
 
 

@@ -39,14 +39,14 @@ def make(model, queue):
     yield make
     for checker in checkers:
         checker.close()
-        checker.join(30)
+        checker.join()
 
 
 def test_a_check_counts_what_the_engine_counts_on_the_training_documents_and_gives_its_core_back(make, model, queue):
     seen = []
     checker = make(notify=lambda: seen.append(checker.job))
     checker.start()
-    checker.join(30)
+    checker.join()
     expected = check_count(model.algorithm, model.config, model.state, model.train, PLAN)
     assert checker.job.status == "ready"
     assert checker.job.check.counts.tolist() == expected.counts.tolist()
@@ -64,7 +64,7 @@ def test_a_check_waits_for_a_core_and_can_be_cancelled_there(make, queue, until)
     until(lambda: checker.job.message)
     assert "Waiting for a free processor core" in checker.job.message
     checker.cancel()
-    checker.join(30)
+    checker.join()
     assert (checker.job.status, checker.job.message) == ("cancelled", "")
     queue.leave("a run")
     assert queue.preview() == 0
@@ -79,7 +79,7 @@ def test_a_cancelled_check_drops_its_result_and_a_new_one_can_begin(make, until)
     checker.start()
     assert checker.job.is_active
     checker.cancel()
-    checker.join(30)
+    checker.join()
     assert (checker.job.status, checker.job.check) == ("cancelled", None)
 
 
@@ -87,7 +87,7 @@ def test_an_error_is_shown_and_the_next_check_works(make, model, queue, caplog):
     broken = replace(model, config=None)
     checker = make(broken)
     checker.start()
-    checker.join(30)
+    checker.join()
     assert checker.job.status == "failed"
     assert checker.job.message.startswith(("AttributeError", "TypeError"))
     assert "could not be checked" in caplog.text

@@ -85,7 +85,7 @@ def test_a_reading_says_why_it_waits_and_begins_when_another_one_has_ended(model
     assert (reader.job.status, reader.job.reading) == ("reading", None)
     others[0].leave()
     until(lambda: reader.job.status == "ready")
-    reader.join(30)
+    reader.join()
     assert queue.make_turn(None).ask() == ""
 
 
@@ -94,5 +94,5 @@ def test_a_reading_that_waits_ends_when_its_run_is_freed(model):
     reader = Reader(lambda: model, lambda: None, turn=Turn(ask=lambda: "Waiting", leave=lambda: left.append(True)))
     reader.ask()
     reader.close()
-    reader.join(30)
+    reader.join()
     assert left == [True]

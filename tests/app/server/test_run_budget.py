@@ -93,7 +93,7 @@ def test_a_run_that_made_room_is_opened_again_where_it_was(service, until):
     service.leave(first, page)
     for _ in range(3):
         open_and_leave(service, "anna")
-    first.runner.join(30)
+    first.runner.join()
     attachment = service.join(Visitor("anna", run=first.key), Page(), small_spec)
     assert attachment.run is not first
     assert attachment.run.key == first.key

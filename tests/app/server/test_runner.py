@@ -16,6 +16,7 @@ from stickbreaker.app.server.runner import LONG_PAUSE_SECONDS, MAX_EARLIER, PAUS
 from stickbreaker.engine import Corpus, RunSettings, Vocabulary, prepare, run
 from stickbreaker.engine.schedules import TOKENS_OF_A_TOPIC
 from tests.app.small_runs import HDP, SETTINGS, Watched, load_small, open_spec, small_spec
+from tests.patience import limit
 
 
 def test_a_run_goes_through_the_whole_stream_and_finishes(make_runner, until):
@@ -72,7 +73,7 @@ def test_the_page_and_the_engine_learn_the_same_bits_from_a_million_tokens(make_
     spec = RunSpec(corpus.name, HDP, HDP.config(batch_size=900), RunSettings(num_test=200, num_evaluations=1))
     runner = make_runner(load=lambda name: corpus)
     runner.restart(spec)
-    until(lambda: is_finished(runner), seconds=60)
+    until(lambda: is_finished(runner))
     prepared = prepare(HDP, spec.config, corpus, spec.settings)
     *_, last = run(prepared)
     # By a share of all tokens, as an estimate would have it, K is another.
@@ -112,7 +113,7 @@ def test_the_first_step_is_announced_and_later_ones_if_steps_are_slow(make_runne
     until(lambda: runner.progress.work)
     progress = runner.progress
     assert (progress.work, progress.documents_seen) == ("Pass 1 over all 100 documents", 0)
-    assert 0.0 <= time.perf_counter() - progress.begun_at < 5.0
+    assert 0.0 <= time.perf_counter() - progress.begun_at < limit(5.0)
     gate.set()
     until(lambda: runner.progress.status == "finished")
     assert runner.progress.work == ""
@@ -195,7 +196,7 @@ def test_a_setting_changed_while_the_corpus_is_opened_is_kept_and_the_others_get
     gate = threading.Event()
 
     def load_late(name):
-        gate.wait(5)
+        gate.wait(limit(60))
         return load_small(name)
 
     runner = make_runner(load=load_late)
@@ -422,7 +423,7 @@ def test_a_run_says_that_it_compiles_and_begins_when_that_is_done(make_runner, u
 
     def compile_slowly(algorithm, config, report):
         report(1, 4, "local step")
-        gate.wait(5)
+        gate.wait(limit(60))
 
     runner = make_runner(compilation=Compilation(compile_slowly))
     runner.restart(small_spec())
@@ -439,7 +440,7 @@ def test_a_new_choice_is_compiled_once_before_its_run(make_runner, until):
         asked.append((algorithm.name, config.start))
         report(1, 2, "local step")
         if config.start == "wang":
-            gate.wait(5)
+            gate.wait(limit(60))
 
     watched, runner = Watched(), make_runner(compilation=Compilation(compile_slowly))
     for config in ({}, {"max_topics": 5}):

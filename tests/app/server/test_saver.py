@@ -19,6 +19,7 @@ from stickbreaker.app.views.header import Header, HeaderActions
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
 from tests.app.small_runs import Compiled, learn, load_small, small_corpus, small_spec
 from tests.chaos.disks import Disk
+from tests.patience import limit
 
 FULL = "This run could not be saved: No space left on device. Free some space on the disk of the server."
 
@@ -153,7 +154,7 @@ def test_after_a_crash_the_address_opens_the_run_that_was_chosen_last(open_servi
     gate = threading.Event()
 
     def load(name, folder):
-        assert name != "other" or gate.wait(30)
+        assert name != "other" or gate.wait(limit(60))
         return load_small(name)
 
     run = learn_one(open_service(load), until)

@@ -12,6 +12,7 @@ from stickbreaker.app.server.scheduler import VARIABLE, connect_once, find_clien
 from stickbreaker.engine import find_algorithm
 from stickbreaker.engine.parallel.clusters import ClusterError
 from tests.app.small_runs import SETTINGS, RunSpec, small_spec
+from tests.patience import limit
 
 distributed = pytest.importorskip("distributed")
 
@@ -50,7 +51,7 @@ def test_a_run_and_a_reading_on_workers_have_the_bits_of_those_in_this_process(n
     for find in (find_cluster, lambda: None):
         reader = Reader(there.model, lambda: None, find_cluster=find)
         reader.ask()
-        reader.join(60)
+        reader.join()
         assert reader.job.status == "ready", reader.job.message
         read.append(reader.job.reading.doc_shares)
     assert (read[0] != read[1]).nnz == 0
@@ -84,7 +85,7 @@ def test_without_a_scheduler_nothing_is_connected(monkeypatch):
 def test_a_server_whose_scheduler_does_not_answer_is_not_started_and_says_so_in_one_sentence(address, reason):
     code = f"import os; os.environ['{VARIABLE}'] = '{address}'; from stickbreaker.app.server import scheduler;"
     code += "scheduler.SECONDS_TO_CONNECT = 1; import stickbreaker.app.app_hooks"
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=limit(60), check=False)
     assert ended.returncode == 1
     assert ended.stderr == f"Not started. STICKBREAKER_SCHEDULER is '{address}', {reason}\n"
 
@@ -100,7 +101,7 @@ def test_an_address_that_needs_certificates_names_the_variables_to_set(file, rea
         [sys.executable, "-c", f"{code} import stickbreaker.app.app_hooks"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=limit(60),
         check=False,
         env=environment,
     )

@@ -9,6 +9,7 @@ from stickbreaker.app.server.subscribers import Wakeup
 from stickbreaker.app.server.visitors import Visitor, find_data
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
 from tests.app.small_runs import Compiled, Watched, load_small, small_spec
+from tests.patience import limit
 
 
 class Clock:
@@ -116,7 +117,7 @@ def test_a_page_knows_before_it_has_joined_what_it_will_wait_for(service, until,
 def test_a_page_opened_during_compilation_says_so_at_once(gate, until):
     def compile_slowly(algorithm, config, report):
         report(1, 4, "local step")
-        gate.wait(5)
+        gate.wait(limit(60))
 
     service = Service(load_small, Compilation(compile_slowly), 2)
     until(lambda: service.preview(Visitor(), small_spec()).compile_share == 0.25)
@@ -137,7 +138,7 @@ def test_a_run_without_pages_is_freed_after_five_minutes_and_not_before(service,
     service.sweep()
     assert len(service) == 1
     gate.set()
-    run.runner.join(5)
+    run.runner.join(limit(30))
     assert join(service, run.key, Page(), held_spec) is not run
 
 

@@ -9,6 +9,7 @@ import pytest
 from stickbreaker.app.__main__ import list_variables, read_options
 from stickbreaker.app.server.stream_source import DATE, PATH, TEXT, find_source
 from stickbreaker.engine import CorpusError
+from tests.patience import limit
 
 
 @pytest.fixture
@@ -100,7 +101,7 @@ def test_the_command_names_the_stream_in_the_environment():
 def test_a_server_with_a_wrong_path_is_not_started(tmp_path):
     environment = os.environ | {PATH: str(tmp_path / "gone.jsonl")}
     command = [sys.executable, "-c", "import stickbreaker.app.app_hooks"]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, env=environment)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=limit(100), check=False, env=environment)
     assert ended.returncode == 1
     assert f"Not started. {PATH} is '{tmp_path / 'gone.jsonl'}', and there is no such file" in ended.stderr
     assert "Traceback" not in ended.stderr

@@ -18,6 +18,7 @@ from stickbreaker.engine.corpora.build import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import delete_own, find_folder, list_own
 from stickbreaker.engine.corpora.words import WordChoices
+from tests.patience import limit
 
 # Starts a process that has done one task, and is then killed like a server that runs out of memory.
 KILLED_SERVER = """
@@ -96,7 +97,7 @@ def test_the_process_answers_refuses_stops_without_leftovers_and_is_replaced_aft
         finally:
             process.close()
             delete_own("mine")
-        worker.join(5)
+        worker.join(limit(30))
         assert not worker.is_alive()
         assert TextWorker.users == []
 
@@ -140,7 +141,7 @@ def test_a_process_that_does_not_react_to_stop_is_killed(monkeypatch, path):
         await worker.stop()
         with pytest.raises(Stopped):
             await asked
-        process.join(5)
+        process.join(limit(30))
         assert process.exitcode == -signal.SIGKILL
         assert TextWorker.users == []
 
@@ -157,7 +158,7 @@ def test_a_page_that_closes_while_the_process_starts_leaves_no_process(path):
         worker.close()
         with pytest.raises(Stopped):
             await asked
-        process.join(5)
+        process.join(limit(30))
         assert not process.is_alive()
         assert TextWorker.users == []
 
@@ -171,9 +172,9 @@ def test_the_process_ends_when_its_server_is_killed(tmp_path):
     script.write_text(KILLED_SERVER)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     with (tmp_path / "out.txt").open("w") as out:
-        subprocess.run([sys.executable, str(script)], stdout=out, env=environment, timeout=60, check=False)
+        subprocess.run([sys.executable, str(script)], stdout=out, env=environment, timeout=limit(60), check=False)
     pid = int((tmp_path / "out.txt").read_text())
-    end = time.monotonic() + 10
+    end = time.monotonic() + limit(30)
     while is_running(pid):
         assert time.monotonic() < end, "the process outlives its server"
         time.sleep(0.05)

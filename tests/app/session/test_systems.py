@@ -26,7 +26,7 @@ def make_progress(tiny_corpus, until):
         passes = min(algorithm.passes, 6)
         runner.restart(RunSpec("tiny", algorithm, algorithm.config(), RunSettings(passes=passes, num_snapshots=2)))
         # The first run of a system may have kernels to compile.
-        until(lambda: runner.progress.status in ("finished", "failed"), seconds=60)
+        until(lambda: runner.progress.status in ("finished", "failed"))
         return runner.progress
 
     yield make

@@ -62,7 +62,7 @@ def progress(learned):
 def job(learned):
     reader = Reader(lambda: learned[1], lambda: None)
     reader.ask()
-    reader.join(30)
+    reader.join()
     assert reader.job.status == "ready"
     return reader.job
 

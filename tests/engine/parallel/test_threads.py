@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from stickbreaker.engine.parallel import threads
+from tests.patience import limit
 
 
 @pytest.fixture(params=[1, 2, 5])
@@ -24,7 +25,7 @@ def test_results_are_in_the_order_of_the_arguments_for_any_number_of_cores(numbe
 
 def test_work_runs_on_one_thread_per_core_at_the_same_time(monkeypatch):
     monkeypatch.setattr(threads, "count_cores", lambda: 2)
-    together = threading.Barrier(2, timeout=30)
+    together = threading.Barrier(2, timeout=limit(30))
     assert len(set(threads.map_on_threads(lambda _: together.wait(), range(2)))) == 2
 
 
@@ -59,7 +60,7 @@ def test_arrays_are_freed_if_the_threads_of_the_pool_are_busy(monkeypatch):
 
     def occupy(_):
         has_begun.release()
-        is_over.wait(timeout=60)
+        is_over.wait(timeout=limit(60))
 
     monkeypatch.setattr(threads, "count_cores", lambda: 20)
     occupied = threading.Thread(target=threads.map_on_threads, args=(occupy, range(20)))
