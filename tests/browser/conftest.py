@@ -19,7 +19,7 @@ from tests.patience import limit, limit_ms
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = re.compile(r"http://localhost:(\d+)/app")
 # A closed page's run counts as open until its session is unused that long; a slow page must have connected by then.
-SECONDS_UNUSED = 8
+SECONDS_UNUSED = round(limit(4))
 LIFETIME = ("--unused-session-lifetime", str(1_000 * SECONDS_UNUSED), "--check-unused-sessions", "500")
 # The servers of tests print it too; each browser exchanges it for a cookie before it opens a page.
 TOKEN = "the start-up token of these tests"

@@ -313,13 +313,10 @@ def test_secrets_of_the_administrator_are_used_if_they_are_long_enough():
 
 
 NOT_STARTED = (
-    (("--allow-websocket-origin", "*"), {}, "wildcard"),
     (("--session-ids", "unsigned"), {}, "signature"),
     (("--num-procs", "2"), {}, "processes"),
     ((), {"BOKEH_ALLOW_WS_ORIGIN": "*"}, "wildcard"),
-    ((), {"STICKBREAKER_TOKEN": "short"}, "too short"),
     ((), {"STICKBREAKER_KEPT_MODELS": "1 GB"}, "such as STICKBREAKER_KEPT_MODELS=1"),
-    ((), {"STICKBREAKER_RUN_MEMORY": "-1"}, "STICKBREAKER_RUN_MEMORY is '-1'"),
 )
 
 

@@ -105,7 +105,7 @@ def open_corpus(browser, address):
 def look_at_all_pages(dashboard):
     for name in PAGES:
         dashboard.button(name).click()
-        dashboard.page.wait_for_timeout(1_500)
+        dashboard.settle()
         assert not dashboard.page.evaluate(IS_TAKEN), name
 
 
@@ -131,7 +131,7 @@ def look_at_class(dashboard):
         expect(page.get_by_role("region", name="Task for the class")).to_be_visible()
         if dashboard.button("Reveal the answer").is_enabled():
             dashboard.button("Reveal the answer").click()
-        page.wait_for_timeout(500)
+        dashboard.settle()
         assert not page.evaluate(IS_TAKEN), task
     dashboard.button("Share").click()
 
@@ -193,7 +193,7 @@ def test_markup_in_the_name_and_the_columns_of_a_file_is_text_in_its_preview(nam
     page.get_by_role("button", name="Word choices").click()
     page.get_by_label("Your stop words").fill(EVIL)
     page.keyboard.press("Tab")
-    page.wait_for_timeout(1_500)
+    page.wait_for_timeout(500)
     assert not page.evaluate(IS_TAKEN)
 
 
