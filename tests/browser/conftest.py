@@ -233,7 +233,6 @@ def read_everything(browser: Browser, address: str) -> str:
 
 def admit(context: BrowserContext, address: str, faults: list[str]) -> BrowserContext:
     """Prepare a browser for pages at this address: its faults are collected, and it has the cookie."""
-    context.set_default_timeout(limit_ms(60))
     watch(context, address, faults)
     let_in(context, address)
     return context

@@ -37,6 +37,7 @@ class Dashboard:
 
     def __init__(self, page: Page):
         self.page = page
+        page.set_default_timeout(limit_ms(60))
         self.state = page.locator(".bar .state")
         self.phase = page.locator(".bar .phase")
         self.documents = page.locator(".bar .documents")
