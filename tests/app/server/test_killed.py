@@ -28,13 +28,14 @@ from stickbreaker.engine.corpora.write_own import BuildRequest, build_own
 from tests.app.conftest import eventually
 from tests.app.small_runs import Compiled, Watched, small_spec
 from tests.chaos.stored import write_notes
+from tests.patience import limit
 
 pytestmark = pytest.mark.chaos
 
 OWN = "my-letters"
 SIZES = {"batch_size": (5, 10, 20), "forgetting_rate": (0.6, 0.8)}
-# For the start of a process that imports everything.
-PATIENCE_SECONDS = 100
+# For the start of a process that imports everything, and all that it does.
+PATIENCE_SECONDS = limit(100)
 
 
 class Page:
@@ -52,25 +53,22 @@ def open_service():
     return Service(load_own, Compiled(), 2)
 
 
-def live_and_die(folder, pipe, seconds):
-    """Run on a corpus of the user's own, name a topic after the end, and end in the third of six runs of a sweep.
-
-    seconds: how long each wait may take.
-    """
+def live_and_die(folder, pipe):
+    """Run on a corpus of the user's own, name a topic after the end, and end in the third of six runs of a sweep."""
     build_own(BuildRequest(write_notes(folder, num_documents=60), OWN), folder=folder / "corpora")
     service = open_service()
     run = service.join(Visitor(), Page(), own_spec).run
     run.runner.set_pace(0.0)
-    eventually(lambda: service.find_kept(None).listing().runs, seconds)
+    eventually(lambda: service.find_kept(None).listing().runs)
     run.runner.rename(1, "war")
-    eventually(lambda: service.find_kept(None).listing().runs[0].topic_names, seconds)
+    eventually(lambda: service.find_kept(None).listing().runs[0].topic_names)
     saved = SavedRuns(folder / OPEN_RUNS)
-    eventually(lambda: (found := saved.find(run.key)) and "war" in str(found.position.notes[PAGE]), seconds)
+    eventually(lambda: (found := saved.find(run.key)) and "war" in str(found.position.notes[PAGE]))
     plan = plan_sweep(own_spec(), [], SIZES)
     held = replace(plan[2], algorithm=Watched(gate=threading.Event()).algorithm)
     run.sweep.start((*plan[:2], held, *plan[3:]))
     sweeps = SavedSweeps(folder / OPEN_RUNS)
-    eventually(lambda: len(sweeps.find(run.key).points) == 2, seconds)
+    eventually(lambda: len(sweeps.find(run.key).points) == 2)
     pipe.send(run.key)
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -83,7 +81,7 @@ def killed(tmp_path_factory):
     near, far = context.Pipe()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(FOLDER_VARIABLE, str(folder))
-        process = context.Process(target=live_and_die, args=(folder, far, PATIENCE_SECONDS), daemon=True)
+        process = context.Process(target=live_and_die, args=(folder, far), daemon=True)
         process.start()
         try:
             assert near.poll(PATIENCE_SECONDS)

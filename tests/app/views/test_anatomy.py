@@ -51,7 +51,7 @@ def learn(tiny_corpus):
         compile_algorithm(algorithm, algorithm.config())
         settings = RunSettings(passes=min(algorithm.passes, 6), num_snapshots=2)
         runner.restart(RunSpec("tiny", algorithm, algorithm.config(), settings))
-        eventually(lambda: runner.progress.status in ("finished", "failed"), 60)
+        eventually(lambda: runner.progress.status in ("finished", "failed"))
         return runner
 
     yield make
