@@ -1,6 +1,5 @@
 """Workarounds for pages: their files and scripts, the lock of their document, and what Panel keeps of a closed page."""
 
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -153,30 +152,6 @@ class TypedNumbers(PlainScript):
     """
 
     _esm = read_fix("typed_numbers")
-
-
-class BrowserHistory(PlainScript):
-    """Makes the browser's back button follow the pages and documents that a user has opened.
-
-    Panel adds an entry to the browser's history at every change of the address, and changes nothing on the page when
-    the user goes back (https://github.com/holoviz/panel/issues/7357). Here another page, topic, document or span of
-    time adds an entry. A change of the settings replaces the present one, and so does the first topic, which a page
-    selects by itself. `on_back(query)` is called with the query of the entry that the user goes to, without its topic
-    and moment if they belong to an earlier run.
-    """
-
-    topics_key = param.String(doc="The runs with the same key have the same topics.")
-
-    _esm = read_fix("browser_history")
-
-    def __init__(self, on_back: Callable[[str], None], **params: Any):
-        self._on_back = on_back
-        super().__init__(**params)
-
-    def _handle_msg(self, message: Any) -> None:
-        query = message.get("query") if isinstance(message, dict) else None
-        if isinstance(query, str):
-            self._on_back(query)
 
 
 class UndrawnFigures(PlainScript):

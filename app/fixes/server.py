@@ -1,6 +1,7 @@
 """Workarounds for the server: what it is made of, its secret, and pages that leave at a bad moment."""
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import bokeh.server.server
@@ -8,15 +9,12 @@ from bokeh.server.tornado import BokehTornado
 from bokeh.settings import settings
 from panel.io.server import Server, WSHandler
 from tornado.httpserver import HTTPServer
-from tornado.web import Application
 from tornado.websocket import WebSocketClosedError
 
+PARTS = ("BokehTornado", "HTTPServer")
 NEEDED = (
-    (bokeh.server.server, "BokehTornado"),
-    (bokeh.server.server, "HTTPServer"),
-    (BokehTornado, "websocket_origins"),
-    (Application, "get_handler_delegate"),
-    (Application, "add_transform"),
+    *((bokeh.server.server, name) for name in PARTS),
+    *((BokehTornado, name) for name in ("websocket_origins", "get_handler_delegate", "add_transform")),
 )
 CANNOT_PROTECT = "This server cannot be protected with the installed version of Bokeh or Tornado: {} is missing."
 
@@ -32,8 +30,8 @@ def make_servers_of(application: type[BokehTornado], http: type[HTTPServer], sec
 
     `panel serve` has imported the class of its server before it runs our hooks, and has no option for its parts.
     """
-    setattr(bokeh.server.server, "BokehTornado", application)  # noqa: B010 - mypy knows no such names there
-    setattr(bokeh.server.server, "HTTPServer", http)  # noqa: B010
+    for name, part in zip(PARTS, (application, http), strict=True):
+        setattr(bokeh.server.server, name, part)
     settings.sign_sessions = True
     settings.secret_key = secret
     # Bokeh remembers that it had no secret when it was imported.
@@ -43,18 +41,12 @@ def make_servers_of(application: type[BokehTornado], http: type[HTTPServer], sec
 def open_browser_with_token() -> None:
     """Let `panel serve --show` open the address that contains the start-up token: a server has no option for it."""
     show: Any = getattr(Server, "show", None)
-    if show is None or getattr(show, "has_token", False):
-        return
 
-    def show_with_token(server: Any, app_path: str, browser: str | None = None, new: Any = "tab") -> None:
-        application = getattr(server, "_tornado", None)
-        if application is not None and hasattr(application, "show"):
-            application.show(app_path, browser, new)
-        else:
-            show(server, app_path, browser, new)
+    def show_with_token(server: Any, *arguments: Any, **options: Any) -> None:
+        getattr(getattr(server, "_tornado", None), "show", partial(show, server))(*arguments, **options)
 
-    setattr(show_with_token, "has_token", True)  # noqa: B010 - functions have no attributes for mypy
-    setattr(Server, "show", show_with_token)  # noqa: B010
+    if show is not None:
+        setattr(Server, "show", show_with_token)  # noqa: B010
 
 
 def skip_closed_pages(loop: asyncio.AbstractEventLoop) -> None:
@@ -63,15 +55,11 @@ def skip_closed_pages(loop: asyncio.AbstractEventLoop) -> None:
     Panel sends a message in several parts. If the connection ends at the first one, the second raises
     WebSocketClosedError in a task that is not awaited, and asyncio logs a traceback.
     """
-    before = loop.get_exception_handler()
+    before = loop.get_exception_handler() or type(loop).default_exception_handler
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        if isinstance(context.get("exception"), WebSocketClosedError):
-            return
-        if before is not None:
+        if not isinstance(context.get("exception"), WebSocketClosedError):
             before(loop, context)
-        else:
-            loop.default_exception_handler(context)
 
     loop.set_exception_handler(handle)
 

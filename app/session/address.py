@@ -1,13 +1,19 @@
 """The address of one page: it always names the run and the selection of the page, and the back button restores it."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import param
+
+from stickbreaker.app.fixes.page import PlainScript
 from stickbreaker.app.model.run_spec import title_corpus
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.session.links import Link, Place, read_place, write_link, write_watch_link
 from stickbreaker.app.session.tabs import ALL_PAGES, LIVE, open_page
+from stickbreaker.app.widgets.scripts import read_script
 
 RUN_CHANGED = "The run in this link was restarted and no longer uses {}. Its finished runs are on Compare."
 
@@ -93,3 +99,27 @@ class Address:
     def close(self) -> None:
         """Release the run and the address."""
         self._run = self._location = None
+
+
+class BrowserHistory(PlainScript):
+    """Makes the browser's back button follow the pages and documents that a user has opened.
+
+    Panel adds an entry to the browser's history at every change of the address, and changes nothing on the page when
+    the user goes back (https://github.com/holoviz/panel/issues/7357). Here another page, topic, document or span of
+    time adds an entry. A change of the settings replaces the present one, and so does the first topic, which a page
+    selects by itself. `on_back(query)` is called with the query of the entry that the user goes to, without its topic
+    and moment if they belong to an earlier run.
+    """
+
+    topics_key = param.String(doc="The runs with the same key have the same topics.")
+
+    _esm = read_script(Path(__file__).with_name("browser_history.js"))
+
+    def __init__(self, on_back: Callable[[str], None], **params: Any):
+        self._on_back = on_back
+        super().__init__(**params)
+
+    def _handle_msg(self, message: Any) -> None:
+        query = message.get("query") if isinstance(message, dict) else None
+        if isinstance(query, str):
+            self._on_back(query)

@@ -9,7 +9,7 @@ from typing import Any
 import panel as pn
 
 from stickbreaker import engine
-from stickbreaker.app.fixes.page import BrowserHistory, Keyboard, SideDrawer, TypedNumbers, UndrawnFigures
+from stickbreaker.app.fixes.page import Keyboard, SideDrawer, TypedNumbers, UndrawnFigures
 from stickbreaker.app.model.disk_space import list_items
 from stickbreaker.app.model.limits import LimitReachedError, find_fault
 from stickbreaker.app.model.progress import Progress
@@ -22,7 +22,7 @@ from stickbreaker.app.server.service import Run, Service, first_spec
 from stickbreaker.app.server.subscribers import Wakeup
 from stickbreaker.app.server.text_worker import TextWorker
 from stickbreaker.app.server.visitors import Visitor, find_data, for_presenters, may_manage, may_name_paths
-from stickbreaker.app.session.address import Address
+from stickbreaker.app.session.address import Address, BrowserHistory
 from stickbreaker.app.session.classroom import Classroom
 from stickbreaker.app.session.links import read_link
 from stickbreaker.app.session.opening import describe_opening

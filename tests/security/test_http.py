@@ -11,13 +11,14 @@ from contextlib import suppress
 
 import pandas as pd
 import pytest
+from panel.command.serve import Serve
 
 from stickbreaker.app.export.tables import write_table
 from stickbreaker.app.model.kept_runs import KeptRunError, KeptRuns
 from stickbreaker.app.server.login_delay import FREE_TRIES, MAX_ENTRIES, LoginDelay
 from stickbreaker.app.server.next_url import is_local_path
 from stickbreaker.app.server.response_headers import OPENING_END, OPENING_START, add_nonce
-from stickbreaker.app.server.safe_settings import UnsafeSettingsError, check_settings, choose_secret
+from stickbreaker.app.server.safe_settings import UnsafeSettingsError, check_server, check_settings, choose_secret
 from stickbreaker.app.views.export_panel import as_file_name
 from stickbreaker.app.widgets.file_transfer import FileTransfer
 from stickbreaker.app.widgets.uploads import Upload
@@ -312,6 +313,19 @@ def test_secrets_of_the_administrator_are_used_if_they_are_long_enough():
             choose_secret(environment)
 
 
+def test_a_server_that_is_not_tornado_is_refused_with_a_sentence(monkeypatch):
+    check_server()
+    monkeypatch.setitem(sys.modules, "panel.io.asgi", object())
+    with pytest.raises(UnsafeSettingsError, match="leave out --server"):
+        check_server()
+
+
+def test_a_server_is_refused_if_it_cannot_be_protected(monkeypatch):
+    monkeypatch.delattr("tornado.web.Application.get_handler_delegate")
+    with pytest.raises(UnsafeSettingsError, match="get_handler_delegate is missing"):
+        check_server()
+
+
 NOT_STARTED = (
     (("--session-ids", "unsigned"), {}, "signature"),
     (("--num-procs", "2"), {}, "processes"),
@@ -335,6 +349,15 @@ def ended_servers():
     """The messages of all servers that must not start, two at a time."""
     with ThreadPoolExecutor(2) as threads:
         return list(threads.map(lambda each: serve_unsafely(*each[:2]), NOT_STARTED))
+
+
+@pytest.mark.skipif("--server" not in dict(Serve.args), reason="Panel 1.9 has one server")
+@pytest.mark.parametrize("name", ["asgi", "fastapi"])
+def test_panel_serve_does_not_start_another_server(tmp_path, name):
+    (tmp_path / "uvicorn.py").write_text("# Panel looks whether it is installed.")
+    code, errors = serve_unsafely(("--server", name), {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT / '.import'}"})
+    assert code == 1
+    assert "Not started. Panel's FastAPI and ASGI servers are refused" in errors
 
 
 @pytest.mark.parametrize(("place", "said"), [(place, said) for place, (*_, said) in enumerate(NOT_STARTED)])

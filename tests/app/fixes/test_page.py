@@ -27,7 +27,6 @@ from stickbreaker.app.fixes.page import (
     LOCKED,
     SCRIPTS,
     THEME_CHOICE,
-    BrowserHistory,
     Keyboard,
     PlainScript,
     SideDrawer,
@@ -45,7 +44,7 @@ PARTS = Path(pmui.__file__).parent
 
 
 def test_each_script_belongs_to_a_workaround():
-    components = (BrowserHistory, Keyboard, SideDrawer, TypedNumbers, UndrawnFigures)
+    components = (Keyboard, SideDrawer, TypedNumbers, UndrawnFigures)
     scripts = {path.read_text(encoding="utf-8") for path in SCRIPTS.iterdir()}
     assert scripts == {COMPONENTS, THEME_CHOICE, *(component._esm for component in components)}
 

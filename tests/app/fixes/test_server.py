@@ -1,0 +1,75 @@
+"""Workarounds for the server: the fault in the unchanged library, and that it is gone."""
+
+import asyncio
+from types import SimpleNamespace
+
+import bokeh.server.server
+import pytest
+from bokeh.server.server import Server as BokehServer
+from bokeh.server.tornado import BokehTornado
+from bokeh.settings import settings
+from panel.io.server import Server
+from tornado.httpserver import HTTPServer
+
+from stickbreaker.app.fixes.server import find_missing, make_servers_of, open_browser_with_token
+
+SECRET = "a secret of these tests, long enough"
+
+
+class OwnApplication(BokehTornado):
+    """An application of our own."""
+
+
+class OwnHTTP(HTTPServer):
+    """An HTTP server of our own."""
+
+
+@pytest.fixture
+def unchanged(monkeypatch):
+    """Restores the parts and settings of servers after the test."""
+    for name in ("BokehTornado", "HTTPServer"):
+        monkeypatch.setattr(bokeh.server.server, name, getattr(bokeh.server.server, name))
+    for name in ("sign_sessions", "secret_key"):
+        setting = getattr(settings, name)
+        monkeypatch.setattr(setting, "_user_value", setting._user_value)
+    monkeypatch.setitem(vars(settings), "_secret_key_bytes", None)
+    monkeypatch.setattr(Server, "show", Server.show)
+
+
+def test_a_server_is_made_of_our_parts_also_if_its_class_was_imported_before(unchanged):
+    make_servers_of(OwnApplication, OwnHTTP, SECRET)
+
+    async def make():
+        server = BokehServer({}, port=0)
+        assert isinstance(server._tornado, OwnApplication)
+        assert isinstance(server._http, OwnHTTP)
+        server.unlisten()
+
+    asyncio.run(make())
+
+
+def test_bokeh_remembers_that_it_had_no_secret_and_here_it_has_ours(unchanged):
+    settings.secret_key = SECRET
+    assert settings.secret_key_bytes() is None
+    make_servers_of(OwnApplication, OwnHTTP, SECRET)
+    assert settings.sign_sessions()
+    assert settings.secret_key_bytes() == SECRET.encode()
+
+
+def test_a_missing_name_without_which_no_server_is_protected_is_named(monkeypatch):
+    assert find_missing() == ""
+    monkeypatch.delattr("bokeh.server.server.HTTPServer")
+    assert find_missing().endswith("HTTPServer is missing.")
+
+
+def test_a_browser_opens_the_address_of_the_application_that_has_one(unchanged, monkeypatch):
+    opened = []
+    monkeypatch.setattr("bokeh.util.browser.view", lambda address, **options: opened.append(address))
+    plain = SimpleNamespace(address=None, port=5006, prefix="")
+    own = SimpleNamespace(_tornado=SimpleNamespace(show=lambda path: opened.append(f"{path}?token=x")))
+    Server.show(plain, "/app")
+    for _ in range(2):
+        open_browser_with_token()
+    for server in (plain, own):
+        Server.show(server, "/app")
+    assert opened == ["http://localhost:5006/app", "http://localhost:5006/app", "/app?token=x"]
