@@ -168,6 +168,7 @@ Step = Callable[[Any, Any, Batch, np.random.Generator], tuple[Any, StepInfo]]
 Infer = Callable[[Any, Any, Documents], np.ndarray]
 Summarize = Callable[[Any, Any], TopicSummary]
 Memory = Callable[[Any, Documents], int]
+SetAside = Callable[[Any, Any, Batch], Batch]
 StartFrom = Callable[[Any, int, Batch, np.ndarray], State]
 WordTopics = Callable[[Any, Any, np.ndarray], tuple[np.ndarray, np.ndarray]]
 Stick = Callable[[Any, Any], Breaking]
@@ -210,6 +211,7 @@ class Algorithm:
     start_from: (config, vocab_size, batch, tokens (nnz, K) of its entries) -> the state that continues from them.
     preview: (config, state, statistics, batch) -> the step of λ that `blend` would take.
     lda_priors: (config, state) -> α (K,) and η of an LDA, whose state has λ - η as `topic_counts`.
+    set_aside: (config, state, batch) -> the batch without the documents that its step must not learn from.
     transfer: how a shard's local step runs in another process; without it, all expectations are sent there.
     has_corpus_weights: whether documents share learned topic weights, as in an HDP; the prior of an LDA is uniform.
     concentrations: those of CONCENTRATIONS that its config has; `doc_concentration` is the total α₀.
@@ -243,6 +245,7 @@ class Algorithm:
     preview: Preview | None = None
     start_from: StartFrom | None = None
     lda_priors: LDAPriors | None = None
+    set_aside: SetAside | None = None
     transfer: Transfer | None = None
     has_corpus_weights: bool = True
     concentrations: tuple[str, ...] = CONCENTRATIONS
@@ -262,6 +265,10 @@ class Algorithm:
     def step_size(self, config: Any, corpus_size: int) -> int:
         """Documents that a step reads: S, or the whole corpus where the algorithm has no mini-batches."""
         return int(config.batch_size) if self.reads is Reads.BATCHES else corpus_size
+
+    def learned(self, config: Any, state: Any, batch: Batch) -> Batch:
+        """The batch that a step learns from."""
+        return batch if self.set_aside is None else self.set_aside(config, state, batch)
 
     def parts(self) -> tuple[Expect, Local, Blend]:
         """Return expect, local and blend. Raises ValueError if the algorithm has its own step instead."""

@@ -135,9 +135,7 @@ MAX_SLOTS = _whole("T", (1, 200), "Maximum number of topic slots in a document")
 MAX_ACTIVE_TOPICS = _whole("M", (1, 2000), "Number of topics that a document considers after its first sweeps")
 DOC_CONCENTRATION = _number("α₀", (1e-6, 1e6), "Higher values spread a document over more topics")
 LDA_CONCENTRATION = _number("Kα", (1e-6, 1e6), "Higher values spread a document over more topics")
-REMOVAL_CONCENTRATION = _number(
-    "γ", (1e-6, 1e6), "Prior of the topic weights; from 0.1 to 10 it hardly changes the number of topics in real text"
-)
+REMOVAL_CONCENTRATION = _number("γ", (1e-6, 1e6), "Higher values keep more topics")
 WEIGHT_CONCENTRATION = _number("γ", (1e-6, 1e6), "Prior of the topic weights; it hardly changes the number of topics")
 CORPUS_CONCENTRATION = _number("γ", (1e-6, 1e6), "Higher values give more topics, unless γ is resampled")
 WORD_CONCENTRATION = _number("η", (1e-6, 1e3), "Lower values give each topic fewer words")
@@ -150,14 +148,9 @@ TOPIC_EXPECTATION = _choice(
 HOFFMAN_START = _choice("hoffman: as in the paper; warm: warm-up by annealing", "hoffman", "warm")
 CONCENTRATIONS = _choice("fixed: α₀, γ and η keep their values; learned: these are starting values", "fixed", "learned")
 DUPLICATES = _choice(
-    "merge: remove topics that are mixtures of other topics, and move their counts to those; keep: remove no topic",
+    "merge: merge topics down to the fewest that predict documents set aside as well; keep: keep all K",
     "merge",
     "keep",
-)
-TOPIC_CREATION = _choice(
-    "births: at most 200 topics at first, later more if prediction improves (start = warm only); start: all K",
-    "start",
-    "births",
 )
 LATER_PASSES = _choice(
     "average: all documents of a later pass count equally (needs start = warm); forget: ρ keeps falling in all passes",

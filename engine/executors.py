@@ -60,6 +60,7 @@ def step(
             raise ValueError(f"Algorithm {algorithm.name!r} draws random numbers: give a generator.")
         return algorithm.step(config, state, batch, rng)
     expect, local, blend = algorithm.parts()
+    batch = algorithm.learned(config, state, batch)
 
     def sum_up() -> Any:
         expectations = expect(config, state, batch)

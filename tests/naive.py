@@ -7,7 +7,7 @@ Letters: c counts (n,), B topic weights (n, K) of a document's words, log_beta E
 the kernel does.
 """
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -422,3 +422,20 @@ def score(observed, held_out, infer, topics):
             nats += count * np.log(sum(theta[k] * topics[k, word] for k in range(len(theta))))
             tokens += count
     return nats / tokens
+
+
+def find_path(topics):
+    """The order in which topics (K, V) go: the smaller one of the pair of least distance (`evidence.find_path`)."""
+    left, removed = {k: row.copy() for k, row in enumerate(topics)}, []
+    while len(left) > 1:
+        distances = {}
+        for one, other in combinations(sorted(left), 2):
+            a, b = left[one].sum(), left[other].sum()
+            freedom = min(np.minimum(left[k], 1).sum() for k in (one, other))
+            overlap = np.sqrt(left[one] / a * left[other] / b).sum()
+            distances[one, other] = a * b / (a + b) * (1 - overlap) / freedom
+        pair = min(distances, key=distances.get)
+        large, small = sorted(pair, key=lambda k: -left[k].sum())
+        left[large] += left.pop(small)
+        removed.append(small)
+    return removed

@@ -18,13 +18,12 @@ def distinct_state(config, vocab_size, phase=Phase.TWO_LEVEL):
         topic_counts=decayed_counts(counts),
         tables=tables,
         expected_tokens=tables * 3,
-        squared_tokens=tables * 3,
         step=5,
         rate_spent=spent,
         startup_share=0.3,
         phase=phase,
         temperature=1.5,
-        looked_at=spent,
+        decided_at=spent,
         documents_read=0,
         concentrations=first_concentrations(
             config.doc_concentration, config.word_concentration, config.corpus_concentration

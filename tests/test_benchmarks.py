@@ -14,7 +14,6 @@ from stickbreaker.engine.inference.held_words import split_tokens
 from stickbreaker.engine.runs import remote_steps
 from stickbreaker.engine.runs.prepared import split_corpus
 from tests.benchmarks import (
-    births,
     busy,
     claims,
     cluster,
@@ -352,19 +351,6 @@ def test_local_steps_are_compared_on_validation_documents_and_the_engine_is_rest
     assert (local_steps.tabulate(rows.reset_index().to_dict("records"))["step"] == list(rows.index)).all()
 
 
-def test_routes_to_a_number_of_topics_give_the_same_run_at_a_limit_below_the_start(few, monkeypatch):
-    train, validation = split_corpus(few(NAME), RunSettings())
-    monkeypatch.setattr(births, "divide_corpus", lambda name, seed: (train, validation, None))
-    usual = births.warm_up.cool_to
-    rows = pd.DataFrame(births.measure(NAME, (20, 250), births.ROUTES, 0, None))
-    assert births.warm_up.cool_to is usual
-    assert rows[rows["limit"] == 20]["own"].nunique() == 1
-    larger = rows[rows["limit"] == 250].set_index("route")
-    assert larger.loc["small start", "own"] != larger.loc["start", "own"]
-    assert larger["own"].between(-12, -5).all()
-    assert births.tabulate(rows.to_dict("records"))["route"].tolist() == list(births.ROUTES)
-
-
 def test_words_of_simulated_documents_follow_zipfs_law(few):
     model = zipf_texts.learn_model(400, few(NAME))
     counts = zipf_texts.draw_counts(model, 4_000, np.random.default_rng(0))
@@ -404,7 +390,7 @@ def test_the_same_steps_are_timed_for_each_corpus(few, monkeypatch):
 def test_a_step_that_searches_for_redundant_topics_is_timed_separately(few):
     warm = scale.HDP.init(replace(scale.CONFIG, max_topics=5), 5, np.random.default_rng(0))
     later = warm._replace(phase=Phase.TWO_LEVEL)
-    steps = ((warm, later), (later, later), (later, later._replace(looked_at=1.0)))
+    steps = ((warm, later), (later, later), (later, later._replace(decided_at=1.0)))
     assert tuple(scale.name_kind(*pair) for pair in steps) == scale.KINDS
 
 

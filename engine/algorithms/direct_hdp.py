@@ -17,6 +17,7 @@ from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.concentrations import learn_from_tables
 from stickbreaker.engine.inference.dirichlet import DocumentExpectations, expect_documents, infer_shares
+from stickbreaker.engine.inference.evidence import set_aside
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.online import (
     blend_hdp,
@@ -28,7 +29,6 @@ from stickbreaker.engine.inference.online import (
     summarize,
     word_topics,
 )
-from stickbreaker.engine.inference.redundancy import choose_together
 from stickbreaker.engine.inference.states import DocPosterior, OnlineHDPState
 from stickbreaker.engine.inference.sticks import expected_weights
 from stickbreaker.engine.inference.transfer import OF_STATISTICS
@@ -45,7 +45,7 @@ class DirectHDPConfig:
 
     max_topics: int | None = setting(None, **declared.MAX_TOPICS)
     doc_concentration: float = setting(1.0, **declared.DOC_CONCENTRATION)
-    corpus_concentration: float = setting(1.0, **declared.WEIGHT_CONCENTRATION)
+    corpus_concentration: float = setting(1.0, **declared.REMOVAL_CONCENTRATION)
     word_concentration: float = setting(0.01, **declared.WORD_CONCENTRATION)
     forgetting_rate: float = setting(0.6, **declared.FORGETTING_RATE)
     delay: float | None = setting(None, **declared.DELAY)
@@ -86,7 +86,7 @@ def blend(
     config: DirectHDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch
 ) -> tuple[OnlineHDPState, StepInfo]:
     """Step of λ, and of the tables towards those of the corpus, from statistics of the whole batch."""
-    return blend_hdp(config, state, statistics, batch, _learn_doc, partial(choose_together, infer))
+    return blend_hdp(config, state, statistics, batch, _learn_doc, infer)
 
 
 def _learn_doc(posterior: DocPosterior, statistics: Statistics, batch: Batch, rate: float) -> DocPosterior:
@@ -110,6 +110,7 @@ ALGORITHM = Algorithm(
     expect=expect,
     local=local,
     blend=blend,
+    set_aside=set_aside,
     transfer=OF_STATISTICS,
     stick=stick,
     word_topics=word_topics,

@@ -12,19 +12,17 @@ steps of λ are stepwise EM.
 """
 
 from dataclasses import dataclass, replace
-from functools import partial, reduce
-from operator import add
+from functools import partial
 
 import numpy as np
 
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.declarations import check_settings, resolved, setting
-from stickbreaker.engine.executors import map_shards
-from stickbreaker.engine.inference.births import START_TOPICS, Steps, create_topics
+from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.concentrations import learn_from_sticks
 from stickbreaker.engine.inference.dirichlet import fit_documents
+from stickbreaker.engine.inference.evidence import set_aside
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.online import (
     blend_hdp,
@@ -35,7 +33,6 @@ from stickbreaker.engine.inference.online import (
     summarize,
     word_topics,
 )
-from stickbreaker.engine.inference.removal_by_groups import choose_in_groups
 from stickbreaker.engine.inference.states import DocPosterior, OnlineHDPState
 from stickbreaker.engine.inference.transfer import OF_STATISTICS
 from stickbreaker.engine.inference.two_level import (
@@ -78,7 +75,6 @@ class HDPConfig:
     max_active_topics: int = setting(32, **declared.MAX_ACTIVE_TOPICS)
     duplicates: str = setting("merge", **declared.DUPLICATES)
     later_passes: str = setting("average", **declared.LATER_PASSES)
-    topic_creation: str = setting("births", **declared.TOPIC_CREATION)
     concentrations: str = setting("fixed", **declared.CONCENTRATIONS)
     precision: str = setting("float32", **declared.PRECISION)
 
@@ -99,16 +95,10 @@ class SVIHDPConfig(HDPConfig):
     topic_expectation: str = setting("geometric", **declared.TOPIC_EXPECTATION)
     duplicates: str = setting("keep", **declared.DUPLICATES)
     later_passes: str = setting("forget", **declared.LATER_PASSES)
-    topic_creation: str = setting("start", **declared.TOPIC_CREATION)
 
 
 def init(config: HDPConfig, vocab_size: int, rng: np.random.Generator) -> OnlineHDPState:
-    """State before the first batch. Every topic starts with the same tables, or with none if `start` is "svi".
-
-    With births there are at most START_TOPICS topics.
-    """
-    if _has_births(config):
-        config = replace(config, max_topics=min(START_TOPICS, resolved(config.max_topics)))
+    """State before the first batch. Every topic starts with the same tables, or with none if `start` is "svi"."""
     state = start_hdp(config, vocab_size, rng, Phase.TWO_LEVEL)
     return state._replace(tables=np.zeros(len(state.tables))) if config.start == "svi" else state
 
@@ -143,26 +133,7 @@ def blend(
     config: HDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch
 ) -> tuple[OnlineHDPState, StepInfo]:
     """Step of λ and the tables, Eq. 22-27 with the mini-batch's D/S, from statistics of the whole batch."""
-    blended, info = blend_hdp(config, state, statistics, batch, _learn_doc, partial(choose_in_groups, infer))
-    # Births need as much memory again as the statistics of a large mini-batch.
-    del statistics
-    if _has_births(config):
-        blended = create_topics(Steps(init=init, step=_step, infer=infer, sum_up=_count), config, state, blended, batch)
-    return blended, info
-
-
-def _has_births(config: HDPConfig) -> bool:
-    return config.topic_creation == "births" and config.start == "warm"
-
-
-def _step(config: HDPConfig, state: OnlineHDPState, batch: Batch) -> OnlineHDPState:
-    return blend(config, state, _count(config, state, batch), batch)[0]
-
-
-def _count(config: HDPConfig, state: OnlineHDPState, batch: Batch) -> Statistics:
-    """Statistics of a batch."""
-    expectations = expect(config, state, batch)
-    return reduce(add, map_shards(lambda part: local(config, expectations, part), batch.documents))
+    return blend_hdp(config, state, statistics, batch, _learn_doc, infer)
 
 
 def _learn_doc(posterior: DocPosterior, statistics: Statistics, batch: Batch, rate: float) -> DocPosterior:
@@ -187,6 +158,7 @@ ALGORITHM = Algorithm(
     expect=expect,
     local=local,
     blend=blend,
+    set_aside=set_aside,
     transfer=OF_STATISTICS,
     stick=stick,
     trace=partial(trace_slots, _expect_words),

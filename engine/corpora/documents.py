@@ -209,6 +209,9 @@ class Documents(NamedTuple):
         return np.flatnonzero(occurs)
 
 
+NO_DOCUMENTS = Documents(starts=np.zeros(1, np.int64), words=np.zeros(0, np.int32), counts=np.zeros(0, np.int32))
+
+
 class Batch(NamedTuple):
     """A mini-batch of S documents.
 
@@ -222,9 +225,17 @@ class Batch(NamedTuple):
         The number of documents D in the whole corpus.
     is_stream : bool
         Whether no document comes twice: a stream has no passes, and D is the number so far or an assumed one.
+    judges : Documents
+        Documents that the step does not learn from; they are not among the S.
     """
 
     doc_ids: np.ndarray
     documents: Documents
     corpus_size: int
     is_stream: bool = False
+    judges: Documents = NO_DOCUMENTS
+
+    @property
+    def num_read(self) -> int:
+        """The number of documents with the judges."""
+        return self.documents.num_documents + self.judges.num_documents

@@ -22,7 +22,7 @@ class OnlineHDP(OnlineTopicModel):
     doc_concentration : float, default=1.0
         α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Prior of the topic weights; from 0.1 to 10 it hardly changes the number of topics in real text.
+        γ. Higher values keep more topics.
     word_concentration : float, default=0.01
         η. Lower values give each topic fewer words.
     forgetting_rate : float, default=0.6
@@ -38,12 +38,10 @@ class OnlineHDP(OnlineTopicModel):
     max_active_topics : int, default=32
         M. Number of topics that a document considers after its first sweeps.
     duplicates : {"merge", "keep"}, default="merge"
-        merge: remove topics that are mixtures of other topics, and move their counts to those; keep: remove no topic.
+        merge: merge topics down to the fewest that predict documents set aside as well; keep: keep all K.
     later_passes : {"average", "forget"}, default="average"
         average: all documents of a later pass count equally (needs start = warm); forget: ρ keeps falling in all
         passes.
-    topic_creation : {"start", "births"}, default="births"
-        births: at most 200 topics at first, later more if prediction improves (start = warm only); start: all K.
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
@@ -76,7 +74,6 @@ class OnlineHDP(OnlineTopicModel):
         max_active_topics: int = 32,
         duplicates: str = "merge",
         later_passes: str = "average",
-        topic_creation: str = "births",
         concentrations: str = "fixed",
         precision: str = "float32",
         passes: int | None = None,
@@ -97,7 +94,6 @@ class OnlineHDP(OnlineTopicModel):
         self.max_active_topics = max_active_topics
         self.duplicates = duplicates
         self.later_passes = later_passes
-        self.topic_creation = topic_creation
         self.concentrations = concentrations
         self.precision = precision
         self.passes = passes
@@ -116,7 +112,7 @@ class OnlineDirectHDP(OnlineTopicModel):
     doc_concentration : float, default=1.0
         α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Prior of the topic weights; it hardly changes the number of topics.
+        γ. Higher values keep more topics.
     word_concentration : float, default=0.01
         η. Lower values give each topic fewer words.
     forgetting_rate : float, default=0.6
@@ -130,7 +126,7 @@ class OnlineDirectHDP(OnlineTopicModel):
     topic_expectation : {"mean", "geometric"}, default="mean"
         Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     duplicates : {"merge", "keep"}, default="merge"
-        merge: remove topics that are mixtures of other topics, and move their counts to those; keep: remove no topic.
+        merge: merge topics down to the fewest that predict documents set aside as well; keep: keep all K.
     later_passes : {"average", "forget"}, default="average"
         average: all documents of a later pass count equally (needs start = warm); forget: ρ keeps falling in all
         passes.
@@ -273,7 +269,7 @@ class OnlineSVIHDP(OnlineTopicModel):
     doc_concentration : float, default=1.0
         α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
-        γ. Prior of the topic weights; from 0.1 to 10 it hardly changes the number of topics in real text.
+        γ. Higher values keep more topics.
     word_concentration : float, default=0.01
         η. Lower values give each topic fewer words.
     forgetting_rate : float, default=0.9
@@ -289,12 +285,10 @@ class OnlineSVIHDP(OnlineTopicModel):
     max_active_topics : int, default=32
         M. Number of topics that a document considers after its first sweeps.
     duplicates : {"merge", "keep"}, default="keep"
-        merge: remove topics that are mixtures of other topics, and move their counts to those; keep: remove no topic.
+        merge: merge topics down to the fewest that predict documents set aside as well; keep: keep all K.
     later_passes : {"average", "forget"}, default="forget"
         average: all documents of a later pass count equally (needs start = warm); forget: ρ keeps falling in all
         passes.
-    topic_creation : {"start", "births"}, default="start"
-        births: at most 200 topics at first, later more if prediction improves (start = warm only); start: all K.
     concentrations : {"fixed", "learned"}, default="fixed"
         fixed: α₀, γ and η keep their values; learned: these are starting values.
     precision : {"float32", "float64"}, default="float32"
@@ -327,7 +321,6 @@ class OnlineSVIHDP(OnlineTopicModel):
         max_active_topics: int = 32,
         duplicates: str = "keep",
         later_passes: str = "forget",
-        topic_creation: str = "start",
         concentrations: str = "fixed",
         precision: str = "float32",
         passes: int | None = None,
@@ -348,7 +341,6 @@ class OnlineSVIHDP(OnlineTopicModel):
         self.max_active_topics = max_active_topics
         self.duplicates = duplicates
         self.later_passes = later_passes
-        self.topic_creation = topic_creation
         self.concentrations = concentrations
         self.precision = precision
         self.passes = passes

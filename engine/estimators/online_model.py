@@ -91,7 +91,7 @@ class OnlineTopicModel(TopicModel):
         """Let some words (U,) be as if they had not occurred, like a word that has not occurred yet."""
         state = self.state_._replace(topic_counts=self.state_.topic_counts.forget(columns, like))
         if isinstance(state, OnlineHDPState):
-            state = state._replace(collected=state.collected.without(columns))
+            state = state._replace(judges=state.judges.without(columns))
         self.state_ = state
 
     def _raise_limit(self, corpus: Corpus) -> None:

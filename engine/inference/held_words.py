@@ -4,13 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickbreaker.engine.corpora.documents import Batch, Documents
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.kernels.held_out import choose_held_out, predict_words
 from stickbreaker.engine.parallel.threads import map_on_threads, split_evenly
 
 HELD_OUT_SHARE = 0.1
-# The held-out words of at most this number of documents decide about births and removals of topics.
-MOST_JUDGES = 1024
 
 
 class Split(NamedTuple):
@@ -72,27 +70,6 @@ def split_halves(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
         words=np.append(one.words, other.words),
         counts=np.append(one.counts, other.counts),
         scored=np.append(one.scored, other.scored),
-    )
-
-
-def sample_documents(batch: Batch, most: int, seed: int) -> Batch:
-    """At most a number of documents of a mini-batch, drawn at random, in their order."""
-    number = batch.documents.num_documents
-    if number <= most:
-        return batch
-    places = np.sort(np.random.default_rng([seed, number]).permutation(number)[:most])
-    return batch._replace(doc_ids=batch.doc_ids[places], documents=batch.documents.select(places))
-
-
-def select_rows(split: Split, is_chosen: np.ndarray) -> Split:
-    """Some of the observed documents of a split, with their held-out words; is_chosen: (S,) bool."""
-    is_held = is_chosen[split.rows]
-    return Split(
-        observed=split.observed.select(np.flatnonzero(is_chosen)),
-        rows=(is_chosen.cumsum() - 1)[split.rows[is_held]],
-        words=split.words[is_held],
-        counts=split.counts[is_held],
-        scored=split.scored[is_chosen],
     )
 
 

@@ -14,16 +14,15 @@ from stickbreaker.engine.inference.concentrations import (
     learn_corpus_concentration,
 )
 from stickbreaker.engine.inference.dirichlet import DocumentExpectations, fit_documents, fit_until_settled
+from stickbreaker.engine.inference.evidence import Infer, decide_number
 from stickbreaker.engine.inference.expectations import expected_topics, topic_weights
 from stickbreaker.engine.inference.global_step import (
     Statistics,
-    batch_scale,
     blend_tables,
     blend_topics,
     next_rate,
     preview_topics,
 )
-from stickbreaker.engine.inference.redundancy import Choose, remove_redundant
 from stickbreaker.engine.inference.states import DocPosterior, OnlineHDPConfig, OnlineHDPState, OnlineState
 from stickbreaker.engine.inference.sticks import Sticks, break_stick, corpus_sticks, expected_weights
 from stickbreaker.engine.inference.warm_up import first_phase, scale_start, startup_counts, sweeps_at
@@ -43,13 +42,12 @@ def start_hdp(config: OnlineHDPConfig, vocab_size: int, rng: np.random.Generator
         topic_counts=startup_counts(config, vocab_size, rng),
         tables=np.full(num_topics, 1.0 / num_topics),
         expected_tokens=np.zeros(num_topics),
-        squared_tokens=np.zeros(num_topics),
         step=0,
         rate_spent=0.0,
         startup_share=1.0,
         phase=phase,
         temperature=temperature,
-        looked_at=0.0,
+        decided_at=0.0,
         documents_read=0,
         concentrations=first_concentrations(
             doc=config.doc_concentration, word=config.word_concentration, corpus=config.corpus_concentration
@@ -75,24 +73,24 @@ def blend_hdp(
     statistics: Statistics,
     batch: Batch,
     learn_doc: LearnDoc,
-    choose: Choose,
+    infer: Infer,
 ) -> tuple[OnlineHDPState, StepInfo]:
-    """Move λ and the tables towards the batch's estimates, remove redundant topics and learn the concentrations.
+    """Move λ and the tables towards the batch's estimates, decide the number of topics, learn the concentrations.
 
     With `topic_expectation="geometric"` the step of λ is a natural gradient of the bound; "mean" is stepwise EM.
 
-    learn_doc: (posterior, statistics, batch, learning rate) -> posterior of α₀; choose: the redundant topics.
+    learn_doc: (posterior, statistics, batch, learning rate) -> posterior of α₀.
+    infer: (config, state, documents) -> shares (S, K).
     Source: Wang 2011 Eq. 22-27 with the mini-batch's D/S.
     """
     state = scale_start(config, state, batch.corpus_size)
     blended, info = blend_topics(_next_rate(config, state, batch), state, statistics, batch)
     blended = blended._replace(
         tables=blend_tables(state.tables, statistics.tables, batch, info.learning_rate),
-        squared_tokens=_square_tokens(state, statistics, batch, info.learning_rate),
-        documents_read=state.documents_read + batch.documents.num_documents,
+        documents_read=state.documents_read + batch.num_read,
     )
     if config.duplicates == "merge":
-        blended = remove_redundant(config, state, blended, batch, choose)
+        blended = decide_number(infer, config, blended, batch)
     if is_time_to_learn(config, blended):
         doc = learn_doc(state.concentrations.doc, statistics, batch, info.learning_rate)
         startup_tables = blended.startup_share * batch.corpus_size / len(blended.tables)
@@ -110,14 +108,8 @@ def preview_hdp(config: OnlineHDPConfig, state: OnlineHDPState, statistics: Stat
 def _next_rate(config: OnlineHDPConfig, state: OnlineHDPState, batch: Batch) -> float:
     """ρ of the next step, which in later passes may average over the pass."""
     if is_average(config) and state.documents_read >= batch.corpus_size:
-        return float(pass_rate(state.documents_read, batch.documents.num_documents, batch.corpus_size))
+        return float(pass_rate(state.documents_read, batch.num_read, batch.corpus_size))
     return next_rate(config, state)
-
-
-def _square_tokens(state: OnlineHDPState, statistics: Statistics, batch: Batch, rate: float) -> np.ndarray:
-    """Σ_t w_t² n_tk (K,) after a step in which each token of the batch weighs ρ D/S."""
-    squared: np.ndarray = (1.0 - rate) ** 2 * state.squared_tokens
-    return squared + (rate * batch_scale(batch)) ** 2 * statistics.tokens
 
 
 def sticks_of(state: OnlineHDPState) -> Sticks:

@@ -5,11 +5,10 @@ from typing import NamedTuple, Protocol, Self
 import numpy as np
 
 from stickbreaker.engine.algorithm import Phase
-from stickbreaker.engine.corpora.documents import Documents
+from stickbreaker.engine.corpora.documents import NO_DOCUMENTS, Documents
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 
 LOWEST, HIGHEST = 1e-6, 1e6
-NO_DOCUMENTS = Documents(starts=np.zeros(1, np.int64), words=np.zeros(0, np.int32), counts=np.zeros(0, np.int32))
 
 
 class DocPosterior(NamedTuple):
@@ -197,23 +196,21 @@ class OnlineHDPState(NamedTuple):
 
     topic_counts: λ - η, word by word (V, K); tables: (K,) expected tables.
     expected_tokens: (K,), without start-up mass and η.
-    squared_tokens: (K,), Σ_t w_t² n_tk, where expected_tokens are Σ_t w_t n_tk of the tokens n_tk read in step t.
     rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase, temperature: those of the last step.
-    looked_at: Σρ at the last search for redundant topics; documents_read: number of documents read so far.
+    decided_at: Σρ at the last decision on the number of topics; documents_read: number of documents read so far.
     concentrations: α₀, γ and η; the values of the settings until they are learned.
-    collected: the documents to which the next born topics are fitted; none without births.
+    judges: the documents set aside, which decide on the number of topics.
     """
 
     topic_counts: DecayedCounts
     tables: np.ndarray
     expected_tokens: np.ndarray
-    squared_tokens: np.ndarray
     step: int
     rate_spent: float
     startup_share: float
     phase: Phase
     temperature: float
-    looked_at: float
+    decided_at: float
     documents_read: int
     concentrations: Concentrations
-    collected: Documents = NO_DOCUMENTS
+    judges: Documents = NO_DOCUMENTS

@@ -117,7 +117,7 @@ class DecayedCounts:
     """λ - η = scale · stored, word by word, so that forgetting multiplies one number instead of K · V.
 
     stored: (V, K) float32 or float64; scale: in (0, 1]; totals: (K,) float64, Σ_w of λ - η; is_seen: (V,) bool, words
-    that any blend has added to; held: the words that have rows, all but in a part (`only`, `in_vocabulary`), where
+    that any blend has added to; held: the words that have rows, all but in a part (`only`), where
     _elsewhere (K,) is what the others have of the totals. It is an immutable value: `blend` returns another value and
     leaves this one unchanged. The cost is that of the changed rows, not of all V (see `_Rows`). For the same reason,
     _removals are applied to most rows only where these are read or changed.
@@ -286,22 +286,6 @@ class DecayedCounts:
         elsewhere = np.maximum(self.totals - self.scale * array.sum(0, dtype=np.float64), 0.0)
         return self._moved(array, words, is_seen=is_seen, _elsewhere=elsewhere)
 
-    def in_vocabulary(self, words: np.ndarray, vocab_size: int) -> "DecayedCounts":
-        """These counts as those of some words (U,), ascending, in a vocabulary of V words, whose others have the mean.
-
-        Each count is multiplied by U / V, so that totals stay the same. As in `only`, there are no rows of other words.
-        """
-        if len(words) == vocab_size:
-            return self
-        share, is_seen = len(words) / vocab_size, np.zeros(vocab_size, bool)
-        is_seen[words] = self.is_seen
-        array = self._copied(factor=share)
-        return self._moved(array, words, is_seen=is_seen, _elsewhere=(1.0 - share) * self.totals)
-
-    def seen(self) -> np.ndarray:
-        """λ - η of the words seen so far, (U, K)."""
-        return self.rows(np.flatnonzero(self.is_seen))
-
     def merge(self, merging: Merging) -> "DecayedCounts":
         """These counts with the topics merged (engine/inference/merging.py)."""
         if merging.is_empty:
@@ -349,13 +333,26 @@ class DecayedCounts:
         totals: np.ndarray = self.scale * np.sum(map_on_threads(share_out, split_alike(len(rows))), 0)
         return totals
 
-    def append(self, words: np.ndarray, columns: np.ndarray) -> "DecayedCounts":
-        """These counts followed by further topics, whose λ - η of some words (U,) are the columns (U, B)."""
-        num_topics, num_born = len(self.totals), columns.shape[1]
-        array = self._copied(num_born=num_born)
-        array[np.searchsorted(self._held, words), num_topics:] = columns / self.scale
-        totals = np.append(self.totals, columns.sum(0, dtype=np.float64))
-        return self._moved(array, self._held, totals=totals, _elsewhere=np.append(self._elsewhere, np.zeros(num_born)))
+    def keep(self, topics: np.ndarray) -> "DecayedCounts":
+        """The counts of some topics (n,), in this order, and of the words that have rows here.
+
+        >>> decayed_counts(np.array([[2.0, 1.0, 4.0]])).keep(np.array([0, 2])).dense()
+        array([[2., 4.]])
+        """
+        array = np.ascontiguousarray(self._read(self._held)[:, topics])
+        return self._moved(array, self._held, totals=self.totals[topics], _elsewhere=self._elsewhere[topics])
+
+    def less(self, amount: float) -> "DecayedCounts":
+        """These counts, each less an amount, but never below 0.
+
+        >>> decayed_counts(np.array([[2.0], [1.0], [0.5]])).less(0.75).dense().ravel()
+        array([1.25, 0.25, 0.  ])
+        """
+        array = self._copied()
+        held = array[: len(self._held)]
+        held -= self.precision.type(amount / self.scale)
+        np.maximum(held, 0.0, out=held)
+        return self._moved(array, self._held, totals=self.scale * held.sum(0, dtype=np.float64))
 
     def times(self, factor: float) -> "DecayedCounts":
         """These counts, each times a factor, by which rows are multiplied where they are read or moved."""
@@ -363,13 +360,10 @@ class DecayedCounts:
         # The rows stay with this value, which must not give them up before.
         return self._with(_factor=self._factor * factor, _owner=self, **changes)
 
-    def _copied(self, num_rows: int = 0, num_born: int = 0, factor: float = 1.0) -> np.ndarray:
-        """Factor times the rows held, in the order of words, followed by space as before, or for `num_rows` at least.
-
-        num_born: further topics, with counts of 0.
-        """
-        shape = max(len(self._rows.array), len(self._held) + num_rows), len(self.totals) + num_born
-        array = np.zeros(shape, self.precision) if num_born else np.empty(shape, self.precision)
+    def _copied(self, num_rows: int = 0, factor: float = 1.0) -> np.ndarray:
+        """Factor times the rows held, in the order of words, followed by space as before, or for `num_rows`."""
+        shape = max(len(self._rows.array), len(self._held) + num_rows), len(self.totals)
+        array = np.empty(shape, self.precision)
         self._copy(self._held, factor, array)
         return array
 

@@ -393,16 +393,6 @@ def sum_rows(source: TopicRows, places: np.ndarray, span: tuple[int, int], out_t
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def transpose_rows(rows: np.ndarray, order: np.ndarray, factors: np.ndarray, out_columns: np.ndarray) -> None:
-    """Write rows (U, K) in the given order (U,), times factors (K,), to the columns of (K, U)."""
-    for first in range(0, order.shape[0], TRANSPOSED_ROWS):
-        last = min(first + TRANSPOSED_ROWS, order.shape[0])
-        for k in range(factors.shape[0]):
-            for u in range(first, last):
-                out_columns[k, u] = factors[k] * rows[order[u], k]
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
 def copy_rows(
     source: TopicRows, places: np.ndarray, span: tuple[int, int], factor: float, out_rows: np.ndarray
 ) -> None:

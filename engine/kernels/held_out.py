@@ -22,6 +22,13 @@ def draw_key(seed: int, doc_id: int, place: int) -> np.uint64:
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def draw_places(first: int, share: float, out_is_drawn: np.ndarray) -> None:
+    """Mark the given share of the places first, first + 1, ... (S,); a place is always drawn, or never."""
+    for j in range(out_is_drawn.shape[0]):
+        out_is_drawn[j] = np.float64(draw_key(0, first + j, 0)) < share * 2.0**64
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def find_smallest(out_keys: np.ndarray, number: int) -> np.uint64:
     """The n-th smallest key by Hoare's selection, which compiles in far less time than a sort; it reorders the keys."""
     first, last = 0, out_keys.shape[0] - 1

@@ -25,10 +25,14 @@ from stickbreaker.engine.versions import find_environment
 
 
 class ShardTask(NamedTuple):
-    """What a worker needs for one shard: expectations for its words, and its documents or their places on disk."""
+    """What a worker needs for one shard: expectations for its words, and its documents or their places on disk.
+
+    learned: (n,) places of the documents that it learns from, among these.
+    """
 
     expectations: Any
     documents: Documents | StoredRows
+    learned: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class LocalStep:
     def __call__(self, task: ShardTask) -> Any:
         """The statistics of a shard, as they are sent back."""
         _, local, _ = self.algorithm.parts()
-        documents = read_documents(task.documents)
+        documents = read_documents(task.documents).select(task.learned)
         statistics = local(self.config, copy_read_only(task.expectations), documents, None)
         return statistics if self.algorithm.transfer is None else self.algorithm.transfer.trim(statistics)
 
@@ -82,8 +86,10 @@ class RemoteSteps:
     def step(self, config: Any, state: Any, batch: Batch, first: int, num_shards: int | None) -> tuple[Any, StepInfo]:
         """Take one step; first: the place in the corpus of the batch's first document."""
         expect, _, blend = self._algorithm.parts()
+        all_ids, batch = batch.doc_ids, self._algorithm.learned(config, state, batch)
+        positions = first + np.flatnonzero(np.isin(all_ids, batch.doc_ids))
         expectations = expect(config, state, batch)
-        tasks, places = self.divide(expectations, batch, first, num_shards)
+        tasks, places = self.divide(expectations, batch, positions, num_shards)
         parts = self._cluster.map(LocalStep(algorithm=self._algorithm, config=config), tasks)
         widened = [
             widen_part(self._algorithm.transfer, copy_read_only(part), expectations, own)
@@ -92,9 +98,12 @@ class RemoteSteps:
         return blend(config, state, reduce(add, widened), batch)
 
     def divide(
-        self, expectations: Any, batch: Batch, first: int, num_shards: int | None
+        self, expectations: Any, batch: Batch, positions: np.ndarray, num_shards: int | None
     ) -> tuple[list[ShardTask], list[np.ndarray]]:
-        """The task of each shard, and the places (u,) of its words among those of the batch."""
+        """The task of each shard, and the places (u,) of its words among those of the batch.
+
+        positions: (S,) of the batch's documents in the corpus, ascending.
+        """
         words = batch.documents.distinct_words()
         tasks, places = [], []
         for start, stop in shard_spans(batch.documents, num_shards):
@@ -102,8 +111,8 @@ class RemoteSteps:
             own = np.searchsorted(words, documents.distinct_words())
             transfer = self._algorithm.transfer
             narrowed = expectations if transfer is None else transfer.narrow(expectations, own)
-            place = refer_to(self._train, first + start, first + stop, documents)
-            tasks.append(ShardTask(expectations=narrowed, documents=place))
+            place, learned = refer_to(self._train, positions[start:stop], documents)
+            tasks.append(ShardTask(expectations=narrowed, documents=place, learned=learned))
             places.append(own)
         return tasks, places
 
@@ -113,9 +122,14 @@ def widen_part(transfer: Transfer | None, statistics: Any, expectations: Any, pl
     return statistics if transfer is None else transfer.widen(statistics, expectations, places)
 
 
-def refer_to(corpus: Corpus, start: int, stop: int, documents: Documents) -> Documents | StoredRows:
-    """What another process needs to read these documents of a corpus: their places on disk, or the documents."""
-    return corpus.refer(start, stop) if isinstance(corpus, StoredCorpus) else documents
+def refer_to(corpus: Corpus, positions: np.ndarray, documents: Documents) -> tuple[Documents | StoredRows, np.ndarray]:
+    """What another process needs to read documents at some positions of a corpus, and their places (n,) in that.
+
+    It is a span of places on disk, or the documents themselves.
+    """
+    if isinstance(corpus, StoredCorpus):
+        return corpus.refer(int(positions[0]), int(positions[-1]) + 1), positions - positions[0]
+    return documents, np.arange(len(positions))
 
 
 def read_documents(given: Documents | StoredRows) -> Documents:

@@ -80,10 +80,12 @@ def measure(client, corpus, size):
         if info.phase is not Phase.WARM_UP:
             break
         first += size
-    expectations = HDP.expect(config, state, batch)
+    learned = HDP.learned(config, state, batch)
+    positions = first + np.flatnonzero(np.isin(batch.doc_ids, learned.doc_ids))
+    expectations = HDP.expect(config, state, learned)
     algorithms = (HDP, replace(HDP, local=recall_local))
     remote, empty = (RemoteSteps(client, replace(prepared, algorithm=each)) for each in algorithms)
-    tasks, _ = remote.divide(expectations, batch, first, NUM_SHARDS)
+    tasks, _ = remote.divide(expectations, learned, positions, NUM_SHARDS)
     results = [LocalStep(algorithm=HDP, config=config)(task) for task in tasks]
 
     def take(steps):

@@ -21,8 +21,6 @@ from stickbreaker.engine.simulate import simulate_hdp
 from tests.benchmarks.heldout import write_json
 
 SMALL = {"max_topics": 15, "initial_topics": 15}
-# A run with births starts with 200 topics, so that K must be larger by 16 or more.
-BIRTHS = {"max_topics": 230}
 SETTINGS = RunSettings(passes=4, num_test=30)
 
 
@@ -33,18 +31,17 @@ def simulate_corpus(num_documents=300):
 
 
 def list_choices(algorithm):
-    """The settings to compare: the defaults, each value of each choice that is not a default, and births."""
+    """The settings to compare: the defaults, each value of each choice that is not a default."""
     choices = [(each.name, value) for each in fields(algorithm.config) for value in each.metadata.get("choices") or ()]
     defaults = {each.name: each.default for each in fields(algorithm.config)}
-    return [{}, *({name: value} for name, value in choices if value == "births" or value != defaults[name])]
+    return [{}, *({name: value} for name, value in choices if value != defaults[name])]
 
 
 def make_config(algorithm, chosen):
     """A small model with these choices."""
     config = algorithm.config(**chosen)
-    sizes = SMALL | (BIRTHS if chosen.get("topic_creation") == "births" else {})
     names = {each.name for each in fields(config)}
-    return replace(config, **{name: size for name, size in sizes.items() if name in names})
+    return replace(config, **{name: size for name, size in SMALL.items() if name in names})
 
 
 def digest_run(algorithm, config, corpus, settings=SETTINGS):

@@ -204,7 +204,7 @@ def name_kind(before, after):
     """What a step belongs to, by the states before and after it."""
     if before.phase == Phase.WARM_UP:
         return KINDS[0]
-    return KINDS[1] if after.looked_at == before.looked_at else KINDS[2]
+    return KINDS[1] if after.decided_at == before.decided_at else KINDS[2]
 
 
 def time_steps(corpora, num_steps, batch_size=None, most_documents=IN_MEMORY):

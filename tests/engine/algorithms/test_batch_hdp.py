@@ -83,13 +83,12 @@ def test_one_pass_is_a_full_batch_of_the_online_hdp_with_rate_1(system):
         topic_counts=start.topic_counts,
         tables=start.tables,
         expected_tokens=start.tables,
-        squared_tokens=start.tables,
         step=0,
         rate_spent=9.0,
         startup_share=1.0,
         phase=Phase.TWO_LEVEL,
         temperature=1.0,
-        looked_at=0.0,
+        decided_at=0.0,
         documents_read=0,
         concentrations=first_concentrations(
             online.doc_concentration, online.word_concentration, online.corpus_concentration

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import FrozenInstanceError, fields, replace
 from pathlib import Path
 from types import ModuleType
 
@@ -189,8 +189,12 @@ def test_a_start_depends_only_on_its_generator(algorithm):
 
 
 def step_on(algorithm, corpus, rows):
-    """Arrays of the states after one step on documents (words, counts), from each of the first three of the corpus."""
+    """Arrays of the states after one step on documents (words, counts), from each of the first three of the corpus.
+
+    All documents are learned from; otherwise the step of the algorithm sets documents aside by their places.
+    """
     config, state, batch = start(algorithm, corpus)
+    config = replace(config, duplicates="keep") if algorithm.sets_duplicates else config
     own, found = batch_of(documents_of_pairs(rows), batch.corpus_size), []
     for _ in range(3):
         found += arrays_of(executors.step(algorithm, config, state, own, None)[0])

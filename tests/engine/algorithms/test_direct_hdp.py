@@ -11,7 +11,7 @@ from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.inference import dirichlet
 from stickbreaker.engine.inference.concentrations import first_concentrations
 from stickbreaker.engine.inference.dirichlet import DocumentExpectations, fit_documents
-from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
+from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.inference.warm_up import sweeps_at
 from stickbreaker.engine.kernels.dirichlet import Sweeps
 from stickbreaker.engine.schedules import learning_rate
@@ -20,7 +20,7 @@ from tests.small_documents import batch_of, documents_of, draw_sparse_counts
 from tests.small_states import distinct_state
 
 V, K = 30, 8
-SMALL = {"max_topics": K, "precision": "float64", "delay": 1.0, "batch_size": 4}
+SMALL = {"max_topics": K, "precision": "float64", "delay": 1.0, "batch_size": 4, "duplicates": "keep"}
 SYSTEMS = [
     {"start": start, "topic_expectation": each} for start in ("warm", "hoffman") for each in ("mean", "geometric")
 ]
@@ -33,19 +33,6 @@ def draw_batch(seed, corpus_size=None):
 
 def take_step(config, state, batch):
     return executors.step(direct_hdp.ALGORITHM, config, state, batch)
-
-
-@pytest.mark.parametrize("duplicates", ["merge", "keep"])
-def test_a_copy_of_a_topic_is_removed_if_the_config_says_so(duplicates):
-    config = DirectHDPConfig(**SMALL, duplicates=duplicates)
-    state = distinct_state(config, V, "learning")
-    stored = state.topic_counts.dense() * 1000
-    stored[:, 4] = stored[:, 3] / 2
-    counts = DecayedCounts(stored, 1.0, stored.sum(0), np.ones(V, bool))
-    state = state._replace(topic_counts=counts, looked_at=state.rate_spent - 0.7)
-    late, _ = take_step(config, state, draw_batch(5))
-    assert (late.expected_tokens[4] == 0) == (duplicates == "merge")
-    assert late.documents_read == len(draw_batch(5).doc_ids)
 
 
 @pytest.mark.parametrize("phase", ["warm-up", "learning"])
@@ -109,7 +96,12 @@ def test_tables_equal_the_expected_number_that_the_tokens_of_a_topic_open():
 
 @pytest.mark.parametrize("phase", ["warm-up", "learning"])
 def test_statistics_under_equal_corpus_weights_equal_those_of_lda_bit_for_bit(phase):
-    config, peer = DirectHDPConfig(**SMALL), lda.LDAConfig(**SMALL, topic_expectation="mean")
+    config, peer = (
+        DirectHDPConfig(**SMALL),
+        lda.LDAConfig(
+            **{name: value for name, value in SMALL.items() if name != "duplicates"}, topic_expectation="mean"
+        ),
+    )
     state, batch = distinct_state(config, V, "learning"), draw_batch(4)
     # λ is the same; of the expectations only the prior may differ.
     expectations = direct_hdp.expect(config, state, batch)._replace(prior=np.full(K, 1.0 / K), phase=phase)

@@ -1,6 +1,6 @@
 """The online HDP: whole steps against naive twins, identities, and extreme settings."""
 
-from functools import partial, reduce
+from functools import reduce
 from operator import add
 
 import numpy as np
@@ -13,12 +13,9 @@ from stickbreaker.engine.algorithms import hdp
 from stickbreaker.engine.algorithms.hdp import HDPConfig
 from stickbreaker.engine.estimators import OnlineHDP
 from stickbreaker.engine.evaluation.held_out import count_topics
-from stickbreaker.engine.inference.redundancy import remove_redundant
-from stickbreaker.engine.inference.removal_by_groups import choose_in_groups
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.inference.two_level import START_SWEEPS, limits_of
 from stickbreaker.engine.inference.warm_up import sweeps_at
-from stickbreaker.engine.kernels.likeness import g_statistic
 from stickbreaker.engine.parallel import threads
 from stickbreaker.engine.schedules import learning_rate
 from stickbreaker.engine.simulate import simulate_hdp
@@ -28,7 +25,7 @@ from tests.small_states import distinct_state
 
 V, D = 40, 60
 SYSTEMS = [{"start": start, "topic_expectation": each} for start in hdp.STARTS for each in ("mean", "geometric")]
-SMALL = {"max_topics": 10, "max_slots": 4, "precision": "float64", "delay": 1.0, "batch_size": 4}
+SMALL = {"max_topics": 10, "max_slots": 4, "precision": "float64", "delay": 1.0, "batch_size": 4, "duplicates": "keep"}
 
 
 def draw_batch(seed, num_documents=D, corpus_size=None):
@@ -180,43 +177,6 @@ def test_at_a_truncation_of_twice_the_true_number_of_topics_the_mean_number_is_w
         found.append(OnlineHDP(max_topics=20, random_state=0).fit(simulation.corpus).n_topics_)
         true_numbers.append(count_topics(simulation.topic_words().sum(1).astype(float)))
     assert np.mean(found) == pytest.approx(np.mean(true_numbers), rel=0.1)
-
-
-@pytest.mark.parametrize("duplicates", ["merge", "keep"])
-def test_a_copy_of_a_topic_is_removed_when_a_search_is_due(duplicates):
-    config, state = HDPConfig(**SMALL, duplicates=duplicates), distinct_state(HDPConfig(**SMALL), V)
-    stored = state.topic_counts.dense() * 1000
-    stored[:, 7] = stored[:, 3] / 2
-    state = state._replace(topic_counts=DecayedCounts(stored, 1.0, stored.sum(0), np.ones(V, bool)))
-    batch = batch_of(documents_of(np.zeros((1, V), np.int32)), 1000)
-    early = take_steps(config, [batch], state._replace(looked_at=state.rate_spent - 0.3))
-    late = take_steps(config, [batch], state._replace(looked_at=state.rate_spent - 0.7))
-    assert early.expected_tokens[7] > 0
-    assert (late.expected_tokens[7] == 0) == (duplicates == "merge")
-    for name in ("expected_tokens", "tables", "squared_tokens"):
-        assert getattr(late, name).sum() == pytest.approx(getattr(early, name).sum(), rel=1e-9)
-    np.testing.assert_allclose(late.topic_counts.totals, late.topic_counts.dense().sum(0), rtol=1e-9)
-    if duplicates == "merge":
-        summed = early.topic_counts.dense()[:, [3, 7]].sum(1)
-        np.testing.assert_allclose(late.topic_counts.dense()[:, 3], summed, rtol=1e-6)
-        assert late.looked_at == late.rate_spent
-
-
-@pytest.mark.parametrize(("documents_read", "is_removed"), [(100, False), (150, False), (160, True)])
-def test_two_samples_of_one_topic_become_one_when_documents_are_read_again(documents_read, is_removed):
-    config, state = HDPConfig(**SMALL | {"batch_size": 60}), distinct_state(HDPConfig(**SMALL), V)
-    rng, stored = np.random.default_rng(0), state.topic_counts.dense() * 1000
-    share = rng.dirichlet(np.ones(V))
-    stored[:, 3], stored[:, 7] = rng.multinomial(30_000, share), rng.multinomial(20_000, share)
-    statistic, freedom = g_statistic(stored[:, 3], stored[:, 7])
-    assert 0.5 < statistic / freedom < 1.5
-    counts = DecayedCounts(stored, 1.0, stored.sum(0), np.ones(V, bool))
-    state = state._replace(topic_counts=counts, documents_read=documents_read)
-    # The documents have no words, so held-out words support no removal.
-    batch = batch_of(documents_of(np.zeros((60, V), np.int32)), 100)
-    late = remove_redundant(config, state, state, batch, partial(choose_in_groups, hdp.infer))
-    assert (late.expected_tokens[7] == 0) == is_removed
-    assert late.expected_tokens.sum() == pytest.approx(state.expected_tokens.sum(), rel=1e-9)
 
 
 def test_the_start_of_figure_9_is_that_of_wang_with_corpus_sticks_at_their_prior():

@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from stickbreaker.engine.corpora.documents import Batch, Documents
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.inference.held_words import (
-    sample_documents,
-    select_rows,
     split_halves,
     split_tokens,
     split_words,
@@ -80,28 +78,3 @@ def test_each_half_of_the_words_of_a_document_is_predicted_from_the_other():
         assert sorted([*observed[row], *held[row]]) == document
         np.testing.assert_array_equal(observed[row], held[(row + 2) % 4])
     assert split.num_tokens == 7 + 7
-
-
-def test_documents_selected_from_a_split_keep_their_words():
-    rng = np.random.default_rng(0)
-    starts = np.append(0, rng.integers(2, 9, 6).cumsum())
-    words = np.concatenate([np.sort(rng.choice(20, size, replace=False)) for size in np.diff(starts)])
-    split = split_halves(Documents(starts, words, rng.integers(1, 5, len(words))), np.arange(6), 1)
-    chosen = np.array([1, 4, 6, 11])
-    some = select_rows(split, np.isin(np.arange(12), chosen))
-    assert some.scored.tolist() == split.scored[chosen].tolist()
-    for place, row in enumerate(chosen):
-        assert some.observed.cut(place, place + 1).words.tolist() == split.observed.cut(row, row + 1).words.tolist()
-        assert some.words[some.rows == place].tolist() == split.words[split.rows == row].tolist()
-        assert some.counts[some.rows == place].tolist() == split.counts[split.rows == row].tolist()
-
-
-def test_some_documents_are_drawn_from_a_large_mini_batch():
-    documents = draw_documents()
-    batch = Batch(doc_ids=np.arange(100, 140), documents=documents, corpus_size=40)
-    assert sample_documents(batch, 40, 1) is batch
-    few, again, other = (sample_documents(batch, 15, seed) for seed in (1, 1, 2))
-    np.testing.assert_array_equal(few.doc_ids, again.doc_ids)
-    assert len(few.doc_ids) == few.documents.num_documents == 15
-    assert (few.doc_ids != other.doc_ids).any()
-    np.testing.assert_array_equal(few.documents.sizes(), documents.sizes()[few.doc_ids - 100])

@@ -160,7 +160,6 @@ def test_memory_does_not_grow_with_the_number_of_blends_and_a_value_that_is_kept
 def test_words_are_seen_after_a_blend_has_added_to_them():
     counts = blend(blend(decayed_counts(np.ones((5, 2))), 0.1, np.array([3]), np.ones((1, 2))), 0.1, np.array([1]), ONE)
     assert np.flatnonzero(counts.is_seen).tolist() == [1, 3]
-    np.testing.assert_array_equal(counts.seen(), counts.rows(np.array([1, 3])))
     assert counts.merge(Merging(np.arange(2))) is counts
 
 
@@ -202,7 +201,6 @@ def test_a_removal_for_some_words_shares_out_the_tokens_of_others_by_the_weights
         np.testing.assert_allclose(counts.rows(others[::-1]), expected[others[::-1]], rtol=1e-12)
         np.testing.assert_allclose(counts.word_totals(), dense.sum(1), rtol=1e-12)
         np.testing.assert_allclose(counts.only(others).rows(others), expected[others], rtol=1e-12)
-        np.testing.assert_allclose(counts.append(words, np.ones((3, 2))).dense()[:, :5], expected, rtol=1e-12)
         np.testing.assert_allclose(counts.times(3.0).dense(), 3.0 * expected, rtol=1e-12)
         np.testing.assert_allclose(counts.forget(np.array([0]), like=2).dense()[0], expected[2], rtol=1e-12)
         np.testing.assert_array_equal(before.dense(), dense)
@@ -231,18 +229,18 @@ def test_a_restored_value_continues_with_the_same_bits_after_a_removal(precision
             assert one.rows(words, 0.1, factors).tobytes() == other.rows(words, 0.1, factors).tobytes()
 
 
-def test_rows_of_some_words_are_removed_and_appended_as_those_of_all_words():
+def test_rows_of_some_words_are_removed_and_kept_as_those_of_all_words():
     rng, words = np.random.default_rng(0), np.array([1, 4, 5, 8])
     counts = blend(decayed_counts(rng.gamma(1.0, size=(9, 3))), 0.1, np.array([1, 4]), np.ones((2, 3)))
     removal = Removal(np.array([2]), np.array([[0, 1]]), np.array([[0.25, 0.75]]))
-    columns, some = rng.gamma(1.0, size=(4, 2)), counts.only(words)
+    some = counts.only(words)
     assert some.held.tolist() == words.tolist()
     assert np.flatnonzero(some.is_seen).tolist() == [1, 4]
     np.testing.assert_array_equal(some.totals, counts.totals)
     for whole, part in (
         (counts, some),
         (counts.remove(removal), some.remove(removal)),
-        (counts.append(words, columns), some.append(words, columns)),
+        (counts.keep(np.array([2, 0])), some.keep(np.array([2, 0]))),
     ):
         np.testing.assert_array_equal(part.rows(words[::-1]), whole.rows(words[::-1]))
         assert part.totals.sum() == pytest.approx(whole.totals.sum(), rel=1e-6)
@@ -250,20 +248,6 @@ def test_rows_of_some_words_are_removed_and_appended_as_those_of_all_words():
     others = counts.totals[2] - counts.rows(words)[:, 2].sum()
     held = some.remove(removal).rows(words).sum(0)[:2] + counts.rows(np.array([0, 2, 3, 6, 7])).sum(0)[:2]
     np.testing.assert_allclose(some.remove(removal).totals[:2], held + others * np.array([0.25, 0.75]), rtol=1e-6)
-
-
-def test_counts_in_a_larger_vocabulary_forget_and_learn_as_if_the_other_words_had_the_mean_count():
-    rng, words = np.random.default_rng(0), np.array([1, 4, 5])
-    dense, targets = rng.gamma(1.0, size=(3, 4)), np.full((2, 4), 3.0)
-    counts = decayed_counts(dense).in_vocabulary(words, 6)
-    whole = np.tile(dense.mean(0) / 2, (6, 1))
-    whole[words] = dense / 2
-    for rate in (0.3, 0.999, 1.0):
-        counts = blend(counts, rate, np.array([1, 5]), targets)
-        whole *= 1 - rate
-        whole[[1, 5]] += rate * targets
-        np.testing.assert_allclose(counts.rows(words), whole[words], rtol=1e-12, atol=1e-30)
-        np.testing.assert_allclose(counts.totals, whole.sum(0), rtol=1e-12)
 
 
 def test_the_tokens_of_words_are_the_sums_of_their_rows():

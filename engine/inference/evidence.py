@@ -1,0 +1,278 @@
+"""How many topics a model has: the fewest that predict the documents that were set aside as well as any number does.
+
+A model starts with more topics than it needs. Some documents, drawn by their places, are set aside: no step learns
+from them. A path of removals leads from all topics down to one: each time the smaller of the two closest topics goes.
+At points of the path half of the distinct words of each document set aside predict the other half. The fewest topics
+whose score is at most a thousandth of a nat per word below the best one are kept. So a topic stays only if documents
+that were not learned from need it.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from stickbreaker.engine.algorithm import Phase
+from stickbreaker.engine.corpora.documents import Batch, Documents
+from stickbreaker.engine.inference.expectations import topic_weights
+from stickbreaker.engine.inference.held_words import Split, predict, split_halves
+from stickbreaker.engine.inference.states import OnlineHDPConfig, OnlineHDPState
+from stickbreaker.engine.inference.topic_counts import DecayedCounts, Removal
+from stickbreaker.engine.inference.warm_up import startup_noise
+from stickbreaker.engine.kernels.held_out import draw_places
+from stickbreaker.engine.kernels.likeness import multiply_rows
+from stickbreaker.engine.parallel.threads import map_on_threads, split_evenly
+from stickbreaker.engine.schedules import TOO_MUCH_LEFT
+
+# A tenth of the documents is set aside until they are a hundred, then a twentieth, at most this number.
+SMALL_SHARE, ENOUGH_JUDGES, SHARE, MOST_JUDGES = 0.1, 100, 0.05, 1024
+# From one point of the path to the next, this part of the topics is left.
+LEFT = 0.8
+# A first part of the judges scores all points of the path; points this number of standard errors below the best are
+# left out for the others.
+FIRST_JUDGES, CLEARLY_WORSE = 128, 3.0
+# Scores that differ by less, in nats per token of the judges, count as equal: the fewer topics are kept.
+NEGLIGIBLE = 1e-3
+# A path compares at most the first number of words, those with the most tokens; a removal shares out the tokens of the
+# second number word by word, and those of rarer words in the proportions of the topic.
+COMPARED_WORDS, SHARED_WORDS = 4096, 2**15
+# Σρ between two decisions in a first pass and in streams: half of the content of the topics has then been replaced.
+RATES_BETWEEN = float(np.log(2.0))
+# Topics with fewer tokens are left out of a path. The words of a removed topic go to this number of nearest topics.
+LEAST_TOKENS, MOST_PARENTS = 1e-3, 6
+
+Infer = Callable[[Any, OnlineHDPState, Documents], np.ndarray]
+
+
+def share_of_judges(corpus_size: int) -> float:
+    """The share of the D documents that is set aside.
+
+    >>> [round(share_of_judges(size) * size) for size in (200, 1_000, 10_000, 1_000_000)]
+    [20, 100, 500, 1024]
+    """
+    number = max(min(SMALL_SHARE * corpus_size, ENOUGH_JUDGES), SHARE * corpus_size)
+    return min(number, MOST_JUDGES) / corpus_size
+
+
+def set_aside(config: OnlineHDPConfig, state: OnlineHDPState, batch: Batch) -> Batch:
+    """The mini-batch without the documents that its step must not learn from, which become its `judges`.
+
+    A document is drawn by its place in the reading order, so that each pass draws the same documents.
+    """
+    if config.duplicates != "merge":
+        return batch
+    first = state.documents_read if batch.is_stream else state.documents_read % batch.corpus_size
+    is_judge = np.zeros(batch.documents.num_documents, bool)
+    draw_places(first, share_of_judges(batch.corpus_size), is_judge)
+    if is_judge.all() or not is_judge.any():
+        return batch
+    learned = np.flatnonzero(~is_judge)
+    return batch._replace(
+        doc_ids=batch.doc_ids[learned],
+        documents=batch.documents.select(learned),
+        judges=batch.documents.select(np.flatnonzero(is_judge)),
+    )
+
+
+def decide_number(infer: Infer, config: OnlineHDPConfig, before: OnlineHDPState, batch: Batch) -> OnlineHDPState:
+    """The state after a step, with as many topics as the documents set aside need, if a decision is due.
+
+    A decision is due when half of the content of the topics has been replaced since the last one or since the warm-up
+    (in a first pass and in streams), at the end of the first pass, and in the middle of each later pass.
+    """
+    state = before._replace(judges=_add_judges(before, batch))
+    if state.phase == Phase.WARM_UP:
+        return state._replace(decided_at=state.rate_spent)
+    has_learned = state.startup_share < TOO_MUCH_LEFT and state.judges.num_documents > 0
+    if not has_learned or not _is_due(state, batch):
+        return state
+    state = leave_out_start(config, state, batch.corpus_size)
+    return choose_number(infer, config, state)._replace(decided_at=state.rate_spent)
+
+
+def _add_judges(state: OnlineHDPState, batch: Batch) -> Documents:
+    """The latest documents that were set aside; those of later passes are known already."""
+    if state.documents_read > batch.corpus_size and not batch.is_stream:
+        return state.judges
+    judges = state.judges.followed_by(batch.judges)
+    return judges.cut(max(0, judges.num_documents - MOST_JUDGES), judges.num_documents)
+
+
+def _is_due(state: OnlineHDPState, batch: Batch) -> bool:
+    read, corpus_size = state.documents_read, batch.corpus_size
+    if read == corpus_size:
+        return True
+    if read < corpus_size or batch.is_stream:
+        return state.rate_spent - state.decided_at >= RATES_BETWEEN
+    return 0 <= read % corpus_size - corpus_size / 2 < batch.num_read
+
+
+def leave_out_start(config: OnlineHDPConfig, state: OnlineHDPState, corpus_size: int) -> OnlineHDPState:
+    """The state without what is left of its start, whose uniform words would make a mixture of topics look useful."""
+    if state.startup_share == 0.0:
+        return state
+    noise = state.startup_share * startup_noise(state.topic_counts, config.start, corpus_size)
+    tables = state.tables - state.startup_share * corpus_size / len(state.tables)
+    return state._replace(
+        topic_counts=state.topic_counts.less(noise), tables=np.maximum(tables, 0.0), startup_share=0.0
+    )
+
+
+def choose_number(infer: Infer, config: OnlineHDPConfig, state: OnlineHDPState) -> OnlineHDPState:
+    """The state with the fewest topics of the path whose score is negligibly below the best one.
+
+        score of n topics = log p(words of the judges | n topics) + n log γ
+
+    The second term is the prior γ^n of n topics (Chinese restaurant process): a higher γ keeps more topics.
+    """
+    path = find_path(state.topic_counts)
+    scores = score_path(infer, config, state, path)
+    prior = np.log(state.concentrations.corpus)
+    totals = {number: each.sum() - prior * number for number, each in scores.items()}
+    negligible = NEGLIGIBLE * state.judges.num_tokens
+    near = [number for number, total in totals.items() if total >= max(totals.values()) - negligible]
+    words = most_frequent_words(state.topic_counts, SHARED_WORDS)
+    return remove_topics(state, first_of(path, max(near)), words)
+
+
+def first_of(path: Removal, number: int) -> Removal:
+    """The first removals of a path."""
+    return Removal(*(part[:number] for part in path))
+
+
+def find_path(counts: DecayedCounts) -> Removal:
+    """Removals of topics, one after another, until one topic with tokens is left; the closest pair first.
+
+        distance of a pair = n_a n_b / (n_a + n_b) (1 - Σ_w sqrt(p_aw p_bw)) / min(d_a, d_b),  d_k = Σ_w min(1, n_kw)
+
+    For two samples of one topic it does not depend on their sizes n: the first factors have a mean of d/8, because the
+    squared distance of the roots of p has a variance of 1/4n a word (Freeman & Tukey 1950). Of the closest pair, the
+    topic with fewer tokens is removed, and the other one stands for both from there on. Each word of the removed topic
+    goes to the nearest topics in proportion to their tokens of the word.
+    """
+    words = most_frequent_words(counts, COMPARED_WORDS)
+    rows = counts.rows(np.arange(counts.vocab_size) if words is None else words)
+    topics = np.flatnonzero(rows.sum(0) > LEAST_TOKENS)
+    own = np.ascontiguousarray(rows[:, topics].T)
+    tokens = own.sum(1, dtype=np.float64)
+    roots = np.sqrt(own / tokens[:, None].astype(own.dtype))
+    overlaps = measure_overlaps(roots)
+    freedoms = np.minimum(own, 1.0).sum(1, dtype=np.float64)
+    sizes = np.outer(tokens, tokens) / np.add.outer(tokens, tokens)
+    distances = sizes * (1.0 - overlaps) / np.minimum.outer(freedoms, freedoms)
+    np.fill_diagonal(distances, np.inf)
+    np.fill_diagonal(overlaps, -1.0)
+    number = max(0, len(topics) - 1)
+    shape = number, MOST_PARENTS
+    path = Removal(np.zeros(number, np.int64), np.zeros(shape, np.int64), np.zeros(shape))
+    for place in range(number):
+        one, other = divmod(int(distances.argmin()), len(topics))
+        large, small = (one, other) if tokens[one] >= tokens[other] else (other, one)
+        nearest = np.argsort(-overlaps[small], kind="stable")[: min(MOST_PARENTS, number - place)]
+        path.topics[place] = topics[small]
+        path.parents[place, : len(nearest)] = topics[nearest]
+        path.weights[place, : len(nearest)] = tokens[nearest] / tokens[nearest].sum()
+        own[large] += own[small]
+        tokens[large] += tokens[small]
+        distances[small] = distances[:, small] = np.inf
+        overlaps[small] = overlaps[:, small] = -1.0
+        is_left = overlaps[large] >= 0.0
+        roots[large] = np.sqrt(own[large] / own.dtype.type(tokens[large]))
+        overlaps[large] = overlaps[:, large] = np.where(is_left, measure_overlaps(roots, large), -1.0)
+        freedoms[large] = np.minimum(own[large], 1.0).sum()
+        factors = tokens[large] * tokens / (tokens[large] + tokens) / np.minimum(freedoms, freedoms[large])
+        distances[large] = distances[:, large] = np.where(is_left, factors * (1.0 - overlaps[large]), np.inf)
+    return path
+
+
+def measure_overlaps(roots: np.ndarray, topic: int | None = None) -> np.ndarray:
+    """Bhattacharyya coefficients of all pairs of topics (K, K), or of one topic with all (K,), from roots (K, W)."""
+    chosen = np.arange(len(roots)) if topic is None else np.array([topic])
+    overlaps = np.empty((len(chosen), len(roots)), roots.dtype)
+    spans = split_evenly(np.arange(len(chosen) + 1))
+    map_on_threads(lambda span: multiply_rows(roots, chosen[slice(*span)], overlaps[slice(*span)]), spans)
+    wide = overlaps.astype(np.float64)
+    return wide if topic is None else wide[0]
+
+
+def points_of(num_topics: int) -> list[int]:
+    """Numbers of topics at which a path is scored.
+
+    >>> points_of(20)
+    [20, 16, 12, 9, 7, 5, 4, 3, 2, 1]
+    """
+    points = [num_topics]
+    while points[-1] > 1:
+        points.append(min(points[-1] - 1, int(LEFT * points[-1])))
+    return points
+
+
+def score_path(infer: Infer, config: Any, state: OnlineHDPState, path: Removal) -> dict[int, np.ndarray]:
+    """Log likelihood (J,) of the judges by number of removals, at points that are not clearly worse than another."""
+    judges, doc_ids = state.judges, np.arange(state.judges.num_documents)
+    points = dict(follow(state, path))
+    scores = dict.fromkeys(points, np.zeros(0))
+    for first, last in ((0, FIRST_JUDGES), (FIRST_JUDGES, len(doc_ids))):
+        if first >= len(doc_ids):
+            break
+        split = split_halves(judges.cut(first, min(last, len(doc_ids))), doc_ids[first:last], 0)
+        if not len(split.scored):
+            break
+        scores = _leave_out_worse(scores, NEGLIGIBLE * judges.cut(0, first).num_tokens)
+        for number in scores:
+            point = points[number]
+            halves = score_documents(replace(config, max_topics=len(point.tables)), point, split, infer)
+            scores[number] = np.append(scores[number], halves.reshape(2, -1).sum(0))
+    return scores
+
+
+def follow(state: OnlineHDPState, path: Removal) -> Iterator[tuple[int, OnlineHDPState]]:
+    """Pairs of a number of removals and a state that has only the topics left then, to score the judges with.
+
+    Only words of the judges have rows.
+    """
+    left = np.union1d(path.topics, path.parents) if len(path.topics) else np.array([state.tables.argmax()])
+    state = state._replace(topic_counts=state.topic_counts.only(state.judges.distinct_words()))
+    done, num_topics = 0, len(left)
+    for point in points_of(num_topics):
+        number = num_topics - point
+        some = Removal(*(part[done:number] for part in path))
+        state, left, done = remove_topics(state, some), np.setdiff1d(left, some.topics), number
+        yield number, state._replace(topic_counts=state.topic_counts.keep(left), tables=state.tables[left])
+
+
+def _leave_out_worse(scores: dict[int, np.ndarray], negligible: float) -> dict[int, np.ndarray]:
+    best = max(scores.values(), key=np.sum)
+    behind = {number: best - each for number, each in scores.items()}
+    limits = {number: CLEARLY_WORSE * np.sqrt((each**2).sum()) for number, each in behind.items()}
+    return {number: each for number, each in scores.items() if behind[number].sum() <= limits[number] + negligible}
+
+
+def remove_topics(state: OnlineHDPState, removal: Removal, words: np.ndarray | None = None) -> OnlineHDPState:
+    """The state after removals, for `words` word by word (all unless given); the other topics keep their ids."""
+    if removal.is_empty:
+        return state
+    return state._replace(
+        topic_counts=state.topic_counts.remove(removal, words),
+        tables=removal.share_out(state.tables),
+        expected_tokens=removal.share_out(state.expected_tokens),
+    )
+
+
+def most_frequent_words(counts: DecayedCounts, most: int) -> np.ndarray | None:
+    """The words with the most tokens, ascending; None if there are at most this number."""
+    totals = counts.word_totals()
+    if len(totals) <= most:
+        return None
+    return np.sort(np.argpartition(-totals, most)[:most])
+
+
+def score_documents(config: Any, state: OnlineHDPState, split: Split, infer: Infer) -> np.ndarray:
+    """Log likelihood of the held-out words of each observed document of a split (S,), in nats."""
+    spans = split_evenly(split.observed.starts)
+    shares = np.concatenate(map_on_threads(lambda span: infer(config, state, split.observed.cut(*span)), spans))
+    words, places = np.unique(split.words, return_inverse=True)
+    by_word = topic_weights(state.topic_counts, words, state.concentrations.word, "mean")
+    logs = split.counts * np.log(predict(split, places, shares, by_word))
+    return np.bincount(split.rows, logs, len(split.scored))

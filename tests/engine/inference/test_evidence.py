@@ -1,0 +1,184 @@
+"""The number of topics: documents are set aside, close topics are merged first, and one topic is found where one is."""
+
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from stickbreaker.engine import OnlineHDP
+from stickbreaker.engine.algorithms import hdp
+from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
+from stickbreaker.engine.corpora.documents import Batch
+from stickbreaker.engine.executors import step
+from stickbreaker.engine.inference.evidence import (
+    choose_number,
+    find_path,
+    first_of,
+    follow,
+    points_of,
+    remove_topics,
+    score_documents,
+    set_aside,
+    share_of_judges,
+)
+from stickbreaker.engine.inference.held_words import split_halves
+from stickbreaker.engine.inference.topic_counts import decayed_counts
+from stickbreaker.engine.schedules import resolve
+from stickbreaker.engine.simulate import simulate_hdp
+from tests import naive
+from tests.small_documents import batch_of, documents_of
+from tests.small_states import distinct_state
+
+CONFIG = hdp.HDPConfig(max_topics=6, max_slots=4, max_active_topics=6, batch_size=50, delay=1.0)
+
+
+def simulate(seed, num_topics, num_documents=2000, doc_length=40, vocab_size=300):
+    """A corpus of topics that share few words."""
+    rng = np.random.default_rng(seed)
+    topics = rng.dirichlet(np.full(vocab_size, 0.1), num_topics)
+    return simulate_hdp(topics, num_documents, doc_length, 1.0, 5.0, rng).corpus
+
+
+def learn(corpus, passes=1, **settings):
+    """The model after some passes in the order of the corpus."""
+    return OnlineHDP(random_state=0, passes=passes, **settings).fit(corpus)
+
+
+def read(corpus, state, size=100):
+    """The mini-batches of a pass, and the parts of them."""
+    config = resolve(hdp.HDPConfig(batch_size=size), corpus.num_documents)
+    for batch in corpus.batches(size):
+        yield batch, set_aside(config, state, batch)
+        state = state._replace(documents_read=state.documents_read + len(batch.doc_ids))
+
+
+def test_each_pass_sets_the_same_documents_aside_and_learns_from_the_others():
+    corpus = simulate(0, 3)
+    first, second = (
+        list(read(corpus, distinct_state(CONFIG, 300)._replace(documents_read=passes * 2000))) for passes in (0, 1)
+    )
+    for (batch, part), (_, again) in zip(first, second, strict=True):
+        assert part.num_read == len(batch.doc_ids)
+        np.testing.assert_array_equal(part.doc_ids, again.doc_ids)
+        learned = batch.documents.select(np.flatnonzero(np.isin(batch.doc_ids, part.doc_ids)))
+        np.testing.assert_array_equal(part.documents.words, learned.words)
+        assert part.documents.num_tokens + part.judges.num_tokens == batch.documents.num_tokens
+    number, expected = sum(part.judges.num_documents for _, part in first), 2000 * share_of_judges(2000)
+    assert abs(number - expected) < 5 * np.sqrt(expected)
+
+
+def test_nothing_is_set_aside_where_all_topics_are_kept():
+    batch = next(simulate(0, 3).batches(100))
+    assert set_aside(hdp.HDPConfig(duplicates="keep"), distinct_state(CONFIG, 300), batch) is batch
+
+
+def test_a_path_removes_the_smaller_topic_of_the_closest_pair_as_its_naive_twin_does():
+    counts = np.random.default_rng(1).gamma(0.3, 50.0, (40, 9))
+    path = find_path(decayed_counts(counts))
+    assert path.topics.tolist() == naive.find_path(counts.T)
+    for place, (topic, weights) in enumerate(zip(path.topics, path.weights, strict=True)):
+        parents = path.parents[place][weights > 0]
+        assert len(parents) == min(6, 8 - place)
+        assert not set(parents) & {topic, *path.topics[:place]}
+        assert weights.sum() == pytest.approx(1.0)
+
+
+def test_the_words_of_a_copy_go_to_the_larger_copy_and_those_of_a_mixture_to_its_parts():
+    counts = np.zeros((30, 5))
+    for topic in range(3):
+        counts[10 * topic : 10 * topic + 10, topic] = 100.0 * (1 + np.arange(10))
+    counts[:, 3] = counts[:, 0] / 10
+    counts[:, 4] = (counts[:, 1] + counts[:, 2]) / 20
+    state = distinct_state(replace(CONFIG, max_topics=5), 30)._replace(topic_counts=decayed_counts(counts))
+    path = find_path(state.topic_counts)
+    assert set(path.topics[:2]) == {3, 4}
+    left = remove_topics(state, first_of(path, 2))
+    expected = counts[:, :3] * [1.1, 1.05, 1.05]
+    np.testing.assert_allclose(left.topic_counts.dense()[:, :3], expected, rtol=1e-3, atol=1e-3)
+    assert left.expected_tokens.sum() == pytest.approx(state.expected_tokens.sum())
+
+
+def test_points_of_a_path_predict_as_the_models_after_the_removals_do():
+    # All words occur, so that rows of the words of the judges are all rows.
+    documents = documents_of(np.random.default_rng(2).integers(0, 2, (60, 300)))
+    state = distinct_state(CONFIG, 300)._replace(judges=documents)
+    path = find_path(state.topic_counts)
+    split = split_halves(documents, np.arange(60), 0)
+    for number, point in islice(follow(state, path), 2):
+        whole = remove_topics(state, first_of(path, number))
+        left = np.flatnonzero(whole.expected_tokens)
+        np.testing.assert_allclose(point.topic_counts.totals, whole.topic_counts.totals[left], rtol=1e-5)
+        np.testing.assert_allclose(point.tables, whole.tables[left], rtol=1e-12)
+        words = documents.distinct_words()
+        rows = whole.topic_counts.rows(words)[:, left]
+        np.testing.assert_allclose(point.topic_counts.rows(words), rows, rtol=1e-4, atol=1e-4)
+        assert len(score_documents(CONFIG, point, split, hdp.infer)) == len(split.scored)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_corpus_of_one_topic_has_one_topic_after_one_pass_and_after_five(seed):
+    corpus = simulate(seed, 1)
+    for passes in (1, 5):
+        assert learn(corpus, passes).n_topics_ == 1
+
+
+@pytest.mark.parametrize("words", [["yes yes no"], ["yes"]])
+def test_a_corpus_of_equal_documents_has_one_topic(words):
+    counts = np.tile([[2, 1]] if words == ["yes yes no"] else [[3]], (500, 1))
+    vocabulary = Vocabulary(("no", "yes")[: counts.shape[1]])
+    dates = np.full(500, "NaT", "datetime64[Y]")
+    assert learn(Corpus("equal", counts, vocabulary, dates, [""] * 500), max_topics=20).n_topics_ == 1
+
+
+def test_eight_topics_are_found_with_any_limit():
+    corpus = simulate(3, 8, 4000)
+    found = [learn(corpus, passes=3, max_topics=limit).n_topics_ for limit in (20, 60)]
+    assert all(abs(number - 8) <= 1 for number in found)
+
+
+def test_a_higher_concentration_of_the_corpus_never_leaves_fewer_topics():
+    corpus = simulate(4, 6, 1000)
+    config = resolve(hdp.HDPConfig(max_topics=30, duplicates="keep"), 1000)
+    state = hdp.init(config, 300, np.random.default_rng(0))
+    for _ in range(2):
+        for batch in corpus.batches(config.batch_size):
+            state, _ = step(hdp.ALGORITHM, config, state, batch)
+    state = state._replace(judges=next(simulate(4, 6, 1000).batches(20)).documents)
+    numbers = []
+    for gamma in (1e-3, 1.0, 1e3):
+        known = state._replace(concentrations=state.concentrations._replace(corpus=gamma))
+        numbers.append(int((choose_number(hdp.infer, config, known).expected_tokens > 0).sum()))
+    assert numbers == sorted(numbers)
+    assert numbers[0] < numbers[-1]
+
+
+def test_documents_without_words_decide_nothing():
+    empty = np.zeros((40, 3), np.int32)
+    state = distinct_state(CONFIG, 3)
+    batch = Batch(doc_ids=np.arange(40), documents=naive_documents(empty), corpus_size=40)
+    after, _ = step(hdp.ALGORITHM, CONFIG, state, batch)
+    assert np.isfinite(after.expected_tokens).all()
+
+
+def naive_documents(counts):
+    """Documents of rows of counts."""
+    return Corpus(
+        "rows", counts, Vocabulary(("a", "b", "c")), np.full(len(counts), "NaT", "datetime64[Y]"), [""] * len(counts)
+    ).documents()
+
+
+def test_points_of_a_path_end_at_one_topic_and_never_repeat():
+    for number in (1, 2, 7, 300):
+        points = points_of(number)
+        assert points[0] == number
+        assert points[-1] == 1
+        assert points == sorted(set(points), reverse=True)
+
+
+def test_a_batch_that_would_only_have_judges_is_learned_from():
+    documents = next(simulate(0, 3, 10).batches(1)).documents
+    config, state = hdp.HDPConfig(), distinct_state(CONFIG, 300)
+    for place in range(200):
+        batch = batch_of(documents, 200)
+        assert set_aside(config, state._replace(documents_read=place), batch) is batch
