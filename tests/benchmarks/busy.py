@@ -29,7 +29,7 @@ def keep_busy(number):
 
 
 def measure(command, number):
-    """The row of a command: its exit code and its minutes beside this number of busy loops."""
+    """The row of a command: its exit code and its minutes next to this number of busy loops."""
     with keep_busy(number):
         began = time.perf_counter()
         code = subprocess.run(command, check=False).returncode

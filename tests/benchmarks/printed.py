@@ -26,7 +26,7 @@ from stickbreaker.engine.runs.prepared import prepare_training
 from tests.benchmarks.corpora import divide
 from tests.benchmarks.heldout import WANG, WANG_AS_RUN, to_markdown, write_json
 
-SCHEDULE = {"max_topics": 150, "delay": 64.0, "batch_size": 256, "topic_creation": "start"}
+SCHEDULE = {"max_topics": 150, "delay": 64.0, "batch_size": 256}
 PRINTED = WANG | SCHEDULE
 HDP = find_algorithm("hdp")
 FIRST_SCORED, MOST_BOUNDED = 16, 20_000
@@ -48,7 +48,7 @@ SYSTEMS = {
     "both: on topics, E[topic]": (ON_TOPICS, PRINTED | {"topic_expectation": "mean"}),
     "warm-up, and slots start on topics": (HDP, PRINTED | {"start": "warm", "later_passes": "forget"}),
     "redundant topics are removed": (HDP, PRINTED | {"duplicates": "merge"}),
-    "ours": (HDP, SCHEDULE | {"topic_creation": "births"}),
+    "ours": (HDP, SCHEDULE),
     "LDA": (find_algorithm("lda"), {"max_topics": 150, "delay": 64.0, "batch_size": 256}),
 }
 
