@@ -56,8 +56,8 @@ STREAM_HELP = (
 HELD_OUT = "Held-out documents are spread over the whole corpus."
 HELD_OUT_WHOLE = "Whole {texts}, spread over the corpus, are held out."
 MERGING_LINE = (
-    "</p><p>Topics that are mixtures of other topics are removed, mostly at the end of a pass, so the number can "
-    "drop."
+    "</p><p>Some documents are set aside. Topics that do not help to predict them are removed, late in a pass, so the "
+    "number can drop."
 )
 WARM_UP_LINE = (
     "<b>Warm-up</b> (shaded): in the first mini-batches each document is spread over many topics, and over fewer as "

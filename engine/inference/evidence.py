@@ -31,7 +31,7 @@ SMALL_SHARE, ENOUGH_JUDGES, SHARE, MOST_JUDGES = 0.1, 100, 0.05, 1024
 LEFT = 0.8
 # A first part of the judges scores all points of the path; points this number of standard errors below the best are
 # left out for the others.
-FIRST_JUDGES, CLEARLY_WORSE = 128, 3.0
+FIRST_JUDGES, CLEARLY_WORSE = 64, 2.0
 # Scores that differ by less, in nats per token of the judges, count as equal: the fewer topics are kept.
 NEGLIGIBLE = 1e-3
 # A path compares at most the first number of words, those with the most tokens; a removal shares out the tokens of the
