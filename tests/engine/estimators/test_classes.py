@@ -41,6 +41,7 @@ def test_the_online_hdp_passes_the_checks_of_scikit_learn(estimator, check):
 @unknown_length
 @single_document
 @pytest.mark.recovery
+@pytest.mark.extended
 @pytest.mark.usefixtures("other_arrays")
 @parametrize_with_checks([kind() for kind in CLASSES], expected_failed_checks=expect_failures)
 def test_every_class_passes_the_checks_of_scikit_learn_at_its_defaults(estimator, check):
