@@ -20,7 +20,6 @@ from stickbreaker.app.session.session import Session
 from stickbreaker.app.session.tabs import DOCUMENTS, EXPORT, PAGES, TIME
 from tests.app.small_runs import Compiled
 
-COMPILING_SECONDS = 60
 SPAN = (np.datetime64("1800-01-01"), np.datetime64("1899-12-31"))
 CORPORA = ("state-of-the-union", "rfc", "mine & <yours>")
 
@@ -203,7 +202,7 @@ def test_the_address_follows_what_is_chosen_and_opens_the_same_run(open_link, un
     session.selection.param.update(topic=2, span=SPAN)
     assert read(location.search).place == Place(TIME, 2, None, SPAN)
     session.configure({"forgetting_rate": 0.8})
-    until(lambda: session.run.runner.progress.config.forgetting_rate == 0.8, COMPILING_SECONDS)
+    until(lambda: session.run.runner.progress.config.forgetting_rate == 0.8)
     session.look()
     assert "forgetting_rate=0.8" in location.search
     other, _ = open_link(location.search)
@@ -246,7 +245,7 @@ def test_an_old_address_of_a_run_that_reads_another_corpus_says_so(open_link, un
 
 def test_the_selection_of_one_run_is_not_that_of_the_next(open_link, until):
     session, location = open_link(f"?topic=2&document=3&from={SPAN[0]}&to={SPAN[1]}")
-    until(lambda: session.run.runner.progress.documents_seen, COMPILING_SECONDS)
+    until(lambda: session.run.runner.progress.documents_seen)
     session.look()
     assert read(location.search).place == Place(None, 2, 3, SPAN)
     session.selection.word = 1
@@ -265,7 +264,7 @@ def test_the_selection_of_one_run_is_not_that_of_the_next(open_link, until):
 @pytest.mark.parametrize(("corpus", "place"), [("state-of-the-union", Place(None, 2, 3)), ("rfc", Place())])
 def test_a_link_to_a_run_that_now_shows_another_corpus_selects_nothing_of_it(open_link, until, corpus, place):
     session, _ = open_link("")
-    until(lambda: session.run.runner.progress.documents_seen, COMPILING_SECONDS)
+    until(lambda: session.run.runner.progress.documents_seen)
     other, location = open_link(f"?run={session.run.key}&corpus={corpus}&algorithm=hdp&topic=2&document=3")
     other.look()
     assert read(location.search).place == place
@@ -279,7 +278,7 @@ def test_a_reading_of_the_previous_run_selects_no_topic_of_the_next(open_link, u
         session.look()
         return session.selection.topic is not None
 
-    until(has_read, COMPILING_SECONDS)
+    until(has_read)
     session.rename(session.selection.topic, "mine")
     ended = session.run.runner.progress
     algorithm = engine.find_algorithm(ended.algorithm)
