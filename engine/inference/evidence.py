@@ -28,7 +28,7 @@ from stickbreaker.engine.schedules import TOO_MUCH_LEFT
 # A tenth of the documents is set aside until they are a hundred, then a twentieth, at most this number.
 SMALL_SHARE, ENOUGH_JUDGES, SHARE, MOST_JUDGES = 0.1, 100, 0.05, 1024
 # From one point of the path to the next, this part of the topics is left.
-LEFT = 0.8
+LEFT = 0.9
 # A first part of the judges scores all points of the path; points this number of standard errors below the best are
 # left out for the others.
 FIRST_JUDGES, CLEARLY_WORSE = 64, 2.0
@@ -133,12 +133,12 @@ def choose_number(infer: Infer, config: OnlineHDPConfig, state: OnlineHDPState) 
     negligible = NEGLIGIBLE * state.judges.num_tokens
     near = [number for number, total in totals.items() if total >= max(totals.values()) - negligible]
     words = most_frequent_words(state.topic_counts, SHARED_WORDS)
-    return remove_topics(state, first_of(path, max(near)), words)
+    return remove_topics(state, slice_path(path, 0, max(near)), words)
 
 
-def first_of(path: Removal, number: int) -> Removal:
-    """The first removals of a path."""
-    return Removal(*(part[:number] for part in path))
+def slice_path(path: Removal, first: int, last: int) -> Removal:
+    """Some consecutive removals of a path."""
+    return Removal(topics=path.topics[first:last], parents=path.parents[first:last], weights=path.weights[first:last])
 
 
 def find_path(counts: DecayedCounts) -> Removal:
@@ -165,7 +165,7 @@ def find_path(counts: DecayedCounts) -> Removal:
     np.fill_diagonal(overlaps, -1.0)
     number = max(0, len(topics) - 1)
     shape = number, MOST_PARENTS
-    path = Removal(np.zeros(number, np.int64), np.zeros(shape, np.int64), np.zeros(shape))
+    path = Removal(topics=np.zeros(number, np.int64), parents=np.zeros(shape, np.int64), weights=np.zeros(shape))
     for place in range(number):
         one, other = divmod(int(distances.argmin()), len(topics))
         large, small = (one, other) if tokens[one] >= tokens[other] else (other, one)
@@ -199,8 +199,8 @@ def measure_overlaps(roots: np.ndarray, topic: int | None = None) -> np.ndarray:
 def points_of(num_topics: int) -> list[int]:
     """Numbers of topics at which a path is scored.
 
-    >>> points_of(20)
-    [20, 16, 12, 9, 7, 5, 4, 3, 2, 1]
+    >>> points_of(30)
+    [30, 27, 24, 21, 18, 16, 14, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]
     """
     points = [num_topics]
     while points[-1] > 1:
@@ -237,7 +237,7 @@ def follow(state: OnlineHDPState, path: Removal) -> Iterator[tuple[int, OnlineHD
     done, num_topics = 0, len(left)
     for point in points_of(num_topics):
         number = num_topics - point
-        some = Removal(*(part[done:number] for part in path))
+        some = slice_path(path, done, number)
         state, left, done = remove_topics(state, some), np.setdiff1d(left, some.topics), number
         yield number, state._replace(topic_counts=state.topic_counts.keep(left), tables=state.tables[left])
 

@@ -42,7 +42,7 @@ def corpus():
 
 @pytest.fixture(scope="module")
 def record(corpus):
-    spec = replace(small_spec(max_topics=8, delay=1.0), corpus_name="two", settings=replace(SETTINGS, passes=3))
+    spec = replace(small_spec(max_topics=5, delay=1.0), corpus_name="two", settings=replace(SETTINGS, passes=3))
     record = Record(spec, 1, lambda: 0.0)
     record.open(corpus, engine.prepare(spec.algorithm, spec.config, corpus, spec.settings))
     while not record.is_over:

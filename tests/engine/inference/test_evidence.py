@@ -14,13 +14,13 @@ from stickbreaker.engine.executors import step
 from stickbreaker.engine.inference.evidence import (
     choose_number,
     find_path,
-    first_of,
     follow,
     points_of,
     remove_topics,
     score_documents,
     set_aside,
     share_of_judges,
+    slice_path,
 )
 from stickbreaker.engine.inference.held_words import split_halves
 from stickbreaker.engine.inference.topic_counts import decayed_counts
@@ -93,7 +93,7 @@ def test_the_words_of_a_copy_go_to_the_larger_copy_and_those_of_a_mixture_to_its
     state = distinct_state(replace(CONFIG, max_topics=5), 30)._replace(topic_counts=decayed_counts(counts))
     path = find_path(state.topic_counts)
     assert set(path.topics[:2]) == {3, 4}
-    left = remove_topics(state, first_of(path, 2))
+    left = remove_topics(state, slice_path(path, 0, 2))
     expected = counts[:, :3] * [1.1, 1.05, 1.05]
     np.testing.assert_allclose(left.topic_counts.dense()[:, :3], expected, rtol=1e-3, atol=1e-3)
     assert left.expected_tokens.sum() == pytest.approx(state.expected_tokens.sum())
@@ -106,7 +106,7 @@ def test_points_of_a_path_predict_as_the_models_after_the_removals_do():
     path = find_path(state.topic_counts)
     split = split_halves(documents, np.arange(60), 0)
     for number, point in islice(follow(state, path), 2):
-        whole = remove_topics(state, first_of(path, number))
+        whole = remove_topics(state, slice_path(path, 0, number))
         left = np.flatnonzero(whole.expected_tokens)
         np.testing.assert_allclose(point.topic_counts.totals, whole.topic_counts.totals[left], rtol=1e-5)
         np.testing.assert_allclose(point.tables, whole.tables[left], rtol=1e-12)
