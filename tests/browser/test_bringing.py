@@ -151,6 +151,7 @@ def test_own_text_is_dropped_previewed_built_learned_downloaded_and_deleted(dash
     expect(find_dialog(page)).to_be_hidden()
 
 
+@pytest.mark.extended
 def test_escape_closes_the_dialog_right_after_the_button_with_the_focus_has_disappeared(look_at_finished):
     dashboard = look_at_finished()
     page = dashboard.page
@@ -167,6 +168,7 @@ def test_escape_closes_the_dialog_right_after_the_button_with_the_focus_has_disa
     expect(find_dialog(page)).to_be_hidden()
 
 
+@pytest.mark.extended
 def test_words_that_are_markup_are_shown_as_text_in_every_view(dashboard):
     page = dashboard.page
     dashboard.pause()
@@ -193,6 +195,7 @@ def test_words_that_are_markup_are_shown_as_text_in_every_view(dashboard):
         expect_no_markup(page)
 
 
+@pytest.mark.extended
 def test_an_unreadable_file_is_reported_in_the_dialog_and_a_long_build_can_be_cancelled(paused_page):
     page = paused_page.page
     drop(paused_page, ("picture.csv", bytes(range(256)) * 40))
@@ -212,6 +215,7 @@ def test_an_unreadable_file_is_reported_in_the_dialog_and_a_long_build_can_be_ca
     assert list_own() == ()
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "narrow"])
 def test_the_dialog_fits_and_is_accessible_in_dark_mode(visit, size):
     dashboard = visit(size)
@@ -257,6 +261,7 @@ def drop_path(page, path: Path) -> None:
 
 
 # Different numbers, since the dialog still shows the other folder.
+@pytest.mark.extended
 @pytest.mark.parametrize(("way", "num_files"), [("chosen", 40), ("dropped", 42)], ids=["chosen", "dropped"])
 def test_a_folder_is_uploaded_with_its_inner_folders(paused_page, tmp_path, way, num_files):
     page = paused_page.page
@@ -275,6 +280,7 @@ def test_a_folder_is_uploaded_with_its_inner_folders(paused_page, tmp_path, way,
     expect_no_markup(page)
 
 
+@pytest.mark.extended
 def test_a_large_upload_can_be_cancelled_and_another_file_chosen(dashboard, tmp_path):
     page = dashboard.page
     dashboard.pause()

@@ -84,6 +84,7 @@ def test_axe_finds_nothing_and_dark_mode_darkens_the_page_and_goes_back(look_at_
     dashboard.expect_ground(dark=False)
 
 
+@pytest.mark.extended
 @SIZES
 def test_a_page_follows_the_theme_of_the_system_until_a_person_chooses_one_and_remembers_it(look_at_finished, size):
     dashboard = look_at_finished(size, color_scheme="dark")

@@ -132,6 +132,7 @@ def test_two_pages_at_one_address_show_one_run(visit, dashboard):
     expect(dashboard.documents).to_have_text(twin.documents.inner_text())
 
 
+@pytest.mark.extended
 def test_a_page_that_connects_after_its_session_has_expired_asks_no_other_server_for_styles(visit):
     def hold_up(route):
         time.sleep(SECONDS_UNUSED + 2)

@@ -71,6 +71,7 @@ def test_a_slider_moved_by_key_acts_from_exactly_the_next_mini_batch_and_marks_e
         assert [each for each in CHANGES if old[each] != new[each]] == [name]
 
 
+@pytest.mark.extended
 def test_a_slider_moved_by_mouse_acts_from_exactly_the_next_mini_batch_and_marks_every_curve(dashboard):
     pause_untouched(dashboard)
     for name, share in {"forgetting_rate": 0.9, "delay": 0.2, "batch_size": 0.2}.items():
@@ -119,6 +120,7 @@ def test_an_advanced_setting_acts_on_restart_and_a_wrong_one_says_why(dashboard)
     expect(page.get_by_text("K 40, start warm")).to_be_visible()
 
 
+@pytest.mark.extended
 def test_compilation_for_a_new_precision_is_shown_while_the_page_stays_usable(compiling_address, visit):
     dashboard = visit(at=compiling_address)
     page = dashboard.page

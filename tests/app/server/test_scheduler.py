@@ -16,7 +16,7 @@ from tests.patience import limit
 
 distributed = pytest.importorskip("distributed")
 
-pytestmark = pytest.mark.recovery
+pytestmark = [pytest.mark.recovery, pytest.mark.extended]
 
 
 @pytest.fixture(scope="module")
