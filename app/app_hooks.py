@@ -9,7 +9,12 @@ from typing import Any
 from tornado.httputil import HTTPServerRequest
 
 from stickbreaker.app.fixes.page import load_fonts_once, lock_documents
-from stickbreaker.app.fixes.server import make_servers_of, open_browser_with_token, skip_closed_pages
+from stickbreaker.app.fixes.server import (
+    make_servers_of,
+    open_browser_with_token,
+    skip_closed_pages,
+    start_cleaning_up,
+)
 from stickbreaker.app.model.limits import LimitError, check_limits
 from stickbreaker.app.server.claims import find_noted
 from stickbreaker.app.server.event_log import open_log
@@ -49,6 +54,7 @@ def on_server_loaded(server_context: Any) -> None:
     imported is never garbage.
     """
     skip_closed_pages(asyncio.get_running_loop())
+    start_cleaning_up()
     open_log()
     find_service()
     find_stream()

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 import bokeh.server.server
+import panel
 from bokeh.server.tornado import BokehTornado
 from bokeh.settings import settings
 from panel.io.server import Server, WSHandler
@@ -62,6 +63,15 @@ def skip_closed_pages(loop: asyncio.AbstractEventLoop) -> None:
             before(loop, context)
 
     loop.set_exception_handler(handle)
+
+
+def start_cleaning_up() -> None:
+    """Let Panel start its cleaning up of what the server is busy with; call it while the loop of the server runs.
+
+    Panel (1.10.0) starts it with the first callback of a page. That runs on a thread, so the start is put off to
+    the next callback, which runs on a thread too, and so on: one core is busy until the server ends.
+    """
+    panel.state.add_periodic_callback(lambda: None, period=1, count=1)
 
 
 class LeavingSocket(WSHandler):

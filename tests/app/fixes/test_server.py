@@ -4,14 +4,26 @@ import asyncio
 from types import SimpleNamespace
 
 import bokeh.server.server
+import panel as pn
 import pytest
+from bokeh.application import Application
+from bokeh.application.handlers import FunctionHandler
 from bokeh.server.server import Server as BokehServer
 from bokeh.server.tornado import BokehTornado
 from bokeh.settings import settings
+from panel.io.callbacks import PeriodicCallback
 from panel.io.server import Server
 from tornado.httpserver import HTTPServer
+from tornado.ioloop import IOLoop
 
-from stickbreaker.app.fixes.server import find_missing, make_servers_of, open_browser_with_token
+from stickbreaker.app.fixes.server import (
+    find_missing,
+    make_servers_of,
+    open_browser_with_token,
+    start_cleaning_up,
+)
+from tests.patience import limit
+from tests.security.served import Page
 
 SECRET = "a secret of these tests, long enough"
 
@@ -73,3 +85,35 @@ def test_a_browser_opens_the_address_of_the_application_that_has_one(unchanged, 
     for server in (plain, own):
         Server.show(server, "/app")
     assert opened == ["http://localhost:5006/app", "http://localhost:5006/app", "/app?token=x"]
+
+
+@pytest.mark.parametrize(("prepare", "is_put_off"), [(lambda: None, True), (start_cleaning_up, False)])
+def test_panel_starts_to_clean_up_again_and_again_unless_it_has_started_before_the_first_page(
+    prepare, is_put_off, monkeypatch
+):
+    if is_put_off and not hasattr(pn.state, "_on_loop_thread"):
+        pytest.skip("Panel 1.9 does not have the fault")
+    begin, begun, called = PeriodicCallback.start, [], []
+    monkeypatch.setattr(PeriodicCallback, "start", lambda self: begun.append(self) or begin(self))
+    monkeypatch.setattr(type(pn.state), "_busy_cleanup_scheduled", None)
+
+    def make_page(document):
+        document.add_next_tick_callback(lambda: called.append(pn.state._add_busy_event("a page")))
+
+    async def serve():
+        server = BokehServer({"/app": Application(FunctionHandler(make_page))}, port=0, io_loop=IOLoop.current())
+        server.start()
+        prepare()
+        page = await Page.open(f"http://localhost:{server.port}/app")
+        end = asyncio.get_running_loop().time() + limit(30)
+        while not called or (is_put_off and len(begun) < 20):
+            assert asyncio.get_running_loop().time() < end
+            await asyncio.sleep(0.01)
+        await page.close()
+        server.stop(wait=False)
+        server.unlisten()
+        pn.state._busy_cleanup_scheduled.stop()
+        pn.state._remove_busy_event("a page")
+
+    asyncio.run(serve())
+    assert (len(begun) > 2) == is_put_off
