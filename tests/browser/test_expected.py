@@ -25,8 +25,6 @@ from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
 from tests.browser.conftest import read_everything, serving
 from tests.browser.dashboard import PHONE, WIDE
 
-pytestmark = pytest.mark.extended
-
 FOLDER = Path(__file__).with_name("expected")
 IS_WRITING = os.environ.get("STICKBREAKER_WRITE_EXPECTED") == "1"
 BLOCK_PIXELS = 30
