@@ -339,6 +339,7 @@ def test_test_documents_are_equal_for_all_seeds_and_are_not_used_to_choose_a_lea
     assert read == set(parts[-1][0].doc_ids.tolist())
 
 
+@pytest.mark.extended
 def test_local_steps_are_compared_on_validation_documents_and_the_engine_is_restored(few, monkeypatch):
     train, test = split_corpus(few(NAME).select(np.arange(0, 200, 4)), RunSettings(order="shuffled"))
     monkeypatch.setattr(local_steps, "divide", lambda corpus, order, seed, documents: (train, test))
