@@ -58,7 +58,7 @@ def model(tiny_corpus):
     titles = (HOSTILE, *tiny_corpus.titles[1:])
     corpus = replace(tiny_corpus, vocabulary=Vocabulary(words), titles=titles)
     algorithm = find_algorithm("hdp")
-    config = algorithm.config(max_topics=6, batch_size=4, delay=1.0)
+    config = algorithm.config(max_topics=12, batch_size=4, delay=1.0)
     stepped = [update.stepped for update in run(prepare(algorithm, config, corpus, RunSettings(passes=4)))]
     return Model(1, algorithm, config, stepped[-1].state, corpus, corpus, stepped[-1].documents_seen)
 

@@ -33,7 +33,7 @@ class ZipfModel(NamedTuple):
 def learn_model(vocab_size, corpus=None):
     """A model of State of the Union, or of another corpus, with as many words as wanted."""
     corpus = corpus or load_corpus("state-of-the-union")
-    hdp = OnlineHDP(random_state=0, unused_topics="drop").fit(corpus)
+    hdp = OnlineHDP(random_state=0, unused_topics="drop", duplicates="keep").fit(corpus)
     used = np.isin(hdp.topic_ids_, [int(name[5:]) for name in hdp.get_feature_names_out()])
     shares, topics = hdp.transform(corpus), hdp.components_[used].astype(float)
     lift = topics / topics.mean(0)
