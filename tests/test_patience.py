@@ -8,7 +8,8 @@ from tests import patience
 SLOWEST = Path(__file__).parents[1] / ".ci" / "slowest.py"
 TESTS = (("tests.a", "one", "0.5", "fast"), ("tests.a", "two", "1.5", "fast"), ("tests.b", "three", "2.0", "chaos"))
 CASE = (
-    '<testcase classname="{}" name="{}" time="{}"><properties><property name="tier" value="{}"/></properties></testcase>'
+    '<testcase classname="{}" name="{}" time="{}"><properties>'
+    '<property name="tier" value="{}"/></properties></testcase>'
 )
 
 

@@ -15,7 +15,7 @@ def test_a_reading_covers_all_documents_on_request_and_again_only_after_the_mode
     reader.join()
     assert [jobs[0].status, jobs[-1].status] == ["reading", "ready"]
     assert [each.share for each in jobs] == sorted(each.share for each in jobs)
-    assert reader.job.reading.doc_shares.shape == (model.corpus.num_documents, 6)
+    assert reader.job.reading.doc_shares.shape == (model.corpus.num_documents, 12)
     number = len(jobs)
     reader.ask()
     assert len(jobs) == number
