@@ -22,7 +22,7 @@ SHARED = (
     "global_step",
     "topic_counts",
     "warm_up",
-    "redundancy",
+    "evidence",
     "merging",
     "concentrations",
     "batch",
