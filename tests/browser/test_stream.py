@@ -33,7 +33,8 @@ class GrowingNews:
         start = np.datetime64("2026-11-26T06:00")
         with self.path.open("a", encoding="utf-8") as file:
             for text in islice(self.texts, number):
-                file.write(json.dumps({"date": f"{start + self.num_written}", "text": text}) + "\n")
+                date = start + np.timedelta64(self.num_written, "m")
+                file.write(json.dumps({"date": str(date), "text": text}) + "\n")
                 self.num_written += 1
 
     def fill(self, num_batches):
