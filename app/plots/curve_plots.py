@@ -93,7 +93,7 @@ CURVE_KINDS = {
 
 
 class CurvePlot(NamedTuple):
-    """A figure and its data sources; `seed` gives an empty plot an axis, and is empty otherwise."""
+    """A figure and its data sources; `seed` gives an empty plot an axis, and has a value of the curve otherwise."""
 
     figure: figure
     points: ColumnDataSource

@@ -5,6 +5,19 @@ from collections.abc import Callable
 from typing import Any
 
 
+def call_on_loop(document: Any, act: Callable[[], None]) -> None:
+    """Call `act` later, with the lock of the document and on the loop of the server; from any thread.
+
+    Bokeh (3.10) calls a plain function on another thread. There Panel's `hold` lasts longer than the lock: a change of
+    the user that comes in between is sent back to the page, where it undoes the next change.
+    """
+
+    async def answer() -> None:
+        act()
+
+    document.add_next_tick_callback(answer)
+
+
 class Wakeup:
     """Asks one session to look again, from any thread; Bokeh documents allow only a next-tick callback.
 
@@ -24,7 +37,7 @@ class Wakeup:
                 return
             self._is_pending = True
             document = self._document
-        document.add_next_tick_callback(self._answer)
+        call_on_loop(document, self._answer)
 
     def close(self) -> None:
         """Stop notifying and release the session."""

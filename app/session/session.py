@@ -19,7 +19,7 @@ from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.model.sweep_plan import SweepError, SweepState, plan_sweep
 from stickbreaker.app.server.service import Run, Service, first_spec
-from stickbreaker.app.server.subscribers import Wakeup
+from stickbreaker.app.server.subscribers import Wakeup, call_on_loop
 from stickbreaker.app.server.text_worker import TextWorker
 from stickbreaker.app.server.visitors import Visitor, find_data, for_presenters, may_manage, may_name_paths
 from stickbreaker.app.session.address import Address, BrowserHistory
@@ -243,14 +243,14 @@ class Session:
         pn.state.add_periodic_callback(self._beat, SAFETY_NET_MILLISECONDS)
         # Panel may deliver changes that are made during loading after later ones.
         for act in (self.look, self.unfold):
-            self.document.add_next_tick_callback(act)
+            call_on_loop(self.document, act)
 
     def _show_refusal(self, reason: str) -> None:
         """Say why this page has no run, and draw it; its buttons do nothing."""
         self.header.update(Progress(message=reason))
         self.notify(reason)
         pn.state.add_periodic_callback(self._beat, SAFETY_NET_MILLISECONDS)
-        self.document.add_next_tick_callback(self.unfold)
+        call_on_loop(self.document, self.unfold)
 
     def _note_fault(self, event: str, fault: str) -> None:
         """Write a failure of this page into the log of the server."""

@@ -10,6 +10,7 @@ from stickbreaker.app.fixes.page import Keyboard, UndrawnFigures
 from stickbreaker.app.model.limits import find_fault
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.server.stream import Stream
+from stickbreaker.app.server.subscribers import call_on_loop
 from stickbreaker.app.session.opening import describe_opening
 from stickbreaker.app.session.pages import lay_side_by_side
 from stickbreaker.app.views.curves import Curves
@@ -57,7 +58,7 @@ class StreamSession:
         pn.state.add_periodic_callback(self._beat, LOOK_MILLISECONDS)
         # Panel may deliver changes that are made during loading after later ones.
         for act in (self.look, self.unfold):
-            self._document.add_next_tick_callback(act)
+            call_on_loop(self._document, act)
 
     def unfold(self) -> None:
         """Send the page in one message, after the browser has the state of the stream."""

@@ -192,8 +192,10 @@ class Curves(Viewer):
         """Write into an empty plot what it will show, and when; an axis without values has no numbers."""
         text = wrap_note(first_value_note(self._progress, name)) if is_empty else ""
         replace_if_changed(plot.note, {"text": [text] if text else []})
-        has_values = not is_empty or bool(len(plot.earlier.data["xs"]))
-        replace_if_changed(plot.seed, {"x": [], "y": []} if has_values else {"x": [0, 0], "y": [0, 1]})
+        values = [float(y[0]) for y in (plot.points.data["y"], *plot.earlier.data["ys"]) if len(y)]
+        has_values = bool(values)
+        # The browser may draw between the change of the points and that of the seed, which is therefore never empty.
+        replace_if_changed(plot.seed, {"x": [0, 0], "y": values[:1] * 2 if values else [0, 1]})
         plot.figure.yaxis.major_label_text_alpha = 1.0 if has_values else 0.0
 
     def _move_range(self) -> None:

@@ -1,3 +1,4 @@
+import asyncio
 import threading
 
 import pytest
@@ -181,6 +182,9 @@ class Document:
     def add_next_tick_callback(self, callback):
         self.callbacks.append(callback)
 
+    def answer(self):
+        asyncio.run(self.callbacks.pop()())
+
 
 def test_notifications_between_two_looks_are_one():
     document, looks = Document(), []
@@ -188,7 +192,7 @@ def test_notifications_between_two_looks_are_one():
     wakeup.notify()
     wakeup.notify()
     assert len(document.callbacks) == 1
-    document.callbacks.pop()()
+    document.answer()
     wakeup.notify()
     assert (len(looks), len(document.callbacks)) == (1, 1)
 
@@ -199,7 +203,7 @@ def test_a_closed_wakeup_does_nothing_even_if_it_was_notified_before():
     wakeup.notify()
     wakeup.close()
     wakeup.notify()
-    document.callbacks.pop()()
+    document.answer()
     assert (looks, document.callbacks) == ([], [])
 
 
