@@ -146,7 +146,11 @@ TOPIC_EXPECTATION = _choice(
     "Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers", "mean", "geometric"
 )
 HOFFMAN_START = _choice("hoffman: as in the paper; warm: warm-up by annealing", "hoffman", "warm")
-CONCENTRATIONS = _choice("fixed: α₀, γ and η keep their values; learned: these are starting values", "fixed", "learned")
+CONCENTRATIONS = _choice(
+    "learned: documents set aside decide on α₀ and η (needs duplicates = merge); fixed: they keep their values",
+    "learned",
+    "fixed",
+)
 DUPLICATES = _choice(
     "merge: merge topics down to the fewest that predict documents set aside as well; keep: keep all K",
     "merge",

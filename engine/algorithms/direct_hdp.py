@@ -15,7 +15,6 @@ from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
-from stickbreaker.engine.inference.concentrations import learn_from_tables
 from stickbreaker.engine.inference.dirichlet import DocumentExpectations, expect_documents, infer_shares
 from stickbreaker.engine.inference.evidence import set_aside
 from stickbreaker.engine.inference.global_step import Statistics
@@ -29,7 +28,7 @@ from stickbreaker.engine.inference.online import (
     summarize,
     word_topics,
 )
-from stickbreaker.engine.inference.states import DocPosterior, OnlineHDPState
+from stickbreaker.engine.inference.states import OnlineHDPState
 from stickbreaker.engine.inference.sticks import expected_weights
 from stickbreaker.engine.inference.transfer import OF_STATISTICS
 from stickbreaker.engine.inference.warm_up import cool, scale_start
@@ -56,7 +55,7 @@ class DirectHDPConfig:
     topic_expectation: str = setting("mean", **declared.TOPIC_EXPECTATION)
     duplicates: str = setting("merge", **declared.DUPLICATES)
     later_passes: str = setting("average", **declared.LATER_PASSES)
-    concentrations: str = setting("fixed", **declared.CONCENTRATIONS)
+    concentrations: str = setting("learned", **declared.CONCENTRATIONS)
     precision: str = setting("float32", **declared.PRECISION)
 
     def __post_init__(self) -> None:
@@ -86,11 +85,7 @@ def blend(
     config: DirectHDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch
 ) -> tuple[OnlineHDPState, StepInfo]:
     """Step of λ, and of the tables towards those of the corpus, from statistics of the whole batch."""
-    return blend_hdp(config, state, statistics, batch, _learn_doc, infer)
-
-
-def _learn_doc(posterior: DocPosterior, statistics: Statistics, batch: Batch, rate: float) -> DocPosterior:
-    return learn_from_tables(posterior, statistics.tables.sum(keepdims=True), batch, rate)
+    return blend_hdp(config, state, statistics, batch, infer)
 
 
 def infer(config: DirectHDPConfig, state: OnlineHDPState, documents: Documents) -> np.ndarray:

@@ -20,7 +20,6 @@ from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
-from stickbreaker.engine.inference.concentrations import learn_from_sticks
 from stickbreaker.engine.inference.dirichlet import fit_documents
 from stickbreaker.engine.inference.evidence import set_aside
 from stickbreaker.engine.inference.global_step import Statistics
@@ -33,7 +32,7 @@ from stickbreaker.engine.inference.online import (
     summarize,
     word_topics,
 )
-from stickbreaker.engine.inference.states import DocPosterior, OnlineHDPState
+from stickbreaker.engine.inference.states import OnlineHDPState
 from stickbreaker.engine.inference.transfer import OF_STATISTICS
 from stickbreaker.engine.inference.two_level import (
     SlotExpectations,
@@ -75,7 +74,7 @@ class HDPConfig:
     max_active_topics: int = setting(32, **declared.MAX_ACTIVE_TOPICS)
     duplicates: str = setting("merge", **declared.DUPLICATES)
     later_passes: str = setting("average", **declared.LATER_PASSES)
-    concentrations: str = setting("fixed", **declared.CONCENTRATIONS)
+    concentrations: str = setting("learned", **declared.CONCENTRATIONS)
     precision: str = setting("float32", **declared.PRECISION)
 
     def __post_init__(self) -> None:
@@ -95,6 +94,7 @@ class SVIHDPConfig(HDPConfig):
     topic_expectation: str = setting("geometric", **declared.TOPIC_EXPECTATION)
     duplicates: str = setting("keep", **declared.DUPLICATES)
     later_passes: str = setting("forget", **declared.LATER_PASSES)
+    concentrations: str = setting("fixed", **declared.CONCENTRATIONS)
 
 
 def init(config: HDPConfig, vocab_size: int, rng: np.random.Generator) -> OnlineHDPState:
@@ -125,19 +125,14 @@ def local(
     """Statistics of some of the batch's documents. It is pure and draws nothing; shards of a batch add up."""
     if expectations.phase == Phase.WARM_UP:
         return fit_documents(documents, expectations, sweeps_at(expectations.temperature), is_learning=True)[0]
-    has_sticks = config.concentrations == "learned"
-    return fit_slots(documents, expectations, limits_of(config), is_learning=True, has_sticks=has_sticks)[0]
+    return fit_slots(documents, expectations, limits_of(config), is_learning=True)[0]
 
 
 def blend(
     config: HDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch
 ) -> tuple[OnlineHDPState, StepInfo]:
     """Step of λ and the tables, Eq. 22-27 with the mini-batch's D/S, from statistics of the whole batch."""
-    return blend_hdp(config, state, statistics, batch, _learn_doc, infer)
-
-
-def _learn_doc(posterior: DocPosterior, statistics: Statistics, batch: Batch, rate: float) -> DocPosterior:
-    return learn_from_sticks(posterior, statistics.doc_sticks, batch, rate)
+    return blend_hdp(config, state, statistics, batch, infer)
 
 
 def infer(config: HDPConfig, state: OnlineHDPState, documents: Documents) -> np.ndarray:

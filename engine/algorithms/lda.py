@@ -119,8 +119,7 @@ def blend(config: LDAConfig, state: LDAState, statistics: Statistics, batch: Bat
     blended, info = blend_topics(next_rate(config, state), state, statistics, batch)
     if is_time_to_learn(config, blended):
         doc = _learn_alpha(config, state.concentrations.doc, statistics.tables, batch, info.learning_rate)
-        corpus = state.concentrations.corpus
-        blended = learn(config, blended, doc, corpus, batch.corpus_size, info.learning_rate)
+        blended = learn(config, blended, doc, batch.corpus_size, info.learning_rate)
     return blended, info
 
 

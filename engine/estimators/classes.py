@@ -42,8 +42,8 @@ class OnlineHDP(OnlineTopicModel):
     later_passes : {"average", "forget"}, default="average"
         average: all documents of a later pass count equally (needs start = warm); forget: ρ keeps falling in all
         passes.
-    concentrations : {"fixed", "learned"}, default="fixed"
-        fixed: α₀, γ and η keep their values; learned: these are starting values.
+    concentrations : {"learned", "fixed"}, default="learned"
+        learned: documents set aside decide on α₀ and η (needs duplicates = merge); fixed: they keep their values.
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
@@ -74,7 +74,7 @@ class OnlineHDP(OnlineTopicModel):
         max_active_topics: int = 32,
         duplicates: str = "merge",
         later_passes: str = "average",
-        concentrations: str = "fixed",
+        concentrations: str = "learned",
         precision: str = "float32",
         passes: int | None = None,
         num_shards: int | None = None,
@@ -130,8 +130,8 @@ class OnlineDirectHDP(OnlineTopicModel):
     later_passes : {"average", "forget"}, default="average"
         average: all documents of a later pass count equally (needs start = warm); forget: ρ keeps falling in all
         passes.
-    concentrations : {"fixed", "learned"}, default="fixed"
-        fixed: α₀, γ and η keep their values; learned: these are starting values.
+    concentrations : {"learned", "fixed"}, default="learned"
+        learned: documents set aside decide on α₀ and η (needs duplicates = merge); fixed: they keep their values.
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
@@ -160,7 +160,7 @@ class OnlineDirectHDP(OnlineTopicModel):
         topic_expectation: str = "mean",
         duplicates: str = "merge",
         later_passes: str = "average",
-        concentrations: str = "fixed",
+        concentrations: str = "learned",
         precision: str = "float32",
         passes: int | None = None,
         num_shards: int | None = None,
@@ -289,8 +289,8 @@ class OnlineSVIHDP(OnlineTopicModel):
     later_passes : {"average", "forget"}, default="forget"
         average: all documents of a later pass count equally (needs start = warm); forget: ρ keeps falling in all
         passes.
-    concentrations : {"fixed", "learned"}, default="fixed"
-        fixed: α₀, γ and η keep their values; learned: these are starting values.
+    concentrations : {"learned", "fixed"}, default="fixed"
+        learned: documents set aside decide on α₀ and η (needs duplicates = merge); fixed: they keep their values.
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None

@@ -1,4 +1,4 @@
-"""The updates of all learned concentrations: α₀ (or α), γ and η.
+"""The updates of the learned concentrations of LDA, α and η, and the draws of those of samplers.
 
 A concentration says how closely the shares of a document, a corpus or a topic follow their prior. Each has the prior
 Gamma(1, 1); the auxiliary variables of Escobar & West (1995) and Teh (2006; 2007, sec. 3) make it conjugate:
@@ -19,7 +19,7 @@ from scipy.special import polygamma, psi
 from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.inference.states import (
-    HIGHEST,
+    HIGHEST_ETA,
     LOWEST,
     Concentrations,
     DocPosterior,
@@ -76,35 +76,10 @@ def blend_doc(
 
 
 def learn_from_tables(posterior: DocPosterior, tables: np.ndarray, batch: Batch, rate: float) -> DocPosterior:
-    """The posterior after the expected tables of a batch, where a document is one restaurant (direct assignment, LDA).
-
-    It does not suit the two-level model. There a slot without a word is a table too: Eq. 19 of Wang 2011 counts all T
-    slots at any α₀, so that the tables measure T and not α₀.
-    """
+    """The posterior after the expected tables of a batch, where a document is one restaurant (LDA)."""
     documents = batch.documents
     sizes = documents.sizes()
     return blend_doc(posterior, tables, restaurant_rate(posterior.total, sizes), batch, rate)
-
-
-def learn_from_sticks(posterior: DocPosterior, sticks: np.ndarray, batch: Batch, rate: float) -> DocPosterior:
-    """The posterior after the document sticks of a batch (two-level model), from `Statistics.doc_sticks` (2,).
-
-    π'_jt ~ Beta(1, α₀) makes α₀ conjugate: Gamma(1 + number of sticks, 1 - Σ E[log(1 - π'_jt)]). Sticks that no token
-    reaches equal their prior and would keep α₀ at its value, so they are left out.
-    """
-    return blend_doc(posterior, sticks[:1], sticks[1], batch, rate)
-
-
-def learn_corpus_concentration(tables: np.ndarray, concentration: float, startup_tables: float = 0.0) -> float:
-    """E[γ] under q(γ) = Gamma(1 + n, 1 + ψ(γ + Σ_k s_k) - ψ(γ)) from the tables (K,) of n topics.
-
-    n = Σ_k min(1, s_k) with s_k = tables_k - startup_tables, the part that is not start-up mass. The sticks are
-    integrated out, because those of E[β] are ordered by size, unlike draws from GEM(γ): with such sticks, Gamma(1 + K,
-    1 - Σ E[log(1 - β'_k)]) as in Teh 2007, sec. 3, gives 10 to 15 for a true 20, and 100 empty topics multiply it.
-    """
-    used: np.ndarray = np.maximum(tables - startup_tables, 0.0)
-    rate = 1.0 + restaurant_rate(concentration, used.sum(keepdims=True))
-    return float(np.clip((1.0 + np.minimum(used, 1.0).sum()) / rate, LOWEST, HIGHEST))
 
 
 def learn_word_concentration(counts: np.ndarray, concentration: float, rate: float = 1.0, noise: float = 0.0) -> float:
@@ -129,7 +104,7 @@ def learn_word_concentration(counts: np.ndarray, concentration: float, rate: flo
     is_concave = -curvature > SMALLEST_CURVATURE * concentration * loss
     step = gradient / (-curvature if is_concave else concentration * loss)
     step = np.clip(step, -np.log(LARGEST_FACTOR), np.log(LARGEST_FACTOR))
-    return float(np.clip(concentration * np.exp(rate * step), LOWEST, 1e3))
+    return float(np.clip(concentration * np.exp(rate * step), LOWEST, HIGHEST_ETA))
 
 
 def is_time_to_learn(config: LearnedConfig, state: OnlineState) -> bool:
@@ -139,12 +114,12 @@ def is_time_to_learn(config: LearnedConfig, state: OnlineState) -> bool:
 
 
 def learn(
-    config: LearnedConfig, state: AnyOnlineState, doc: DocPosterior, corpus: float, corpus_size: int, rate: float
+    config: LearnedConfig, state: AnyOnlineState, doc: DocPosterior, corpus_size: int, rate: float
 ) -> AnyOnlineState:
-    """The state with the given α₀ (or α) and γ, and with η after a step on its topics."""
+    """The state with the given α, and with η after a step on its topics."""
     noise = state.startup_share * startup_noise(state.topic_counts, config.start, corpus_size)
     word = learn_word_concentration(state.topic_counts.dense(), state.concentrations.word, rate, noise)
-    return state._replace(concentrations=Concentrations(doc=doc, corpus=corpus, word=word))
+    return state._replace(concentrations=state.concentrations._replace(doc=doc, word=word))
 
 
 class GammaPrior(NamedTuple):

@@ -17,7 +17,14 @@ from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference.expectations import topic_weights
 from stickbreaker.engine.inference.held_words import Split, predict, split_halves
-from stickbreaker.engine.inference.states import OnlineHDPConfig, OnlineHDPState
+from stickbreaker.engine.inference.states import (
+    HIGHEST,
+    HIGHEST_ETA,
+    LOWEST,
+    Concentrations,
+    OnlineHDPConfig,
+    OnlineHDPState,
+)
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, Removal
 from stickbreaker.engine.inference.warm_up import startup_noise
 from stickbreaker.engine.kernels.held_out import draw_places
@@ -75,8 +82,8 @@ def set_aside(config: OnlineHDPConfig, state: OnlineHDPState, batch: Batch) -> B
     )
 
 
-def decide_number(infer: Infer, config: OnlineHDPConfig, before: OnlineHDPState, batch: Batch) -> OnlineHDPState:
-    """The state after a step, with as many topics as the documents set aside need, if a decision is due.
+def decide(infer: Infer, config: OnlineHDPConfig, before: OnlineHDPState, batch: Batch) -> OnlineHDPState:
+    """The state after a step, with the topics, α₀ and η that the documents set aside choose, if a decision is due.
 
     A decision is due when half of the content of the topics has been replaced since the last one or since the warm-up
     (in a first pass and in streams), at the end of the first pass, and in the middle of each later pass.
@@ -88,7 +95,10 @@ def decide_number(infer: Infer, config: OnlineHDPConfig, before: OnlineHDPState,
     if not has_learned or not _is_due(state, batch):
         return state
     state = leave_out_start(config, state, batch.corpus_size)
-    return choose_number(infer, config, state)._replace(decided_at=state.rate_spent)
+    # With too small an η, many topics look worse than few; with fewer topics, another η may be better.
+    state = choose_concentrations(infer, config, state)
+    state = choose_concentrations(infer, config, choose_number(infer, config, state))
+    return state._replace(decided_at=state.rate_spent)
 
 
 def _add_judges(state: OnlineHDPState, batch: Batch) -> Documents:
@@ -134,6 +144,46 @@ def choose_number(infer: Infer, config: OnlineHDPConfig, state: OnlineHDPState) 
     near = [number for number, total in totals.items() if total >= max(totals.values()) - negligible]
     words = most_frequent_words(state.topic_counts, SHARED_WORDS)
     return remove_topics(state, slice_path(path, 0, max(near)), words)
+
+
+def choose_concentrations(infer: Infer, config: OnlineHDPConfig, state: OnlineHDPState) -> OnlineHDPState:
+    """The state with η, then α₀, doubled or halved as long as the score of the judges rises by more than a trifle."""
+    split = split_halves(state.judges, np.arange(state.judges.num_documents), 0)
+    if config.concentrations == "fixed" or not len(split.scored):
+        return state
+    judged = narrow(state, np.flatnonzero(state.topic_counts.totals > LEAST_TOKENS))
+    config = replace(config, max_topics=len(judged.tables))
+
+    def score_with(tried: Concentrations) -> float:
+        return float(score_documents(config, judged._replace(concentrations=tried), split, infer).sum())
+
+    found, least = state.concentrations, NEGLIGIBLE * state.judges.num_tokens
+    best = score_with(found)
+    for scale in (_scale_word, _scale_doc):
+        for factor in (2.0, 0.5):
+            before = best
+            while (tried := scale(found, factor)) != found and (gained := score_with(tried) - best) > least:
+                best, found = best + gained, tried
+            if best > before:
+                break
+    return state._replace(concentrations=found)
+
+
+def _scale_word(concentrations: Concentrations, factor: float) -> Concentrations:
+    word = concentrations.word * factor
+    return concentrations._replace(word=word) if LOWEST <= word <= HIGHEST_ETA else concentrations
+
+
+def _scale_doc(concentrations: Concentrations, factor: float) -> Concentrations:
+    doc = concentrations.doc
+    is_allowed = LOWEST <= doc.total * factor <= HIGHEST
+    return concentrations._replace(doc=doc._replace(shape=doc.shape * factor)) if is_allowed else concentrations
+
+
+def narrow(state: OnlineHDPState, topics: np.ndarray) -> OnlineHDPState:
+    """The state with some topics (n,) only, and with the words of the judges only, to score these."""
+    counts = state.topic_counts.only(state.judges.distinct_words()).keep(topics)
+    return state._replace(topic_counts=counts, tables=state.tables[topics])
 
 
 def slice_path(path: Removal, first: int, last: int) -> Removal:

@@ -12,7 +12,6 @@ from stickbreaker.engine.inference.topic_counts import gather
 from stickbreaker.engine.kernels.counts import DocumentCounts, FactoredCounts
 from stickbreaker.engine.schedules import learning_rate
 
-NO_STICKS = np.zeros(2)
 AnyOnlineState = TypeVar("AnyOnlineState", bound=OnlineState)
 
 
@@ -21,7 +20,6 @@ class Statistics(NamedTuple):
 
     words: (U,), the words of the whole batch; the counts refer to places in it.
     phase, temperature: those of the expectations. Source: the sums of Eq. 19 and 21 of Wang 2011.
-    doc_sticks: (2,), number of the document sticks that tokens reach, and their Σ -E[log(1 - π')] (two-level only).
     """
 
     words: np.ndarray
@@ -30,14 +28,12 @@ class Statistics(NamedTuple):
     tokens: np.ndarray
     phase: Phase
     temperature: float
-    doc_sticks: np.ndarray = NO_STICKS
 
     def __add__(self, other: "Statistics") -> "Statistics":  # type: ignore[override]  # a tuple's + would join them
         return self._replace(
             counts=self.counts + other.counts,
             tables=self.tables + other.tables,
             tokens=self.tokens + other.tokens,
-            doc_sticks=self.doc_sticks + other.doc_sticks,
         )
 
 

@@ -1,20 +1,13 @@
 """What the online algorithms with a fixed number of topics share: start, local step, global step and summary."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from stickbreaker.engine.algorithm import Breaking, NoisyStep, Phase, StepInfo, TopicSummary
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import resolved
-from stickbreaker.engine.inference.concentrations import (
-    first_concentrations,
-    is_time_to_learn,
-    learn,
-    learn_corpus_concentration,
-)
+from stickbreaker.engine.inference.concentrations import first_concentrations
 from stickbreaker.engine.inference.dirichlet import DocumentExpectations, fit_documents, fit_until_settled
-from stickbreaker.engine.inference.evidence import Infer, decide_number
+from stickbreaker.engine.inference.evidence import Infer, decide
 from stickbreaker.engine.inference.expectations import expected_topics, topic_weights
 from stickbreaker.engine.inference.global_step import (
     Statistics,
@@ -23,12 +16,10 @@ from stickbreaker.engine.inference.global_step import (
     next_rate,
     preview_topics,
 )
-from stickbreaker.engine.inference.states import DocPosterior, OnlineHDPConfig, OnlineHDPState, OnlineState
+from stickbreaker.engine.inference.states import OnlineHDPConfig, OnlineHDPState, OnlineState
 from stickbreaker.engine.inference.sticks import Sticks, break_stick, corpus_sticks, expected_weights
 from stickbreaker.engine.inference.warm_up import first_phase, scale_start, startup_counts, sweeps_at
 from stickbreaker.engine.schedules import is_average, pass_rate
-
-LearnDoc = Callable[[DocPosterior, Statistics, Batch, float], DocPosterior]
 
 
 def start_hdp(config: OnlineHDPConfig, vocab_size: int, rng: np.random.Generator, later: Phase) -> OnlineHDPState:
@@ -72,14 +63,12 @@ def blend_hdp(
     state: OnlineHDPState,
     statistics: Statistics,
     batch: Batch,
-    learn_doc: LearnDoc,
     infer: Infer,
 ) -> tuple[OnlineHDPState, StepInfo]:
-    """Move λ and the tables towards the batch's estimates, decide the number of topics, learn the concentrations.
+    """Move λ and the tables towards the batch's estimates; let the documents set aside decide what they decide.
 
     With `topic_expectation="geometric"` the step of λ is a natural gradient of the bound; "mean" is stepwise EM.
 
-    learn_doc: (posterior, statistics, batch, learning rate) -> posterior of α₀.
     infer: (config, state, documents) -> shares (S, K).
     Source: Wang 2011 Eq. 22-27 with the mini-batch's D/S.
     """
@@ -90,12 +79,7 @@ def blend_hdp(
         documents_read=state.documents_read + batch.num_read,
     )
     if config.duplicates == "merge":
-        blended = decide_number(infer, config, blended, batch)
-    if is_time_to_learn(config, blended):
-        doc = learn_doc(state.concentrations.doc, statistics, batch, info.learning_rate)
-        startup_tables = blended.startup_share * batch.corpus_size / len(blended.tables)
-        corpus = learn_corpus_concentration(blended.tables, blended.concentrations.corpus, startup_tables)
-        blended = learn(config, blended, doc, corpus, batch.corpus_size, info.learning_rate)
+        blended = decide(infer, config, blended, batch)
     return blended, info
 
 

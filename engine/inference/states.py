@@ -8,7 +8,8 @@ from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.corpora.documents import NO_DOCUMENTS, Documents
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 
-LOWEST, HIGHEST = 1e-6, 1e6
+# Bounds of the settings.
+LOWEST, HIGHEST, HIGHEST_ETA = 1e-6, 1e6, 1e3
 
 
 class DocPosterior(NamedTuple):

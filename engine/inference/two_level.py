@@ -20,7 +20,7 @@ from stickbreaker.engine.inference.sticks import Sticks, expected_log_weights, e
 from stickbreaker.engine.kernels.counts import room_for
 from stickbreaker.engine.kernels.dirichlet import Sweeps
 from stickbreaker.engine.kernels.special import NOT_RAISED
-from stickbreaker.engine.kernels.two_level import Asked, Limits, Prior, Slots, fit_one, fit_two_level
+from stickbreaker.engine.kernels.two_level import Limits, Prior, Slots, fit_one, fit_two_level
 
 START_SWEEPS = Sweeps(most=10, tolerance=0.0, negligible=0.01)
 MAX_ITERATIONS = {"warm": 3, "wang": 100, "wang-code": 100, "svi": 100}
@@ -82,7 +82,6 @@ def fit_slots(
     limits: Limits,
     is_learning: bool,
     has_bound: bool = False,
-    has_sticks: bool = False,
 ) -> tuple[Statistics, np.ndarray, float]:
     """Statistics of documents, their topic shares (S, K), and the sum of `bound_slots` over them (0 unless requested).
 
@@ -96,8 +95,7 @@ def fit_slots(
     own = documents.indexed(expectations.words)
     counts = room_for(own, limits.max_active if is_learning else 0, topics.dtype)
     limits = limits._replace(doc_concentration=expectations.doc_concentration)
-    asked = Asked(bounds=bounds, sticks=np.zeros(2 * has_sticks))
-    fit_two_level(own, topics, prior, START_SWEEPS, limits, counts, tables, tokens, shares, asked)
+    fit_two_level(own, topics, prior, START_SWEEPS, limits, counts, tables, tokens, shares, bounds)
     statistics = Statistics(
         words=expectations.words,
         counts=(counts,),
@@ -105,7 +103,6 @@ def fit_slots(
         tokens=tokens,
         phase=expectations.phase,
         temperature=expectations.temperature,
-        doc_sticks=asked.sticks,
     )
     return statistics, shares, bounds.sum()
 

@@ -1,4 +1,4 @@
-"""Sums over all counts of λ, and over all documents' sticks, from which concentrations are learned.
+"""Sums over all counts of λ, from which η is learned.
 
 Letters in the bodies: n a count, p the probability that it is above zero.
 """
@@ -8,8 +8,8 @@ import numpy as np
 from stickbreaker.engine.kernels.compiled import njit
 from stickbreaker.engine.kernels.special import digamma
 
-# In tokens. A smaller count is almost surely zero; a stick that fewer tokens reach still follows its prior.
-LEAST_COUNT, LEAST_REACH = 1e-4, 0.01
+# In tokens; a smaller count is almost surely zero.
+LEAST_COUNT = 1e-4
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -46,19 +46,3 @@ def add_word_gains(
                 out_gains[0] += p * (digamma(at) - psi)
                 out_gains[1] += p * (trigamma(at) - slope)
                 out_totals[k] += n
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def add_stick_logs(tokens: np.ndarray, sticks: np.ndarray, out_sticks: np.ndarray) -> None:
-    """Add to out_sticks (2,) the number of sticks that tokens reach, and Σ -E[log(1 - π'_t)] = ψ(a + b) - ψ(b) of them.
-
-    tokens: of each slot (T,); sticks: a and b (2, T), of which the last is not used.
-    """
-    last = tokens.shape[0] - 1
-    reach = float(tokens[last])
-    for t in range(last - 1, -1, -1):
-        reach += tokens[t]
-        if reach >= LEAST_REACH:
-            a, b = float(sticks[0, t]), float(sticks[1, t])
-            out_sticks[0] += 1.0
-            out_sticks[1] += digamma(a + b) - digamma(b)

@@ -12,7 +12,6 @@ import numpy as np
 
 from stickbreaker.engine.kernels.bounds import bound_slots
 from stickbreaker.engine.kernels.compiled import DocumentArrays, njit
-from stickbreaker.engine.kernels.concentrations import add_stick_logs
 from stickbreaker.engine.kernels.counts import DocumentCounts, next_block
 from stickbreaker.engine.kernels.dirichlet import (
     Room,
@@ -49,13 +48,6 @@ class Limits(NamedTuple):
     doc_concentration: float
     is_uniform_start: bool
     num_without_priors: int = 0
-
-
-class Asked(NamedTuple):
-    """Optional outputs, not computed if the array is empty: `bound_slots` of documents (S,), `add_stick_logs` (2,)."""
-
-    bounds: np.ndarray
-    sticks: np.ndarray
 
 
 class Prior(NamedTuple):
@@ -371,13 +363,14 @@ def fit_two_level(
     out_tables: np.ndarray,
     out_tokens: np.ndarray,
     out_shares: np.ndarray,
-    out_asked: Asked,
+    out_bounds: np.ndarray,
 ) -> None:
     """Run the two-level local step on each document.
 
     documents: their words index `topics` (U, K), the topic weights B of the batch's words. Adds Σ_t φ_tk to out_tables
     (K,) and writes θ_k = Σ_t E[π_t] φ_tk to out_shares (S, K). Unless out_counts is empty, writes the tokens
-    Σ_t c_i ζ_it φ_tk to it and adds their sums to out_tokens (K,). Fills the arrays of out_asked that are not empty.
+    Σ_t c_i ζ_it φ_tk to it and adds their sums to out_tokens (K,). Unless out_bounds is empty, writes
+    `bound_slots` of each document to it (S,).
     """
     num_topics = topics.shape[1]
     longest = longest_document(documents)
@@ -392,7 +385,5 @@ def fit_two_level(
         if is_learning:
             block, place = next_block(out_counts, j, own, place)
             write_tokens(slots.phi, slots.tokens, block)
-        if out_asked.sticks.shape[0] > 0:
-            add_stick_logs(slots.totals[0], slots.sticks, out_asked.sticks)
-        if out_asked.bounds.shape[0] > 0:
-            out_asked.bounds[j] = bound_slots(c, slots.phi, slots.tokens, slots.sticks, limits.doc_concentration)
+        if out_bounds.shape[0] > 0:
+            out_bounds[j] = bound_slots(c, slots.phi, slots.tokens, slots.sticks, limits.doc_concentration)

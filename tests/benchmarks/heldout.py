@@ -35,16 +35,14 @@ CHOICES = ((0.6, 64.0), (0.8, 16.0), (0.7, 10.0))
 # Wang 2011 as printed, and as its authors ran it.
 WANG = {"start": "wang", "topic_expectation": "geometric", "duplicates": "keep"}
 WANG_AS_RUN = WANG | {"start": "wang-code"}
-LEARNED = {"concentrations": "learned"}
 OURS = {
     "hdp": ("hdp", {}),
     "hdp-wang, as printed": ("hdp", WANG),
     "hdp-wang, as its authors ran it": ("hdp", WANG_AS_RUN),
     "direct-hdp": ("direct-hdp", {}),
-    "hdp-learned": ("hdp", LEARNED),
-    "direct-hdp-learned": ("direct-hdp", LEARNED),
+    "hdp-fixed": ("hdp", {"concentrations": "fixed"}),
     "lda": ("lda", {}),
-    "lda-learned": ("lda", LEARNED),
+    "lda-learned": ("lda", {"concentrations": "learned"}),
     "lda-asymmetric": ("lda", {"concentrations": "asymmetric"}),
     "lda-warm": ("lda", {"start": "warm", "topic_expectation": "mean"}),
     "lda-mean": ("lda", {"start": "hoffman", "topic_expectation": "mean"}),

@@ -3,7 +3,7 @@
 import re
 from contextlib import suppress
 
-from playwright.sync_api import Locator, Page, TimeoutError, expect
+from playwright.sync_api import Error, Locator, Page, TimeoutError, expect
 
 from tests.patience import limit_ms
 
@@ -161,8 +161,10 @@ class Dashboard:
         axis, place = self.button("dates"), self.button("Show more curves")
         expect(place.or_(axis)).to_be_attached()
         for each in (self.button("Show the curve of held-out words"), place):
-            if each.count():
-                each.scroll_into_view_if_needed()
+            # A place is replaced by its curve, perhaps while it is scrolled to.
+            with suppress(Error):
+                if each.count():
+                    each.scroll_into_view_if_needed()
         expect(axis).to_be_visible()
         self.settle()
 

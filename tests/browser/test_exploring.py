@@ -154,7 +154,8 @@ def test_the_wheel_scrolls_the_page_over_a_plot_and_back_returns_to_the_place(fi
     page = finished.page
     finished.button("Time").click()
     expect(page.get_by_role("heading", name="Topics over time")).to_be_visible()
-    page.mouse.click(800, 500)
+    page.get_by_role("heading", name="Topics over time").click()
+    page.mouse.move(800, 500)
     page.mouse.wheel(0, 400)
     page.wait_for_function(f"() => ({FIND_SCROLLED})(document) === 400")
     document = page.get_by_role("button", name=re.compile("^open: ")).first

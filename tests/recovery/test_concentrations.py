@@ -9,14 +9,13 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy.special import gammaln, psi
+from scipy.special import psi
 
 from stickbreaker.engine import executors
 from stickbreaker.engine.algorithms import lda
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference.concentrations import (
     DocPosterior,
-    learn_corpus_concentration,
     learn_from_tables,
     learn_word_concentration,
 )
@@ -26,7 +25,7 @@ from tests.enumeration import log_dirichlet_multinomial
 pytestmark = pytest.mark.extended
 
 D, K, V, N = 1000, 20, 1000, 300
-DOC, CORPUS, WORD, ERRORS = 2.0, 20.0, 0.02, 4
+DOC, WORD, ERRORS = 2.0, 0.02, 4
 
 pytestmark = pytest.mark.parametrize("seed", range(3))
 
@@ -77,18 +76,6 @@ def test_the_word_concentration_is_estimated_from_known_topics_of_tokens(seed):
         found = learn_word_concentration(word_topics, found)
     error = standard_error(lambda word: log_likelihood(word_topics.T, word * V), WORD)
     assert found == pytest.approx(WORD, abs=ERRORS * error)
-
-
-def test_the_corpus_concentration_is_estimated_from_known_tables_of_topics(seed):
-    rng = np.random.default_rng(seed)
-    on = rng.beta(1.0, CORPUS, 2000)
-    tables = rng.multinomial(20_000, on * np.append(1.0, np.cumprod(1 - on[:-1]))).astype(float)
-    found = 1.0
-    for _ in range(100):
-        found = learn_corpus_concentration(tables, found)
-    number, total = (tables > 0).sum(), tables.sum()
-    error = standard_error(lambda value: number * np.log(value) + gammaln(value) - gammaln(value + total), CORPUS)
-    assert found == pytest.approx(CORPUS, abs=ERRORS * error)
 
 
 def test_lda_with_the_true_topics_learns_the_document_concentration(seed):

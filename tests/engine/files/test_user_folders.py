@@ -27,10 +27,10 @@ PROGRAM = """
 import numpy as np
 from stickbreaker import engine
 from stickbreaker.engine.corpora.library import find_folder
-from stickbreaker.engine.kernels.concentrations import add_stick_logs
+from stickbreaker.engine.kernels.concentrations import add_word_gains
 out = np.zeros(2)
-add_stick_logs(np.array([1.0, 1.0]), np.array([[1.0, 1.0], [2.0, 0.0]]), out)
-print(find_folder(), find_folder(), round(out[1], 9))
+add_word_gains(np.ones((1, 1)), 0.0, 1.0, out, np.zeros(1))
+print(find_folder(), find_folder(), round(out[0], 9))
 """
 
 
@@ -55,12 +55,12 @@ def run_without_home(packages, temporary, home, prefix=()):
 
 
 def check_temporary(printed, warnings, folder):
-    assert printed == [str(folder / "data" / "corpora")] * 2 + ["0.5"]
+    assert printed == [str(folder / "data" / "corpora")] * 2 + ["1.0"]
     assert len(warnings) == 2
     assert str(folder / "kernels") in warnings[0]
     assert "NUMBA_CACHE_DIR" in warnings[0]
     assert "STICKBREAKER_DATA" in warnings[1]
-    assert any(file.suffix == ".nbc" for file in folder.rglob("kernels-*/concentrations.add_stick_logs*"))
+    assert any(file.suffix == ".nbc" for file in folder.rglob("kernels-*/concentrations.add_word_gains*"))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other variables for the home folder")

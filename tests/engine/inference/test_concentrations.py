@@ -1,4 +1,4 @@
-"""Learned concentrations against the maxima of their objectives, which are computed directly from counts."""
+"""Learned concentrations of LDA against the maxima of their objectives, which are computed directly from counts."""
 
 import numpy as np
 import pytest
@@ -11,19 +11,16 @@ from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference.concentrations import (
     DocPosterior,
     draw_log_beta,
-    learn_corpus_concentration,
-    learn_from_sticks,
     learn_from_tables,
     learn_word_concentration,
 )
-from stickbreaker.engine.kernels.concentrations import add_stick_logs
 from stickbreaker.engine.runs.checkpoint import Position, load, save
 from stickbreaker.engine.runs.settings import RunSettings
-from tests.enumeration import log_dirichlet_multinomial, log_sticks
+from tests.enumeration import log_dirichlet_multinomial
 from tests.small_documents import batch_of, documents_of, draw_sparse_counts
 
 D, K, V = 40, 6, 30
-LEARNERS = [("hdp", "learned"), ("direct-hdp", "learned"), ("lda", "learned"), ("lda", "asymmetric")]
+CHOICES = ["learned", "asymmetric"]
 
 
 def draw_doc_counts(seed, shape=0.3):
@@ -85,34 +82,6 @@ def sized(batch, counts):
     return batch._replace(documents=documents)
 
 
-def test_a_document_concentration_learned_from_sticks_converges_to_its_maximum():
-    counts, batch = draw_doc_counts(3)
-    tokens = -np.sort(-counts, axis=1).astype(float)
-
-    def update(posterior):
-        found = np.zeros(2)
-        for own in tokens:
-            after = posterior.total + own[::-1].cumsum()[::-1][1:]
-            add_stick_logs(own, np.vstack([1 + own, np.append(after, 0.0)]), found)
-        return learn_from_sticks(posterior, found, batch, 1.0)
-
-    found = repeat(update, DocPosterior(np.ones(1), 1.0))
-    best = maximise(lambda total: sum(log_sticks(own, total) for own in tokens) + np.log(total) - total)
-    assert found.total == pytest.approx(best, rel=1e-5)
-
-
-def test_a_corpus_concentration_converges_to_the_maximum_for_its_tables():
-    tables = np.array([300.0, 5.0, 80.0, 41.0, 1.0])
-
-    def objective(value):
-        return len(tables) * np.log(value) + gammaln(value) - gammaln(value + tables.sum()) + np.log(value) - value
-
-    for rest in (0, 100):
-        tables_and_noise = np.append(tables, np.zeros(rest)) + 0.3
-        found = repeat(lambda value, given=tables_and_noise: learn_corpus_concentration(given, value, 0.3), 1.0)
-        assert found == pytest.approx(maximise(objective), rel=1e-5)
-
-
 @pytest.mark.parametrize("true", [0.01, 0.3, 5.0])
 def test_a_word_concentration_converges_to_the_maximum_of_its_objective(true):
     rng = np.random.default_rng(4)
@@ -150,10 +119,10 @@ def make_batch(seed):
     return batch_of(documents_of(draw_sparse_counts(seed, D, V)), 3 * D)
 
 
-def run_steps(name, choice, num_steps, state=None, **settings):
+def run_steps(choice, num_steps, state=None, **settings):
     """The algorithm, its config and its state after steps; by default the first step forgets the start."""
-    algorithm = find_algorithm(name)
-    settings = {"start": "wang" if name == "hdp" else "hoffman", "delay": 0.05, "batch_size": 4} | settings
+    algorithm = find_algorithm("lda")
+    settings = {"start": "hoffman", "delay": 0.05, "batch_size": 4} | settings
     config = algorithm.config(max_topics=K, concentrations=choice, **settings)
     state = algorithm.init(config, V, np.random.default_rng(0)) if state is None else state
     for _ in range(num_steps):
@@ -161,43 +130,31 @@ def run_steps(name, choice, num_steps, state=None, **settings):
     return algorithm, config, state
 
 
-@pytest.mark.parametrize(("name", "choice"), LEARNERS)
-def test_learned_concentrations_change_are_used_and_are_resumed_bit_for_bit(name, choice, tmp_path):
-    algorithm, config, state = run_steps(name, choice, 4)
-    fixed = run_steps(name, "fixed", 4)[2].concentrations
+@pytest.mark.parametrize("choice", CHOICES)
+def test_learned_concentrations_change_are_used_and_are_resumed_bit_for_bit(choice, tmp_path):
+    algorithm, config, state = run_steps(choice, 4)
+    fixed = run_steps("fixed", 4)[2].concentrations
     learned = state.concentrations
     assert (fixed.doc.total, fixed.word) == (pytest.approx(1.0), 0.01)
     assert not np.isclose([learned.doc.total, learned.word], [1.0, 0.01], rtol=1e-3).any()
-    assert (learned.corpus != fixed.corpus) == (name != "lda")
     assert (len(np.unique(learned.doc.mean)) == K) == (choice == "asymmetric")
     back = state._replace(concentrations=fixed)
     documents = make_batch(9).documents
     assert not np.array_equal(algorithm.infer(config, state, documents), algorithm.infer(config, back, documents))
     assert not np.array_equal(algorithm.summarize(config, state).topics, algorithm.summarize(config, back).topics)
-    save(tmp_path / "run.npz", Position(name, config, RunSettings(), state, 0, 0.0))
-    resumed = run_steps(name, choice, 2, load(tmp_path / "run.npz").state)[2]
-    expected, found = run_steps(name, choice, 2, state)[2], resumed
+    save(tmp_path / "run.npz", Position("lda", config, RunSettings(), state, 0, 0.0))
+    resumed = run_steps(choice, 2, load(tmp_path / "run.npz").state)[2]
+    expected, found = run_steps(choice, 2, state)[2], resumed
     np.testing.assert_array_equal(expected.topic_counts.dense(), found.topic_counts.dense())
     assert expected.concentrations.doc.shape.tobytes() == found.concentrations.doc.shape.tobytes()
     assert expected.concentrations[1:] == found.concentrations[1:]
 
 
-def test_the_sticks_of_shards_add_up_to_those_of_the_whole():
-    algorithm, config, state = run_steps("hdp", "learned", 2, precision="float64")
-    batch = make_batch(5)
-    expectations = algorithm.expect(config, state, batch)
-    shards = (batch.documents.cut(*span) for span in ((0, 17), (17, D)))
-    parts = [algorithm.local(config, expectations, shard).doc_sticks for shard in shards]
-    whole = algorithm.local(config, expectations, batch.documents).doc_sticks
-    np.testing.assert_allclose(sum(parts), whole, rtol=1e-9)
-    assert 0 < whole[0] <= D * (config.max_slots - 1)
-
-
-@pytest.mark.parametrize(("name", "choice"), LEARNERS)
-def test_concentrations_are_fixed_in_a_warm_up_and_while_a_tenth_of_the_start_remains(name, choice):
+@pytest.mark.parametrize("choice", CHOICES)
+def test_concentrations_are_fixed_in_a_warm_up_and_while_a_tenth_of_the_start_remains(choice):
     for settings in ({"delay": 5.0}, {"start": "warm"}):
-        state = run_steps(name, choice, 1, **settings)[2]
+        state = run_steps(choice, 1, **settings)[2]
         assert state.startup_share > 0.1 or state.phase == "warm-up"
-        first = run_steps(name, choice, 0, **settings)[2].concentrations
+        first = run_steps(choice, 0, **settings)[2].concentrations
         later = state.concentrations
         assert (first.doc.total, first.corpus, first.word) == (later.doc.total, later.corpus, later.word)

@@ -6,12 +6,13 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from stickbreaker.engine import OnlineHDP
+from stickbreaker.engine import OnlineDirectHDP, OnlineHDP
 from stickbreaker.engine.algorithms import hdp
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.executors import step
 from stickbreaker.engine.inference.evidence import (
+    choose_concentrations,
     choose_number,
     find_path,
     follow,
@@ -182,3 +183,55 @@ def test_a_batch_that_would_only_have_judges_is_learned_from():
     for place in range(200):
         batch = batch_of(documents, 200)
         assert set_aside(config, state._replace(documents_read=place), batch) is batch
+
+
+def read_half(seed, **settings):
+    """A config, a state after two passes in which nothing is decided, and documents that were not learned from."""
+    corpus = simulate(seed, 6, 1000)
+    config = resolve(hdp.HDPConfig(max_topics=12, duplicates="keep", **settings), 1000)
+    state = hdp.init(config, 300, np.random.default_rng(0))
+    for _ in range(2):
+        for batch in corpus.batches(config.batch_size):
+            state, _ = step(hdp.ALGORITHM, config, state, batch)
+    return config, state._replace(judges=next(simulate(seed, 6, 1000).batches(100)).documents)
+
+
+def with_concentrations(state, doc, word):
+    known = state.concentrations
+    posterior = known.doc._replace(shape=np.array([doc]), rate=1.0)
+    return state._replace(concentrations=known._replace(doc=posterior, word=word))
+
+
+def test_concentrations_are_those_at_which_neither_half_nor_double_predicts_the_documents_set_aside_better():
+    config, state = read_half(5)
+    split = split_halves(state.judges, np.arange(state.judges.num_documents), 0)
+
+    def score(doc, word):
+        changed = with_concentrations(state, doc, word)
+        return score_documents(config, changed, split, hdp.infer).sum() / state.judges.num_tokens
+
+    for start in (0.01, 10.0):
+        found = choose_concentrations(hdp.infer, config, with_concentrations(state, 1.0, start)).concentrations
+        doc, word = found.doc.total, found.word
+        assert word < 10.0
+        assert score(doc, word) >= score(1.0, start)
+        best = max(score(2 * doc, word), score(doc / 2, word))
+        assert score(doc, word) >= best - 0.001
+        assert np.log2(word / start) == pytest.approx(round(np.log2(word / start)))
+
+
+def test_fixed_concentrations_and_those_without_documents_set_aside_keep_their_values():
+    _, state = read_half(5)
+    fixed = hdp.HDPConfig(max_topics=12, concentrations="fixed")
+    assert choose_concentrations(hdp.infer, fixed, state).concentrations == state.concentrations
+    nobody = state._replace(judges=state.judges.cut(0, 0))
+    learned = hdp.HDPConfig(max_topics=12)
+    assert choose_concentrations(hdp.infer, learned, nobody).concentrations == state.concentrations
+
+
+@pytest.mark.parametrize("name", ["hdp", "direct-hdp"])
+def test_a_run_changes_the_concentrations_of_documents_and_words_but_not_that_of_the_corpus(name):
+    model = OnlineHDP(random_state=0) if name == "hdp" else OnlineDirectHDP(random_state=0)
+    known = model.fit(simulate(6, 5, 1000, doc_length=15)).state_.concentrations
+    assert known.corpus == 1.0
+    assert (known.doc.total, known.word) != (1.0, 0.01)

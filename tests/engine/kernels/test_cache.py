@@ -11,16 +11,16 @@ import pytest
 from stickbreaker import engine
 from stickbreaker.engine.kernels.cache import MAX_VERSIONS, prune_versions
 
-# `add_stick_logs` is in concentrations.py and calls `digamma` of special.py.
+# `add_word_gains` is in concentrations.py and calls `digamma` of special.py.
 PROGRAM = """
 import numpy as np
-from stickbreaker.engine.kernels.concentrations import add_stick_logs
+from stickbreaker.engine.kernels.concentrations import add_word_gains
 out = np.zeros(2)
-add_stick_logs(np.array([1.0, 1.0]), np.array([[1.0, 1.0], [2.0, 0.0]]), out)
-print(out[1], sum(add_stick_logs.stats.cache_hits.values()))
+add_word_gains(np.ones((1, 1)), 0.0, 1.0, out, np.zeros(1))
+print(out[0], sum(add_word_gains.stats.cache_hits.values()))
 """
-# ψ(1 + 2) - ψ(2)
-EXPECTED = 0.5
+# ψ(1 + 1) - ψ(1)
+EXPECTED = 1.0
 
 
 @pytest.fixture
@@ -75,8 +75,8 @@ def test_compiled_code_of_other_programs_in_the_same_folder_is_ignored(copied_ke
     compiled = copied_kernels / "__pycache__"
     compiled.mkdir()
     source = (copied_kernels / "concentrations.py").read_text()
-    line = source[: source.index("def add_stick_logs(")].count("\n")
-    name = f"concentrations.add_stick_logs-{line}.py{sys.version_info.major}{sys.version_info.minor}"
+    line = source[: source.index("def add_word_gains(")].count("\n")
+    name = f"concentrations.add_word_gains-{line}.py{sys.version_info.major}{sys.version_info.minor}"
     for ending in (".nbi", ".1.nbc"):
         (compiled / f"{name}{ending}").write_bytes(b"not compiled code")
     assert run_kernel(copied_kernels) == (pytest.approx(EXPECTED), False)
@@ -89,7 +89,7 @@ def test_compiled_code_goes_to_the_users_cache_folder_if_the_package_folder_is_r
     (copied_kernels / "__pycache__").write_text("")
     assert run_kernel(copied_kernels) == (pytest.approx(EXPECTED), False)
     home = copied_kernels.parents[2] / "home"
-    assert any(file.suffix == ".nbc" for file in home.rglob("kernels-*/concentrations.add_stick_logs*"))
+    assert any(file.suffix == ".nbc" for file in home.rglob("kernels-*/concentrations.add_word_gains*"))
 
 
 def test_the_most_recently_used_versions_are_kept(tmp_path):

@@ -1,9 +1,9 @@
 """Terms of the updates of concentrations against SciPy."""
 
 import numpy as np
-from scipy.special import polygamma, psi
+from scipy.special import polygamma
 
-from stickbreaker.engine.kernels.concentrations import add_stick_logs, add_word_gains, trigamma
+from stickbreaker.engine.kernels.concentrations import add_word_gains, trigamma
 
 
 def test_trigamma_equals_scipy():
@@ -20,10 +20,3 @@ def test_the_gains_of_a_word_concentration_equal_their_equation():
     expected = [(p * (polygamma(m, 0.3 + n / p) - polygamma(m, 0.3))).sum() for m in (0, 1)]
     np.testing.assert_allclose(found, expected, rtol=1e-5)
     np.testing.assert_allclose(totals, np.maximum(counts - 0.1, 0).sum(0), atol=30 * 1e-4)
-
-
-def test_sticks_without_tokens_at_or_after_them_are_left_out():
-    tokens, found = np.array([5.0, 2.0, 0.0, 0.0]), np.zeros(2)
-    sticks = np.array([[6.0, 3.0, 1.0, 1.0], [2.7, 0.7, 0.7, 0.0]])
-    add_stick_logs(tokens, sticks, found)
-    np.testing.assert_allclose(found, [2, psi(8.7) - psi(2.7) + psi(3.7) - psi(0.7)], rtol=1e-9)

@@ -9,7 +9,6 @@ from stickbreaker.engine.kernels.counts import room_for
 from stickbreaker.engine.kernels.dirichlet import Sweeps
 from stickbreaker.engine.kernels.two_level import (
     LOWEST,
-    Asked,
     Limits,
     Prior,
     assign_words,
@@ -24,7 +23,7 @@ from tests.small_documents import documents_of_pairs
 
 K, T, V = 12, 4, 25
 STARTS = ["warm", "wang"]
-SWEEPS, ASKED = Sweeps(10, 0.0, 0.01), Asked(np.empty(0), np.empty(0))
+SWEEPS, NO_BOUNDS = Sweeps(10, 0.0, 0.01), np.empty(0)
 
 
 def limits_of(start, num_iterations=20, tolerance=1e-3):
@@ -58,7 +57,7 @@ def fit(documents, topics, prior, log_beta, limits, sweeps=SWEEPS):
     )
     corpus = Prior(prior, log_beta, np.argsort(-prior, kind="stable"))
     shares = shares.astype(topics.dtype)
-    fit_two_level(documents, topics, corpus, sweeps, limits, counts, tables, tokens, shares, ASKED)
+    fit_two_level(documents, topics, corpus, sweeps, limits, counts, tables, tokens, shares, NO_BOUNDS)
     word_topics = naive.gather_counts([counts], len(topics), num_topics)
     np.testing.assert_allclose(word_topics.sum(0), tokens, rtol=1e-5, atol=1e-5)
     return word_topics, tables, shares
@@ -100,7 +99,7 @@ def test_without_room_for_counts_the_shares_are_the_same():
     )
     corpus = Prior(arrays[1], arrays[2], np.argsort(-arrays[1], kind="stable"))
     counts = room_for(documents, 0, np.float64)
-    fit_two_level(documents, arrays[0], corpus, SWEEPS, limits, counts, tables, tokens, shares, ASKED)
+    fit_two_level(documents, arrays[0], corpus, SWEEPS, limits, counts, tables, tokens, shares, NO_BOUNDS)
     assert not tokens.any()
     np.testing.assert_array_equal(shares, fit(documents, *arrays, limits)[2])
 
