@@ -47,7 +47,8 @@ class OnlineHDP(OnlineTopicModel):
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
-        Number of times that `fit` reads the corpus; None means 1.
+        Number of times that `fit` reads the corpus; None: until documents set aside are predicted no better, at most 10
+        (once if all are kept).
     num_shards : int or None, default=None
         Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at most 8.
     random_state : int or np.random.RandomState or None, default=None
@@ -135,7 +136,8 @@ class OnlineDirectHDP(OnlineTopicModel):
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
-        Number of times that `fit` reads the corpus; None means 1.
+        Number of times that `fit` reads the corpus; None: until documents set aside are predicted no better, at most 10
+        (once if all are kept).
     num_shards : int or None, default=None
         Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at most 8.
     random_state : int or np.random.RandomState or None, default=None
@@ -294,7 +296,8 @@ class OnlineSVIHDP(OnlineTopicModel):
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
-        Number of times that `fit` reads the corpus; None means 1.
+        Number of times that `fit` reads the corpus; None: until documents set aside are predicted no better, at most 10
+        (once if all are kept).
     num_shards : int or None, default=None
         Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at most 8.
     random_state : int or np.random.RandomState or None, default=None

@@ -59,6 +59,9 @@ SPLIT_SEED = 0
 # Imported by name when it is used: the engine does not depend on the page.
 NOTEBOOK = "stickbreaker.app.notebook"
 UNUSED_TOPICS = ("keep", "drop")
+# A fit that is not told how many passes to make reads the corpus at most this number of times.
+MOST_PASSES = 10
+SETTLED = "Read {} times: documents set aside are predicted no better"
 
 
 class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints
@@ -74,6 +77,8 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         The seed, drawn from `random_state`.
     documents_seen_ : int
         The number of documents learned from.
+    n_iter_ : int
+        The number of passes that `fit` has made, the last one perhaps in part.
     corpus_size_ : int
         D, the number of documents of the whole corpus.
     n_features_in_ : int
@@ -81,7 +86,8 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     words_ : tuple of str or None
         The words, if X has them: a Corpus, such as `CorpusVectorizer` returns in a pipeline, or a data frame.
     history_ : pandas.DataFrame
-        The ten most probable words of each topic at some moments, nine in `fit`; columns topic_id, checkpoint,
+        The ten most probable words of each topic at nine moments of `fit`, or of each of its passes if documents set
+        aside decide on their number; columns topic_id, checkpoint,
         documents_seen, date (NaT without dates), share, rank, word, probability. Empty for a model from the page.
     topic_names_ : dict of int to str
         The names that people have given to topics on the page, by id; empty for other models.
@@ -97,6 +103,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     config_: Any
     seed_: int
     documents_seen_: int
+    n_iter_: int
     corpus_size_: int
     n_features_in_: int
     words_: tuple[str, ...] | None
@@ -157,7 +164,11 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         position = load_position(checkpoint) if checkpoint is not None and Path(checkpoint).exists() else None
         if position is not None and self.random_state is None:
             self.seed_ = position.settings.seed
-        settings = RunSettings(passes=self.passes, seed=self.seed_, score_next_batch=False, num_shards=self.num_shards)
+        settings = RunSettings(
+            passes=self.passes, seed=self.seed_, score_next_batch=False, num_shards=self.num_shards
+        )
+        if self._may_settle():
+            settings = replace(settings, passes=MOST_PASSES, num_snapshots=MOST_PASSES * settings.num_snapshots)
         prepared = prepare_training(self.algorithm, self.config_, corpus, settings)
         updates = (
             run(prepared, client=client)
@@ -168,6 +179,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         if position is not None:
             seen = position.documents_seen
             self.state_, self.documents_seen_ = position.state, min(seen, self.corpus_size_)
+            self.n_iter_ = -(-seen // self.corpus_size_)
             # Files of earlier versions have no history.
             self.history_ = self.history_ if (before := read_history(position.notes)) is None else before
         with show_progress(verbose, prepared.documents_total, "documents") as move, closing(updates):
@@ -177,23 +189,33 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     def _learn(
         self, updates: Updates, seen: int, total: int, move: Move, callback: Callable[[Update], object] | None
     ) -> None:
-        """Take all updates of a fit that has read `seen` of `total` documents, until the user interrupts it."""
+        """Take the updates of a fit that has read `seen` of `total` documents, until it settles or is interrupted."""
         try:
-            for update in updates:
+            while not (self._may_settle() and seen and self.state_.has_settled):
+                update = next(updates, None)
+                if update is None:
+                    return
                 seen = update.stepped.documents_seen
                 self._take(update)
-                move(seen, "Learning")
+                move(seen, f"Pass {self.n_iter_}")
                 if callback is not None:
                     callback(update)
+            move(total, SETTLED.format(self.n_iter_))
         except KeyboardInterrupt:
             if not seen:
                 raise
             warnings.warn(f"Interrupted: the model has read {seen:,} of {total:,} documents.", stacklevel=3)
 
+    def _may_settle(self) -> bool:
+        """Whether documents that are set aside decide how often `fit` reads the corpus."""
+        sets_aside = self.algorithm.set_aside is not None and self.config_.duplicates == "merge"
+        return self.passes is None and sets_aside
+
     def _take(self, update: Update) -> None:
         """Take the state of `fit` after a mini-batch, and its checkpoint if there is one."""
         self.state_ = update.state
         self.documents_seen_ = min(update.stepped.documents_seen, self.corpus_size_)
+        self.n_iter_ = -(-update.stepped.documents_seen // self.corpus_size_)
         snapshot, before = update.snapshot, self.history_["documents_seen"]
         # An update that is in the checkpoint has been taken already.
         if snapshot is not None and (before.empty or snapshot.documents_seen > before.iloc[-1]):
@@ -214,7 +236,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         self.seed_ = _draw_seed(self.random_state)
         self.documents_seen_, self.topic_names_ = 0, {}
         self.history_ = empty_history()
-        for name in ("state_", "feature_names_in_"):
+        for name in ("state_", "n_iter_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         corpus = self._read(X, is_new=True)
         names = self._frame_columns()

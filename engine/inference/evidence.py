@@ -92,13 +92,31 @@ def decide(infer: Infer, config: OnlineHDPConfig, before: OnlineHDPState, batch:
     if state.phase == Phase.WARM_UP:
         return state._replace(decided_at=state.rate_spent)
     has_learned = state.startup_share < TOO_MUCH_LEFT and state.judges.num_documents > 0
-    if not has_learned or not _is_due(state, batch):
-        return state
+    if has_learned and _is_due(state, batch):
+        state = _decide_now(infer, config, state, batch)
+    has_ended_pass = state.documents_read % batch.corpus_size == 0 and not batch.is_stream
+    return _note_pass(infer, config, state) if has_learned and has_ended_pass else state
+
+
+def _decide_now(infer: Infer, config: OnlineHDPConfig, state: OnlineHDPState, batch: Batch) -> OnlineHDPState:
     state = leave_out_start(config, state, batch.corpus_size)
     # With too small an η, many topics look worse than few; with fewer topics, another η may be better.
     state = choose_concentrations(infer, config, state)
     state = choose_concentrations(infer, config, choose_number(infer, config, state))
     return state._replace(decided_at=state.rate_spent)
+
+
+def _note_pass(infer: Infer, config: OnlineHDPConfig, state: OnlineHDPState) -> OnlineHDPState:
+    split = split_judges(state)
+    if not len(split.scored):
+        return state
+    score = float(score_documents(config, state, split, infer).sum() / split.num_tokens)
+    return state._replace(pass_score=score, has_settled=score < state.pass_score + NEGLIGIBLE)
+
+
+def split_judges(state: OnlineHDPState) -> Split:
+    """The documents set aside in two halves of their distinct words."""
+    return split_halves(state.judges, np.arange(state.judges.num_documents), 0)
 
 
 def _add_judges(state: OnlineHDPState, batch: Batch) -> Documents:
@@ -146,9 +164,9 @@ def choose_number(infer: Infer, config: OnlineHDPConfig, state: OnlineHDPState) 
     return remove_topics(state, slice_path(path, 0, max(near)), words)
 
 
-def choose_concentrations(infer: Infer, config: OnlineHDPConfig, state: OnlineHDPState) -> OnlineHDPState:
+def choose_concentrations(infer: Infer, config: Any, state: OnlineHDPState) -> OnlineHDPState:
     """The state with η, then α₀, doubled or halved as long as the score of the judges rises by more than a trifle."""
-    split = split_halves(state.judges, np.arange(state.judges.num_documents), 0)
+    split = split_judges(state)
     if config.concentrations == "fixed" or not len(split.scored):
         return state
     judged = narrow(state, np.flatnonzero(state.topic_counts.totals > LEAST_TOKENS))

@@ -200,7 +200,8 @@ class OnlineHDPState(NamedTuple):
     rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase, temperature: those of the last step.
     decided_at: Σρ at the last decision on the number of topics; documents_read: number of documents read so far.
     concentrations: α₀, γ and η; the values of the settings until they are learned.
-    judges: the documents set aside, which decide on the number of topics.
+    judges: the documents set aside, which decide on the number of topics, α₀ and η.
+    pass_score: nats per word of the judges after the last pass; has_settled: whether that pass did not raise it.
     """
 
     topic_counts: DecayedCounts
@@ -215,3 +216,5 @@ class OnlineHDPState(NamedTuple):
     documents_read: int
     concentrations: Concentrations
     judges: Documents = NO_DOCUMENTS
+    pass_score: float = -np.inf
+    has_settled: bool = False

@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 from stickbreaker import engine
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
+from stickbreaker.engine.estimators.model import MOST_PASSES
 from stickbreaker.engine.evaluation.coherence import npmi
 from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.runs import checkpoint
@@ -20,6 +21,7 @@ from stickbreaker.engine.runs.count_check import can_check
 from stickbreaker.engine.runs.prepared import prepare_training
 from stickbreaker.engine.runs.run import run
 from stickbreaker.engine.runs.settings import RunSettings
+from stickbreaker.engine.simulate import simulate_hdp
 from tests.engine.estimators.small_models import ONLINE, bits, make, of_all
 
 
@@ -43,7 +45,7 @@ def test_a_progress_bar_counts_the_documents_of_all_passes(tiny_corpus, capfd):
     make(engine.OnlineLDA).fit(tiny_corpus, verbose=True)
     printed, bar = capfd.readouterr()
     assert printed == ""
-    assert "Learning: 100%" in bar
+    assert "Pass 3: 100%" in bar
     assert "36/36" in bar
 
 
@@ -285,3 +287,41 @@ def test_a_notebook_shows_the_ten_largest_topics_with_their_words_escaped():
     assert set(model.topics_frame()["word"]) >= {"<blink>"}
     assert "<blink>" not in shown
     assert "<caption>" not in clone(model)._repr_html_()
+
+
+def read_until_settled(**given):
+    """A model of an own corpus that has read it until the documents set aside were predicted no better."""
+    truth = np.random.default_rng(2).dirichlet(np.full(200, 0.1), 5)
+    corpus = simulate_hdp(truth, 1000, 40, 1.0, 5.0, np.random.default_rng(3)).corpus
+    return corpus, engine.OnlineHDP(random_state=0, **given)
+
+
+def test_a_fit_reads_the_corpus_until_documents_set_aside_are_predicted_no_better(capfd):
+    corpus, model = read_until_settled()
+    model.fit(corpus, verbose=True)
+    assert 1 < model.n_iter_ < MOST_PASSES
+    assert model.state_.has_settled
+    assert f"Read {model.n_iter_} times: documents set aside are predicted no better" in capfd.readouterr().err
+    assert model.history_["documents_seen"].max() == model.n_iter_ * corpus.num_documents
+    given = read_until_settled(passes=model.n_iter_)[1].fit(corpus)
+    assert bits(given) == bits(model)
+    assert read_until_settled(passes=1)[1].fit(corpus).n_iter_ == 1
+    assert read_until_settled(duplicates="keep")[1].fit(corpus).n_iter_ == 1
+
+
+def test_a_fit_that_has_settled_or_was_interrupted_continues_from_its_checkpoint(tmp_path):
+    corpus, whole = read_until_settled()
+    whole.fit(corpus, checkpoint=tmp_path / "whole.npz")
+    seen = []
+    again = read_until_settled()[1].fit(corpus, checkpoint=tmp_path / "whole.npz", callback=seen.append)
+    assert (bits(again), again.n_iter_, seen) == (bits(whole), whole.n_iter_, [])
+
+    def interrupt(update):
+        if update.stepped.documents_seen > corpus.num_documents:
+            raise KeyboardInterrupt
+
+    with pytest.warns(UserWarning, match="Interrupted"):
+        read_until_settled()[1].fit(corpus, callback=interrupt, checkpoint=tmp_path / "part.npz")
+    part = read_until_settled()[1].fit(corpus, checkpoint=tmp_path / "part.npz")
+    assert (bits(part), part.n_iter_) == (bits(whole), whole.n_iter_)
+    assert_frame_equal(part.history_, whole.history_, check_dtype=False)
