@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         OnlineTopicModel,
         TopicModel,
         load,
+        stability,
     )
 
 __all__ = [
@@ -88,6 +89,7 @@ __all__ = [
     "preview",
     "resolve",
     "run",
+    "stability",
     "store_corpus",
 ]
 

@@ -30,6 +30,7 @@ from stickbreaker.engine.estimators.files import load_model, restore
 from stickbreaker.engine.estimators.follower import Followed, Follower
 from stickbreaker.engine.estimators.model import TopicModel
 from stickbreaker.engine.estimators.online_model import OnlineTopicModel
+from stickbreaker.engine.estimators.stable_topics import stability
 from stickbreaker.engine.estimators.vectorizer import CorpusVectorizer
 from stickbreaker.engine.evaluation.topic_frames import empty_history
 from stickbreaker.engine.runs.checkpoint import Position
@@ -55,6 +56,7 @@ __all__ = [
     "OnlineTopicModel",
     "TopicModel",
     "load",
+    "stability",
 ]
 
 

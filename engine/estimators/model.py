@@ -21,7 +21,7 @@ from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.estimators.counts import Counts, as_corpus, name_columns, refuse_texts
 from stickbreaker.engine.estimators.files import note_history, read_history, save_model
 from stickbreaker.engine.evaluation.archives import write_arrays, write_sheets
-from stickbreaker.engine.evaluation.coherence import OverallQuality, TopicQuality, measure_quality, sum_up
+from stickbreaker.engine.evaluation.coherence import OverallQuality, TopicQuality, has_partner, measure_quality, sum_up
 from stickbreaker.engine.evaluation.held_out import (
     DOCUMENTS_AT_ONCE,
     PartScorer,
@@ -41,6 +41,7 @@ from stickbreaker.engine.evaluation.topic_frames import (
     topics_frame,
     topics_html,
 )
+from stickbreaker.engine.evaluation.topic_space import find_top_words
 from stickbreaker.engine.parallel.clusters import Cluster, connect
 from stickbreaker.engine.progress_bars import Move, show_progress
 from stickbreaker.engine.runs.checkpoint import load as load_position
@@ -490,7 +491,11 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         return np.array([f"topic{topic_id}" for topic_id in self.topic_ids_[self._columns()]], object)
 
     def topics_frame(
-        self, num_words: int = NUM_WORDS, words: Sequence[str] | None = None, label_with: Labeller | None = None
+        self,
+        num_words: int = NUM_WORDS,
+        words: Sequence[str] | None = None,
+        label_with: Labeller | None = None,
+        others: Sequence["TopicModel"] = (),
     ) -> pd.DataFrame:
         """The topics in use as a table, largest first.
 
@@ -502,16 +507,38 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
             The V words, for a model that does not know them: `vectorizer.get_feature_names_out()`.
         label_with : callable, optional
             As in `topic_labels`.
+        others : sequence of TopicModel
+            Other models of the same words, such as fits with another `random_state`.
 
         Returns
         -------
         pandas.DataFrame
-            Columns topic_id, label, share (of the expected tokens, which favour recent text), rank, word, probability.
+            Columns topic_id, label, share (of the expected tokens, which favour recent text), rank, word, probability;
+            with `others` also stability: the share of these models in which the topic comes back (see `stability`).
+
+        Raises
+        ------
+        ValueError
+            If `words` are not the V words, or another model has other words.
         """
         frame = topics_frame(self._summary(), words if self.words_ is None else self.words_, num_words)
         labels = self.topic_labels(words, label_with)
         frame.insert(1, "label", pd.Series([labels[topic_id] for topic_id in frame["topic_id"]], dtype=str))
+        if others:
+            come_back = np.mean([has_partner(self._top_words(), other._top_words_for(self)) for other in others], 0)
+            frame.insert(3, "stability", frame["topic_id"].map(dict(zip(labels, come_back.tolist(), strict=True))))
         return frame
+
+    def _top_words(self) -> np.ndarray:
+        """The ten most probable words (U, 10) of each topic in use, the largest topic first."""
+        summary = self._summary()
+        return find_top_words(summary.topics[rank_topics(summary.expected_tokens)], NUM_WORDS)
+
+    def _top_words_for(self, model: "TopicModel") -> np.ndarray:
+        """The same, for a comparison with a model of the same words."""
+        if (self.n_features_in_, self.words_) != (model.n_features_in_, model.words_):
+            raise ValueError("The models have different words: fit all of them to counts of the same vocabulary.")
+        return self._top_words()
 
     def topic_labels(self, words: Sequence[str] | None = None, label_with: Labeller | None = None) -> dict[int, str]:
         """A readable label of each topic in use: two or three words that distinguish it from the other topics.

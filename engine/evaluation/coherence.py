@@ -207,27 +207,24 @@ def diversity(top_words: ArrayLike) -> float:
     return len(np.unique(words)) / words.size if words.size else float("nan")
 
 
-def stability(ours: np.ndarray, theirs: np.ndarray) -> float:
-    """How similar the topics of two fits are, from the top words (K, N) and (L, N) of each; NaN without topics.
+def has_partner(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+    """Which topics of a fit come back in another one (K,), from the top words (K, N) and (L, N) of each.
 
-    The similarity of two topics is the Jaccard index of their top words. Topics are matched one to one so that the sum
-    of similarities is largest. The stability is that sum divided by the number of topics of the larger fit, so that a
-    topic without a partner counts 0.
+    Topics are matched one to one so that matched topics share as many words as possible. A topic comes back if its
+    partner shares at least half of its words.
 
-    Source: Greene, O'Callaghan & Cunningham 2014, with whole lists instead of their average over depths.
-
-    >>> stability(np.array([[0, 1], [2, 3]]), np.array([[3, 2], [0, 4], [5, 6]])).__round__(4)
-    0.4444
+    >>> has_partner(np.array([[0, 1], [2, 3]]), np.array([[3, 0], [0, 4], [5, 6]]))
+    array([ True,  True])
     """
+    found = np.zeros(len(ours), bool)
     if not len(ours) or not len(theirs):
-        return float("nan")
+        return found
     num_words = 1 + max(int(ours.max()), int(theirs.max()))
     one, other = (_membership(words, num_words) for words in (ours, theirs))
     common = (one @ other.T).toarray()
-    sizes = np.asarray(one.sum(1)).ravel()[:, None] + np.asarray(other.sum(1)).ravel()
-    similarity = common / (sizes - common)
-    rows, columns = linear_sum_assignment(-similarity)
-    return float(similarity[rows, columns].sum() / max(similarity.shape))
+    rows, columns = linear_sum_assignment(-common)
+    found[rows] = 2 * common[rows, columns] >= ours.shape[1]
+    return found
 
 
 def _membership(words: np.ndarray, num_words: int) -> csc_array:
