@@ -50,6 +50,7 @@ RATES_BETWEEN = float(np.log(2.0))
 LEAST_TOKENS, MOST_PARENTS = 1e-3, 6
 
 Infer = Callable[[Any, OnlineHDPState, Documents], np.ndarray]
+Grow = Callable[[], OnlineHDPState | None]
 
 
 def share_of_judges(corpus_size: int) -> float:
@@ -82,8 +83,12 @@ def set_aside(config: OnlineHDPConfig, state: OnlineHDPState, batch: Batch) -> B
     )
 
 
-def decide(infer: Infer, config: OnlineHDPConfig, before: OnlineHDPState, batch: Batch) -> OnlineHDPState:
+def decide(
+    infer: Infer, config: OnlineHDPConfig, before: OnlineHDPState, batch: Batch, grow: Grow = lambda: None
+) -> OnlineHDPState:
     """The state after a step, with the topics, α₀ and η that the documents set aside choose, if a decision is due.
+
+    grow: () -> the state after the same step with candidates, or None; called in streams only, where topics appear.
 
     A decision is due when half of the content of the topics has been replaced since the last one or since the warm-up
     (in a first pass and in streams), at the end of the first pass, and in the middle of each later pass.
@@ -93,16 +98,21 @@ def decide(infer: Infer, config: OnlineHDPConfig, before: OnlineHDPState, batch:
         return state._replace(decided_at=state.rate_spent)
     has_learned = state.startup_share < TOO_MUCH_LEFT and state.judges.num_documents > 0
     if has_learned and _is_due(state, batch):
-        state = _decide_now(infer, config, state, batch)
+        state = _decide_now(infer, config, state, batch, grow)
     has_ended_pass = state.documents_read % batch.corpus_size == 0 and not batch.is_stream
     return _note_pass(infer, config, state) if has_learned and has_ended_pass else state
 
 
-def _decide_now(infer: Infer, config: OnlineHDPConfig, state: OnlineHDPState, batch: Batch) -> OnlineHDPState:
+def _decide_now(
+    infer: Infer, config: OnlineHDPConfig, state: OnlineHDPState, batch: Batch, grow: Grow
+) -> OnlineHDPState:
+    # In the first decision, topics that are not needed are left over.
+    grown = grow() if batch.is_stream and state.startup_share == 0.0 else None
     state = leave_out_start(config, state, batch.corpus_size)
     # With too small an η, many topics look worse than few; with fewer topics, another η may be better.
     state = choose_concentrations(infer, config, state)
-    state = choose_concentrations(infer, config, choose_number(infer, config, state))
+    rivals = [] if grown is None else [grown._replace(judges=state.judges, concentrations=state.concentrations)]
+    state = choose_concentrations(infer, config, choose_number(infer, config, state, *rivals))
     return state._replace(decided_at=state.rate_spent)
 
 
@@ -147,21 +157,25 @@ def leave_out_start(config: OnlineHDPConfig, state: OnlineHDPState, corpus_size:
     )
 
 
-def choose_number(infer: Infer, config: OnlineHDPConfig, state: OnlineHDPState) -> OnlineHDPState:
-    """The state with the fewest topics of the path whose score is negligibly below the best one.
+def choose_number(infer: Infer, config: OnlineHDPConfig, *states: OnlineHDPState) -> OnlineHDPState:
+    """The state with the fewest topics whose score is negligibly below the best one, on the paths from all states.
 
         score of n topics = log p(words of the judges | n topics) + n log γ
 
     The second term is the prior γ^n of n topics (Chinese restaurant process): a higher γ keeps more topics.
     """
-    path = find_path(state.topic_counts)
-    scores = score_path(infer, config, state, path)
-    prior = np.log(state.concentrations.corpus)
-    totals = {number: each.sum() - prior * number for number, each in scores.items()}
-    negligible = NEGLIGIBLE * state.judges.num_tokens
-    near = [number for number, total in totals.items() if total >= max(totals.values()) - negligible]
+    paths = [find_path(state.topic_counts) for state in states]
+    prior, negligible = np.log(states[0].concentrations.corpus), NEGLIGIBLE * states[0].judges.num_tokens
+    points = [
+        (len(path.topics) + 1 - removed, place, removed, score.sum() + prior * (len(path.topics) + 1 - removed))
+        for place, (state, path) in enumerate(zip(states, paths, strict=True))
+        for removed, score in score_path(infer, config, state, path).items()
+    ]
+    best = max(total for *_, total in points)
+    _, place, removed, _ = min(point for point in points if point[-1] >= best - negligible)
+    state, path = states[place], paths[place]
     words = most_frequent_words(state.topic_counts, SHARED_WORDS)
-    return remove_topics(state, slice_path(path, 0, max(near)), words)
+    return remove_topics(state, slice_path(path, 0, removed), words)
 
 
 def choose_concentrations(infer: Infer, config: Any, state: OnlineHDPState) -> OnlineHDPState:

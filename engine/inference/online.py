@@ -5,9 +5,10 @@ import numpy as np
 from stickbreaker.engine.algorithm import Breaking, NoisyStep, Phase, StepInfo, TopicSummary
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import resolved
+from stickbreaker.engine.inference.candidates import Steps, drop_empty, fit_candidates
 from stickbreaker.engine.inference.concentrations import first_concentrations
 from stickbreaker.engine.inference.dirichlet import DocumentExpectations, fit_documents, fit_until_settled
-from stickbreaker.engine.inference.evidence import Infer, decide
+from stickbreaker.engine.inference.evidence import decide
 from stickbreaker.engine.inference.expectations import expected_topics, topic_weights
 from stickbreaker.engine.inference.global_step import (
     Statistics,
@@ -63,24 +64,34 @@ def blend_hdp(
     state: OnlineHDPState,
     statistics: Statistics,
     batch: Batch,
-    infer: Infer,
+    steps: Steps,
 ) -> tuple[OnlineHDPState, StepInfo]:
     """Move λ and the tables towards the batch's estimates; let the documents set aside decide what they decide.
 
     With `topic_expectation="geometric"` the step of λ is a natural gradient of the bound; "mean" is stepwise EM.
 
-    infer: (config, state, documents) -> shares (S, K).
+    steps: those of the algorithm, to fit candidates for topics of a stream and to score documents.
     Source: Wang 2011 Eq. 22-27 with the mini-batch's D/S.
     """
     state = scale_start(config, state, batch.corpus_size)
-    blended, info = blend_topics(_next_rate(config, state, batch), state, statistics, batch)
-    blended = blended._replace(
-        tables=blend_tables(state.tables, statistics.tables, batch, info.learning_rate),
-        documents_read=state.documents_read + batch.num_read,
-    )
+    rate = _next_rate(config, state, batch)
+    blended, info = _blend(rate, state, statistics, batch)
+
+    def grow() -> OnlineHDPState | None:
+        fitted = fit_candidates(steps, config, state, batch)
+        return None if fitted is None else _blend(rate, *fitted, batch)[0]
+
     if config.duplicates == "merge":
-        blended = decide(infer, config, blended, batch)
+        blended = drop_empty(decide(steps.infer, config, blended, batch, grow), len(state.tables))
     return blended, info
+
+
+def _blend(
+    rate: float, state: OnlineHDPState, statistics: Statistics, batch: Batch
+) -> tuple[OnlineHDPState, StepInfo]:
+    blended, info = blend_topics(rate, state, statistics, batch)
+    tables = blend_tables(state.tables, statistics.tables, batch, rate)
+    return blended._replace(tables=tables, documents_read=state.documents_read + batch.num_read), info
 
 
 def preview_hdp(config: OnlineHDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch) -> NoisyStep:

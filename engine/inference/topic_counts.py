@@ -354,6 +354,20 @@ class DecayedCounts:
         np.maximum(held, 0.0, out=held)
         return self._moved(array, self._held, totals=self.scale * held.sum(0, dtype=np.float64))
 
+    def append(self, words: np.ndarray, columns: np.ndarray) -> "DecayedCounts":
+        """These counts followed by further topics, whose λ - η of some words held (U,) are the columns (U, C).
+
+        >>> decayed_counts(np.ones((3, 1))).append(np.array([2]), np.array([[4.0]])).dense().T
+        array([[1., 1., 1.],
+               [0., 0., 4.]])
+        """
+        num_known, nothing = len(self.totals), np.zeros(columns.shape[1])
+        array = np.zeros((len(self._held), num_known + columns.shape[1]), self.precision)
+        array[:, :num_known] = self._read(self._held)
+        array[np.searchsorted(self._held, words), num_known:] = columns / self.scale
+        totals = np.append(self.totals, columns.sum(0, dtype=np.float64))
+        return self._moved(array, self._held, totals=totals, _elsewhere=np.append(self._elsewhere, nothing))
+
     def times(self, factor: float) -> "DecayedCounts":
         """These counts, each times a factor, by which rows are multiplied where they are read or moved."""
         changes = {"totals": self.totals * factor, "_elsewhere": self._elsewhere * factor}

@@ -7,9 +7,9 @@ Every system learns from all documents of the sample and is measured on the same
 Topics of one token or more count; "below zero, counted" is of the fewest topics that cover 99 % of the
 tokens. `tomotopy-lda` has 100 topics, 600 sweeps and priors that it optimises; `tomotopy-hdp` has 600 sweeps from 100
 topics; the other libraries read the corpus ten times, and gensim's HDP once. The JSON file lists each topic with its
-ten words, its share and its NPMI. `hdp, settled` reads until documents set aside are predicted no better. `--beside FILE` adds rows of an earlier run to the tables; with `--systems` and no
-name, nothing is measured. `--check` compares our NPMI with gensim's, of windows as long as the documents, on a
-small corpus.
+ten words, its share and its NPMI. `hdp, settled` reads until documents set aside are predicted no better. `--beside
+FILE` adds rows of an earlier run to the tables; with `--systems` and no name, nothing is measured. `--check`
+compares our NPMI with gensim's, of windows as long as the documents, on a small corpus.
 """
 
 import argparse
