@@ -56,6 +56,8 @@ FALLEN = (
     "scratch."
 )
 
+SETTLED = "Documents set aside are predicted no better after this pass: another pass would change little."
+
 
 def _measure(corpus: engine.Corpus) -> list[int]:
     """The sizes by which a corpus is recognised: documents, words and tokens."""
@@ -211,7 +213,8 @@ class Record:
         if update.snapshot is not None:
             self._take_snapshot(update.snapshot)
         if update.is_last:
-            self._finish(FALLEN if update.stepped.info.has_fallen else "")
+            has_settled = getattr(update.state, "has_settled", False)
+            self._finish(FALLEN if update.stepped.info.has_fallen else SETTLED if has_settled else "")
         self._step_seconds, self._begun_at = self._clock() - self._begun_at, 0.0
 
     def _next_update(self) -> Update:

@@ -1,6 +1,6 @@
 """How many topics the online HDP counts, and which of them are true.
 
-    python -m tests.benchmarks.topic_count [--corpora NAME ...] [--passes P ...] [--seeds N] [--json FILE]
+    python -m tests.benchmarks.topic_count [--corpora NAME ...] [--passes P ...] [--seeds N] [--json FILE] [--constants]
 
 Corpora: "one topic" and "N topics" are simulated, 10,000 documents of 80 words unless stated; "power law": topic k has
 a weight of 1/k; "shared": half of each topic is the words of all; "weak": nine tenths are; "Zipf": words have a Zipf
@@ -11,11 +11,16 @@ total variation of .3; "repeated": as near to a true topic that another topic is
 ten top words are those of a larger topic); "mixed": near no true topic; "echoes": Jensen-Shannon divergence from the
 corpus' word frequencies below .15 nats (real text). "unigram" has the nats of the word frequencies of the training
 documents, plus one per word.
+
+--constants: the same with each constant of the rule (`engine/inference/evidence.py`) at half and at double its value,
+on VARIED after one pass.
 """
 
 import argparse
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -26,6 +31,7 @@ from scipy.special import rel_entr
 from stickbreaker.engine import RunSettings, find_algorithm, load_corpus
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.evaluation.held_out import rank_topics
+from stickbreaker.engine.inference import evidence
 from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.runs.prepared import prepare
 from stickbreaker.engine.runs.run import run
@@ -61,6 +67,22 @@ SIMULATED = {
     "10 topics, weak": Truth(10, shared=0.9),
     "10 topics, 200 documents": Truth(10, documents=200),
 }
+# Half and double; of LEFT, half and double the part that is removed.
+CONSTANTS = {
+    "SMALL_SHARE": (0.05, 0.2),
+    "ENOUGH_JUDGES": (50, 200),
+    "SHARE": (0.025, 0.1),
+    "MOST_JUDGES": (512, 2048),
+    "LEFT": (0.95, 0.8),
+    "FIRST_JUDGES": (32, 128),
+    "CLEARLY_WORSE": (1.0, 4.0),
+    "NEGLIGIBLE": (0.0005, 0.002),
+    "COMPARED_WORDS": (2048, 8192),
+    "SHARED_WORDS": (2**14, 2**16),
+    "RATES_BETWEEN": (0.35, 1.39),
+    "MOST_PARENTS": (3, 12),
+}
+VARIED = ("60 topics", "10 topics, 200 documents", "null of state-of-the-union", "state-of-the-union")
 REAL = ("state-of-the-union", "rfc")
 NULLS = tuple(f"null of {name}" for name in REAL)
 CORPORA = (*SIMULATED, *NULLS, *REAL)
@@ -195,14 +217,35 @@ def list_runs(corpora):
     return runs
 
 
+def vary(seeds):
+    """Rows of VARIED with each constant changed, means over seeds; the first row has none changed."""
+    changes = [("", ""), *((name, value) for name, values in CONSTANTS.items() for value in values)]
+    rows = []
+    for name, value in changes:
+        row = {"constant": name, "value": value}
+        for corpus in VARIED:
+            with patch.object(evidence, name, value) if name else nullcontext():
+                found = pd.DataFrame([row for seed in range(seeds) for row in measure(corpus, seed, (1,))])
+            row[f"{corpus}: counted"] = found["counted"].mean().round(1)
+            row[f"{corpus}: nats"] = found["nats"].mean().round(4)
+        rows.append(row)
+    return rows
+
+
 def main():
     """Read the command line, measure, print, and write JSON where asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=CORPORA)
     parser.add_argument("--passes", nargs="+", type=int, default=(1, 3))
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--constants", action="store_true", help="vary the constants of the rule")
     parser.add_argument("--json")
     arguments = parser.parse_args()
+    if arguments.constants:
+        rows = vary(arguments.seeds)
+        print(to_markdown(pd.DataFrame(rows)))
+        write_json(arguments.json, rows)
+        return
     runs = list_runs(arguments.corpora)
     rows = [
         row

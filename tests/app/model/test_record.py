@@ -8,7 +8,7 @@ from stickbreaker import engine
 from stickbreaker.app.export.tables import write_model
 from stickbreaker.app.frames.life_frames import summarize_life
 from stickbreaker.app.model.reading import Reader
-from stickbreaker.app.model.record import FALLEN, Record
+from stickbreaker.app.model.record import FALLEN, SETTLED, Record
 from stickbreaker.engine import executors
 from tests.app.small_runs import HDP, small_corpus, small_spec
 
@@ -71,3 +71,17 @@ def test_a_run_that_ends_because_its_bound_would_fall_says_so(ending, message):
     record.open(small_corpus(), engine.prepare(spec.algorithm, spec.config, small_corpus(), spec.settings))
     record.advance()
     assert (record.status, record.message) == ("finished", message)
+
+
+@pytest.mark.parametrize("has_settled", [True, False])
+def test_a_run_whose_last_pass_changed_little_says_that_another_would_too(has_settled):
+    def settle(config, state, statistics, batch):
+        state, info = HDP.blend(config, state, statistics, batch)
+        return state._replace(has_settled=has_settled), info
+
+    spec = replace(small_spec(), algorithm=replace(HDP, blend=settle))
+    record = Record(spec, 1, lambda: 0.0)
+    record.open(small_corpus(), engine.prepare(spec.algorithm, spec.config, small_corpus(), spec.settings))
+    while record.status != "finished":
+        record.advance()
+    assert record.message == (SETTLED if has_settled else "")
