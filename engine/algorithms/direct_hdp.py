@@ -86,7 +86,7 @@ def blend(
     config: DirectHDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch
 ) -> tuple[OnlineHDPState, StepInfo]:
     """Step of λ, and of the tables towards those of the corpus, from statistics of the whole batch."""
-    return blend_hdp(config, state, statistics, batch, Steps(expect, local, infer))
+    return blend_hdp(config, state, statistics, batch, Steps(expect=expect, local=local, infer=infer))
 
 
 def infer(config: DirectHDPConfig, state: OnlineHDPState, documents: Documents) -> np.ndarray:

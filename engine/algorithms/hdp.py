@@ -133,7 +133,7 @@ def blend(
     config: HDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch
 ) -> tuple[OnlineHDPState, StepInfo]:
     """Step of λ and the tables, Eq. 22-27 with the mini-batch's D/S, from statistics of the whole batch."""
-    return blend_hdp(config, state, statistics, batch, Steps(expect, local, infer))
+    return blend_hdp(config, state, statistics, batch, Steps(expect=expect, local=local, infer=infer))
 
 
 def infer(config: HDPConfig, state: OnlineHDPState, documents: Documents) -> np.ndarray:

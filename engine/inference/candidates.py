@@ -94,7 +94,13 @@ def _pick_documents(
     """Counts (U, C) of documents drawn from those whose words the topics predict least better than word frequencies."""
     places, rows = np.searchsorted(state.topic_counts.held, documents.words), documents.rows()
     frequencies = np.bincount(places, documents.counts) / documents.num_tokens
-    whole = Split(documents, rows, documents.words, documents.counts, np.arange(documents.num_documents))
+    whole = Split(
+        observed=documents,
+        rows=rows,
+        words=documents.words,
+        counts=documents.counts,
+        scored=np.arange(documents.num_documents),
+    )
     gains = score_documents(config, state, whole, steps.infer)
     gains -= np.bincount(rows, documents.counts * np.log(frequencies[places]), documents.num_documents)
     order = np.argsort(gains / np.maximum(documents.sizes(), 1), kind="stable")
