@@ -48,7 +48,7 @@ class OnlineHDP(OnlineTopicModel):
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
         Number of times that `fit` reads the corpus; None: until documents set aside are predicted no better, at most 10
-        (once if all are kept).
+        times; once if all topics are kept or there are over 200,000 documents.
     num_shards : int or None, default=None
         Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at most 8.
     random_state : int or np.random.RandomState or None, default=None
@@ -137,7 +137,7 @@ class OnlineDirectHDP(OnlineTopicModel):
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
         Number of times that `fit` reads the corpus; None: until documents set aside are predicted no better, at most 10
-        (once if all are kept).
+        times; once if all topics are kept or there are over 200,000 documents.
     num_shards : int or None, default=None
         Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at most 8.
     random_state : int or np.random.RandomState or None, default=None
@@ -297,7 +297,7 @@ class OnlineSVIHDP(OnlineTopicModel):
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
         Number of times that `fit` reads the corpus; None: until documents set aside are predicted no better, at most 10
-        (once if all are kept).
+        times; once if all topics are kept or there are over 200,000 documents.
     num_shards : int or None, default=None
         Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at most 8.
     random_state : int or np.random.RandomState or None, default=None

@@ -62,6 +62,8 @@ NOTEBOOK = "stickbreaker.app.notebook"
 UNUSED_TOPICS = ("keep", "drop")
 # A fit that is not told how many passes to make reads the corpus at most this number of times.
 MOST_PASSES = 10
+# A larger corpus is read once: a pass has enough steps and takes long.
+MOST_REREAD = 200_000
 SETTLED = "Read {} times: documents set aside are predicted no better"
 
 
@@ -210,7 +212,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     def _may_settle(self) -> bool:
         """Whether documents that are set aside decide how often `fit` reads the corpus."""
         sets_aside = self.algorithm.set_aside is not None and self.config_.duplicates == "merge"
-        return self.passes is None and sets_aside
+        return self.passes is None and sets_aside and self.corpus_size_ <= MOST_REREAD
 
     def _take(self, update: Update) -> None:
         """Take the state of `fit` after a mini-batch, and its checkpoint if there is one."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from stickbreaker.engine.algorithm import Algorithm, Reads
 from stickbreaker.engine.algorithms import REGISTRY
-from stickbreaker.engine.estimators.model import MOST_PASSES, UNUSED_TOPICS
+from stickbreaker.engine.estimators.model import MOST_PASSES, MOST_REREAD, UNUSED_TOPICS
 
 TARGET = Path(__file__).with_name("classes.py")
 LINE_LENGTH = 120
@@ -69,7 +69,8 @@ def list_parameters(algorithm: Algorithm) -> list[Parameter]:
     if algorithm.set_aside is None:
         passes += f" means {algorithm.passes}."
     else:
-        passes += f": until documents set aside are predicted no better, at most {MOST_PASSES} (once if all are kept)."
+        passes += f": until documents set aside are predicted no better, at most {MOST_PASSES} times; once if all"
+        passes += f" topics are kept or there are over {MOST_REREAD:,} documents."
     seed = "Seed of the start and of all draws; None draws a new seed for each fit."
     unused = "drop: `transform` leaves out the topics that are not in use."
     shards = Parameter(

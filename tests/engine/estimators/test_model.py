@@ -309,6 +309,12 @@ def test_a_fit_reads_the_corpus_until_documents_set_aside_are_predicted_no_bette
     assert read_until_settled(duplicates="keep")[1].fit(corpus).n_iter_ == 1
 
 
+def test_a_large_corpus_is_read_once(monkeypatch):
+    monkeypatch.setattr("stickbreaker.engine.estimators.model.MOST_REREAD", 999)
+    corpus, model = read_until_settled()
+    assert model.fit(corpus).n_iter_ == 1
+
+
 def test_a_fit_that_has_settled_or_was_interrupted_continues_from_its_checkpoint(tmp_path):
     corpus, whole = read_until_settled()
     whole.fit(corpus, checkpoint=tmp_path / "whole.npz")
