@@ -4,6 +4,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from panel.io.state import set_curdoc
+
 
 def call_on_loop(document: Any, act: Callable[[], None]) -> None:
     """Call `act` later, with the lock of the document and on the loop of the server; from any thread.
@@ -13,7 +15,8 @@ def call_on_loop(document: Any, act: Callable[[], None]) -> None:
     """
 
     async def answer() -> None:
-        act()
+        with set_curdoc(document):
+            act()
 
     document.add_next_tick_callback(answer)
 

@@ -62,6 +62,11 @@ LOOK = f"""() => {{ {FOCUSED}
   return [place, focused.tagName, place < 0 || window.describe_look(focused) !== window.looks[place],
     group ? group.querySelectorAll("button").length : 1]
 }}"""
+IS_IN_DIALOG = """() => {
+  let focused = document.activeElement
+  while (focused?.shadowRoot?.activeElement) { focused = focused.shadowRoot.activeElement }
+  return Boolean(focused?.closest("[class*=MuiDialog]"))
+}"""
 NAME_FOCUSED = f"""() => {{ {FOCUSED}
   return focused.getAttribute("aria-label") || focused.innerText || focused.outerHTML.slice(0, 90) }}"""
 
@@ -156,6 +161,8 @@ def act_by_keys(dashboard):
     bring = dashboard.button("Bring your own text")
     bring.press("Enter")
     expect(page.get_by_role("dialog").get_by_role("button", name="Choose files")).to_be_visible()
+    # A dialog takes the focus a moment after it is drawn.
+    page.wait_for_function(IS_IN_DIALOG)
     keys.press("Tab")
     assert page.evaluate(NAME_FOCUSED) == "close"
     keys.press("Escape")
