@@ -179,7 +179,7 @@ def choose_number(infer: Infer, config: OnlineHDPConfig, *states: OnlineHDPState
 
 
 def choose_concentrations(infer: Infer, config: Any, state: OnlineHDPState) -> OnlineHDPState:
-    """The state with η, then α₀, doubled or halved as long as the score of the judges rises by more than a trifle."""
+    """The state with η, then α₀, doubled or halved as long as the score of the judges rises by NEGLIGIBLE."""
     split = split_judges(state)
     if config.concentrations == "fixed" or not len(split.scored):
         return state

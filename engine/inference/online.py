@@ -66,7 +66,7 @@ def blend_hdp(
     batch: Batch,
     steps: Steps,
 ) -> tuple[OnlineHDPState, StepInfo]:
-    """Move λ and the tables towards the batch's estimates; let the documents set aside decide what they decide.
+    """Move λ and the tables towards the batch's estimates; documents set aside then decide on topics, α₀ and η.
 
     With `topic_expectation="geometric"` the step of λ is a natural gradient of the bound; "mean" is stepwise EM.
 

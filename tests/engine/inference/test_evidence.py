@@ -224,9 +224,9 @@ def test_fixed_concentrations_and_those_without_documents_set_aside_keep_their_v
     _, state = read_half(5)
     fixed = hdp.HDPConfig(max_topics=12, concentrations="fixed")
     assert choose_concentrations(hdp.infer, fixed, state).concentrations == state.concentrations
-    nobody = state._replace(judges=state.judges.cut(0, 0))
+    without = state._replace(judges=state.judges.cut(0, 0))
     learned = hdp.HDPConfig(max_topics=12)
-    assert choose_concentrations(hdp.infer, learned, nobody).concentrations == state.concentrations
+    assert choose_concentrations(hdp.infer, learned, without).concentrations == state.concentrations
 
 
 @pytest.mark.parametrize("name", ["hdp", "direct-hdp"])
