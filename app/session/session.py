@@ -316,7 +316,7 @@ class Session:
                 self.selection.leave_run(before[0].corpus_name == progress.corpus_name, has_same_topics)
             if has_moved:
                 settings = self.watched_settings if self.is_watching else self.controls
-                for view in (self.header, settings, self.player):
+                for view in (settings, self.player):
                     self._attempt(view.update, progress, earlier)
                 self._draw_rates()
             self.header.show_fault(fault)
@@ -324,6 +324,8 @@ class Session:
             self._attempt(self.classroom.look)
             self._update_page(has_moved)
             self.address.write()
+            # Bokeh may send each change as a message of its own: the state of the run is the last of them.
+            self._attempt(self.header.update, progress, self.moment())
             if progress.status == "failed" and (before is None or before[0].status != "failed"):
                 self.notify(f"The engine has stopped: {progress.message}")
 
@@ -336,6 +338,8 @@ class Session:
         with pn.io.hold(self.document):
             self._update_page()
             self._draw_rates()
+            if self._run is not None:
+                self._attempt(self.header.update, self._run.runner.progress, self.moment())
 
     def _draw_rates(self) -> None:
         """Show the learning rates until the selected moment, next to the settings that a watcher does not have."""
@@ -352,7 +356,6 @@ class Session:
     def _update_page(self, has_moved: bool = True) -> None:
         """Show changes on the open page; has_moved: whether the run or the earlier runs have changed."""
         if self._run is not None:
-            self._attempt(self.header.show_moment, self.moment())
             self._attempt(self.names_note.update, self._run.runner.progress, self.tabs.value in (LIVE, TOPICS))
         if self.tabs.value not in READING_PAGES:
             self._drop_earlier_topic()

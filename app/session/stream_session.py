@@ -87,12 +87,12 @@ class StreamSession:
             return
         self._shown = progress
         with pn.io.hold(self._document):
-            for draw in (self._draw_bar, self.summary.update, self.table.update, self.now.update, self.facts.update):
+            views = (self.summary, self.table, self.now, self.facts, self.curves)
+            for draw in (*(view.update for view in views), self._draw_bar):
                 self._attempt(draw, progress)
-            self._attempt(self.curves.update, progress)
 
     def _draw_bar(self, progress: Progress) -> None:
-        self.bar.param.update(**describe_progress(progress))
+        self.bar.show(describe_progress(progress))
 
     def _attempt(self, draw: Callable[[Progress], None], progress: Progress) -> None:
         """Let a view draw; an error does not stop the other views."""

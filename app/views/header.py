@@ -39,6 +39,7 @@ STATES = {
     "finished": "Finished",
     "failed": "Failed",
 }
+STATE = ("color", "status", "state")
 FOLLOWING = "Following"
 READ = {"running": "now at", REPLAYED: "replay at"}
 FEW_DOCUMENTS = "Too few documents: {:,}. Use at least 100, for example a CSV with one paragraph per row."
@@ -99,6 +100,11 @@ class StatusBar(PlainScript):
 
     _esm = Path(__file__).with_name("status_bar.js").read_text()
     _stylesheets = [Path(__file__).with_name("status_bar.css").read_text()]
+
+    def show(self, texts: dict[str, Any]) -> None:
+        """Show texts, the state last: a page that shows a state shows everything that led to it."""
+        self.param.update(**{name: text for name, text in texts.items() if name not in STATE})
+        self.param.update(**{name: texts[name] for name in STATE})
 
 
 @dataclass(frozen=True)
@@ -179,11 +185,12 @@ class Header(pn.viewable.Viewer):
         """Show the buttons; a watcher has none."""
         fill_if_shown(self.buttons, self._parts, may_act)
 
-    def update(self, progress: Progress, earlier: tuple[Progress, ...] = ()) -> None:
-        """Show a progress; only changes are sent."""
-        described = describe_progress(progress)
-        self._note = described["note"]
-        self.bar.param.update(**described | {"note": self._join_notes()})
+    def update(self, progress: Progress, moment: Progress | None = None) -> None:
+        """Show a progress; only changes are sent.
+
+        moment: whose phase, date and documents are shown while the user replays the run; None: the run as it is now.
+        """
+        self._note = _describe_note(progress)
         if progress.work != self.bar.work:
             seconds = time.perf_counter() - progress.begun_at if progress.work else 0.0
             self.bar.param.update(work=progress.work, work_seconds=seconds)
@@ -193,6 +200,7 @@ class Header(pn.viewable.Viewer):
         self.run.param.update(label=label, icon=icon)
         self.step.disabled = is_over
         self.extend.visible = progress.status == "finished"
+        self.bar.show(describe_progress(progress, moment) | {"note": self._join_notes()})
 
     def show_fault(self, fault: str) -> None:
         """Show that the run could not be saved, until it is; fault: a sentence, or empty."""
@@ -201,12 +209,6 @@ class Header(pn.viewable.Viewer):
 
     def _join_notes(self) -> str:
         return f"{self._note} {self._fault}".strip()
-
-    def show_moment(self, moment: Progress) -> None:
-        """Show the phase, date and documents of a moment: those of the run as it is now unless the user replays it."""
-        self.bar.param.update(
-            phase=_describe_phase(moment), reading=_describe_date(moment), documents=_describe_documents(moment)
-        )
 
     def show_pace(self, seconds_per_batch: float | None) -> None:
         """Show the pace of the run."""
@@ -224,8 +226,12 @@ def _fit_phones(width: int) -> dict[str, Any]:
     return {"width": f"{width}px", PHONE: ICON_ALONE}
 
 
-def describe_progress(progress: Progress) -> dict[str, Any]:
-    """Return the texts of the status bar."""
+def describe_progress(progress: Progress, moment: Progress | None = None) -> dict[str, Any]:
+    """Return the texts of the status bar.
+
+    moment: whose phase, date and documents they are.
+    """
+    moment = moment or progress
     share = progress.compile_share if progress.status == "compiling" else progress.share_done
     stream = progress.stream
     if stream is not None and progress.status != "compiling":
@@ -234,11 +240,11 @@ def describe_progress(progress: Progress) -> dict[str, Any]:
         "status": progress.status,
         "color": STATUS_COLORS[progress.status],
         "state": FOLLOWING if stream and progress.status == "running" else STATES.get(progress.status, progress.status),
-        "phase": _describe_phase(progress),
-        "phase_help": PHASE_HELP.get(progress.phase, ""),
+        "phase": _describe_phase(moment),
+        "phase_help": PHASE_HELP.get(moment.phase, ""),
         "corpus": title_corpus(progress.corpus_name),
-        "reading": _describe_date(progress),
-        "documents": _describe_documents(progress),
+        "reading": _describe_date(moment),
+        "documents": _describe_documents(moment),
         "speed": f"{progress.documents_per_second:,.0f} a second" if progress.documents_per_second else "",
         "share": round(share, 4),
         "share_label": "Documents of the next mini-batch" if stream else "Documents seen",

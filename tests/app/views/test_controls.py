@@ -5,6 +5,7 @@ import numpy as np
 import panel as pn
 import param
 import pytest
+from bokeh.document import Document
 
 from stickbreaker.app.model.presets import COMPLETE_PRESETS, PRESETS
 from stickbreaker.app.model.progress import Progress
@@ -265,16 +266,26 @@ def test_the_status_bar_says_how_far_the_stream_is():
 def test_a_replay_shows_the_date_and_the_documents_of_its_moment(header):
     run = progress_of(small_config(), status="finished", phase="two-level", documents_seen=90, documents_total=90)
     run = dataclasses.replace(run, date=np.datetime64("2021", "Y"))
-    header.update(run)
     moment = dataclasses.replace(run, status=REPLAYED, documents_seen=40, date=np.datetime64("1863", "Y"))
-    header.show_moment(moment)
+    header.update(run, moment)
     assert (header.bar.state, header.bar.reading, header.bar.documents) == (
         "Finished",
         "replay at 1863",
         "40 of 90 documents",
     )
-    header.show_moment(run)
+    header.update(run)
     assert (header.bar.reading, header.bar.documents) == ("read up to 2021", "90 of 90 documents")
+
+
+def test_a_page_that_shows_a_state_shows_everything_that_led_to_it(header):
+    running = progress_of(small_config(), status="running", documents_seen=30, documents_total=90)
+    header.update(running)
+    document, sent = Document(), []
+    document.add_root(header.bar.get_root(document))
+    document.on_change(lambda event: sent.append(event.attr))
+    header.update(dataclasses.replace(running, status="paused", documents_seen=60))
+    assert {"documents", "share"} < set(sent)
+    assert set(sent[-3:]) == {"color", "status", "state"}
 
 
 def test_the_warm_up_is_shown_and_explained_with_its_temperature():
