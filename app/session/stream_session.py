@@ -92,7 +92,7 @@ class StreamSession:
                 self._attempt(draw, progress)
 
     def _draw_bar(self, progress: Progress) -> None:
-        self.bar.show(describe_progress(progress))
+        self.bar.write(describe_progress(progress))
 
     def _attempt(self, draw: Callable[[Progress], None], progress: Progress) -> None:
         """Let a view draw; an error does not stop the other views."""

@@ -101,7 +101,7 @@ class StatusBar(PlainScript):
     _esm = Path(__file__).with_name("status_bar.js").read_text()
     _stylesheets = [Path(__file__).with_name("status_bar.css").read_text()]
 
-    def show(self, texts: dict[str, Any]) -> None:
+    def write(self, texts: dict[str, Any]) -> None:
         """Show texts, the state last: a page that shows a state shows everything that led to it."""
         self.param.update(**{name: text for name, text in texts.items() if name not in STATE})
         self.param.update(**{name: texts[name] for name in STATE})
@@ -200,7 +200,7 @@ class Header(pn.viewable.Viewer):
         self.run.param.update(label=label, icon=icon)
         self.step.disabled = is_over
         self.extend.visible = progress.status == "finished"
-        self.bar.show(describe_progress(progress, moment) | {"note": self._join_notes()})
+        self.bar.write(describe_progress(progress, moment) | {"note": self._join_notes()})
 
     def show_fault(self, fault: str) -> None:
         """Show that the run could not be saved, until it is; fault: a sentence, or empty."""
