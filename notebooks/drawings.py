@@ -5,15 +5,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from bokeh.layouts import row
+from bokeh.layouts import column, row
 from bokeh.models import (
     BasicTicker,
+    Column,
     ColumnDataSource,
     FixedTicker,
     Legend,
     LegendItem,
     NumeralTickFormatter,
     Range1d,
+    Row,
     Whisker,
 )
 from bokeh.palettes import Colorblind
@@ -26,6 +28,7 @@ MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle")
 TITLE, LABEL, TICK = "15px", "14px", "13px"
 # A level line: what models of word frequencies alone reach.
 WORDS = "word frequencies"
+TOPICS = "topics in use"
 KEPT_COLOR, DROPPED_COLOR = "#111111", "#8a8a8a"
 LINE_HEIGHT = 27
 # Lines with at most this number of points have a marker at each point.
@@ -48,38 +51,53 @@ class Axes(NamedTuple):
     has_log_y: bool = False
 
 
-def draw_panels(frame: pd.DataFrame, axes: Axes, height: int = 400, width: int = 330) -> Any:
+def draw_above_topics(
+    scores: pd.DataFrame, topics: pd.DataFrame, axes: Axes, height: int = 400, width: int = 330
+) -> Any:
+    """Draw panels of scores, and below each one the number of topics in use, with the columns of `draw_panels`."""
+    counted = axes._replace(y_label=TOPICS, y_format="0", has_log_y=False)
+    below = draw_panels(topics, counted, 240, width, has_legend=False)
+    return column(draw_panels(scores, axes, height, width), below, spacing=0)
+
+
+def measure(drawn: Any) -> tuple[int, int]:
+    """Return the width and the height of a figure, or of rows and columns of figures, in pixels."""
+    if not isinstance(drawn, Row | Column):
+        return drawn.width, drawn.height
+    widths, heights = zip(*map(measure, drawn.children), strict=True)
+    return (sum(widths), max(heights)) if isinstance(drawn, Row) else (max(widths), sum(heights))
+
+
+def draw_panels(
+    frame: pd.DataFrame, axes: Axes, height: int = 400, width: int = 330, has_legend: bool = True
+) -> Any:
     """Draw panels next to each other with one y range, and one legend on the right.
 
     frame: columns panel (its title), line, x, y, and deviation where there are error bars. Colours follow the order in
-    which the lines first appear.
+    which the lines first appear. A y axis with the format "0" shows counts and starts at 0.
     """
     lines, panels = list(dict.fromkeys(frame["line"])), list(dict.fromkeys(frame["panel"]))
     y_range = _around(frame, axes)
     figures = []
     for place, panel in enumerate(panels):
         own, is_last = frame[frame["panel"] == panel], place == len(panels) - 1
-        margin = (0 if place else 20) + (_legend_width(lines) if is_last else 0)
+        margin = (0 if place else 20) + (_legend_width(lines) if is_last and has_legend else 0)
         named = axes if not place else axes._replace(y_label="")
         drawn = _draw_panel(own, named, lines, (width + margin, height), y_range)
         drawn.title.text = panel
-        if is_last:
+        if is_last and has_legend:
             _add_legend(drawn, lines, _has_dots(frame))
         figures.append(drawn)
     return row(*figures, spacing=0)
 
 
 def draw_unlike_panels(parts: Sequence[tuple[pd.DataFrame, Axes]], height: int = 400, width: int = 350) -> Any:
-    """Draw panels that have different axes; each frame is one panel, with the columns of `draw_panels`.
-
-    A y axis with the format "0" shows counts and starts at 0.
-    """
+    """Draw panels that have different axes; each frame is one panel, with the columns of `draw_panels`."""
     lines = list(dict.fromkeys(line for frame, _ in parts for line in frame["line"]))
     figures = []
     for place, (frame, axes) in enumerate(parts):
         extra = _legend_width(lines) if place == len(parts) - 1 else 0
-        y = (0.0, 1.08 * _ends(frame)[1]) if axes.y_format == "0" else _around(frame, axes)
-        drawn = _draw_panel(frame, axes, lines, (width + extra, height), y)
+        drawn = _draw_panel(frame, axes, lines, (width + extra, height), _around(frame, axes))
         drawn.title.text = frame["panel"].iloc[0]
         figures.append(drawn)
     _add_legend(figures[-1], lines, any(_has_dots(frame) for frame, _ in parts))
@@ -100,6 +118,8 @@ def _ends(frame: pd.DataFrame) -> tuple[float, float]:
 def _around(frame: pd.DataFrame, axes: Axes) -> tuple[float, float]:
     """Return a range slightly larger than that of the values."""
     low, high = _ends(frame)
+    if axes.y_format == "0":
+        return 0.0, 1.08 * high
     if axes.has_log_y:
         return low / 1.1, high * 1.1
     room = 0.06 * (high - low) or 0.5

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from notebooks.drawings import Axes, draw_panels, draw_unlike_panels, draw_word_lists
+from notebooks.drawings import TOPICS, Axes, draw_above_topics, draw_panels, draw_unlike_panels, draw_word_lists
 from notebooks.figure_runs import SPEECHES, Followed, Setup, average, curves, last_scores, read
 from stickbreaker import engine
 from stickbreaker.app.frames.progress_frames import NUM_TOP_WORDS, default_topics, table_frame
@@ -39,6 +39,8 @@ DOCUMENTS = "documents read, all passes"
 # Teh 2007 sec. 4: β of all words, the α of LDA in all, and the sweeps of variational systems and of samplers here.
 WORD_TOTAL, TEH_LDA, SWEEPS, SAMPLER_SWEEPS = 100.0, {"doc_concentration": 0.1}, 40, 200
 TEH_DOCUMENTS = 500
+# Passages of RFCs in figures of many runs, of which the printed systems take a minute each.
+MANY = 20_000
 # A smaller corpus than State of the Union, as PNAS is smaller than Nature, with the paper's 39 mini-batches a pass.
 SMALLER = {"corpus": "rfc", "num_documents": 800}
 SMALLER_SIZE = 18
@@ -80,10 +82,18 @@ def online_lines(batch_size: int, passes: int, read_from: Mapping[str, Any]) -> 
 
 def draw_over_time(setup: Setup, lines: Mapping[str, Followed], title: str) -> tuple[pd.DataFrame, Any]:
     """Draw `tokens_90_10` by the fold-in over seconds of learning."""
-    frame = average(setup.follow(lines), ["step"], "seconds", "nats").assign(panel=title)
-    first = next(iter(lines.values()))
+    followed, first = setup.follow(lines), next(iter(lines.values()))
+    frame, topics = (average(followed, ["step"], "seconds", y).assign(panel=title) for y in ("nats", "num_topics"))
     frame = setup.add_words(frame, "tokens_90_10", first.corpus, first.num_documents)
-    return frame, draw_panels(frame, Axes(SECONDS, TOKENS, True, x_format="0.[00]"), height=440, width=560)
+    return draw_scores(frame, topics, Axes(SECONDS, TOKENS, True, x_format="0.[00]"), height=440, width=560)
+
+
+def draw_scores(
+    frame: pd.DataFrame, topics: pd.DataFrame, axes: Axes, **size: int
+) -> tuple[pd.DataFrame, Any]:
+    """Draw scores and the numbers of topics in use below them, and return the numbers of both."""
+    topics = topics.assign(panel=[f"{TOPICS}: {panel}" for panel in topics["panel"]])
+    return pd.concat([frame, topics], ignore_index=True), draw_above_topics(frame, topics, axes, **size)
 
 
 def wang_2011_figure_4(setup: Setup) -> tuple[pd.DataFrame, Any]:
@@ -110,12 +120,13 @@ def draw_sizes(
         "online HDP, as its authors ran it": Study(("hdp",), grid=by_size, fixed=HDP_AT_64 | WANG_AS_RUN, **more),
         "online LDA, K={max_topics}": Study(("lda",), grid=of_lda, fixed=AT_64, **more),
     }
-    frame = last_scores(setup.run(lines, "tokens_90_10", "fold_in"), "batch_size", "nats_per_word", "forgetting_rate")
-    frame["panel"] = [f"κ = {rate:g}" for rate in frame["forgetting_rate"]]
+    scored = setup.run(lines, "tokens_90_10", "fold_in")
+    scored["panel"] = [f"κ = {rate:g}" for rate in scored["forgetting_rate"]]
+    frame, topics = (last_scores(scored, "batch_size", y, "panel") for y in ("nats_per_word", "num_topics"))
     corpus = read_from.get("corpora", (SPEECHES,))[0]
     frame = setup.add_words(frame, "tokens_90_10", corpus, read_from.get("num_documents"))
     axes = Axes("mini-batch size S (log scale)", TOKENS, True, at=sizes, x_format="0")
-    return frame, draw_panels(frame, axes, width=310)
+    return draw_scores(frame, topics, axes, width=310)
 
 
 def wang_2011_table_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
@@ -165,15 +176,18 @@ def hoffman_2010_figure_1_top(setup: Setup) -> tuple[pd.DataFrame, Any]:
     }
     followed = setup.follow(lines)
     followed["perplexity"] = np.exp(-followed["nats"])
-    frame = average(followed, ["step"], "documents", "perplexity").assign(panel="RFCs, K = 100, κ = 0.5")
+    title = "RFCs, K = 100, κ = 0.5"
+    frame, topics = (
+        average(followed, ["step"], "documents", y).assign(panel=title) for y in ("perplexity", "num_topics")
+    )
     frame = setup.add_words(frame, "perplexity_bound", "rfc")
     axes = Axes("documents analysed (log scale)", PERPLEXITY, True, x_format="0,0", y_format="0,0")
-    return frame, draw_panels(frame, axes, height=440, width=560)
+    return draw_scores(frame, topics, axes, height=440, width=560)
 
 
 def hoffman_2010_figure_2(setup: Setup) -> tuple[pd.DataFrame, Any]:
     """Draw perplexity over seconds of learning on two corpora: online LDA for some S, batch LDA on all and a tenth."""
-    values, parts = {"max_topics": 100}, []
+    values, parts, counted = {"max_topics": 100}, [], []
     online = {16: (0.9, 64.0), 64: (0.7, 64.0), 256: (0.5, 64.0), 1024: (0.5, 64.0)}
     for title, corpus in (("State of the Union", "state-of-the-union"), ("10,000 passages of RFCs", "rfc")):
         more = {"corpus": corpus, "num_documents": 10_000, "protocol": "perplexity_bound"}
@@ -187,11 +201,13 @@ def hoffman_2010_figure_2(setup: Setup) -> tuple[pd.DataFrame, Any]:
         lines["batch, a tenth"] = Followed("batch-lda", values, 30, share=0.1, **more)
         followed = setup.follow(lines)
         followed["perplexity"] = np.exp(-followed["nats"])
-        frame = average(followed, ["step"], "seconds", "perplexity").assign(panel=title)
+        frame, topics = (
+            average(followed, ["step"], "seconds", y).assign(panel=title) for y in ("perplexity", "num_topics")
+        )
+        counted.append(topics)
         parts.append(setup.add_words(frame, "perplexity_bound", corpus, 10_000))
-    frame = pd.concat(parts, ignore_index=True)
     axes = Axes(SECONDS, f"{PERPLEXITY}, log scale", True, x_format="0.[00]", y_format="0,0", has_log_y=True)
-    return frame, draw_panels(frame, axes, width=400)
+    return draw_scores(pd.concat(parts, ignore_index=True), pd.concat(counted), axes, width=400)
 
 
 def thin(name: str, setup: Setup) -> Any:
@@ -225,7 +241,7 @@ def word_lists(found: list[Checkpoint], corpus: Any, topics: Mapping[str, int], 
 def svi_2013_figure_11(setup: Setup) -> tuple[pd.DataFrame, Any]:
     """Draw held-out likelihood over K of LDA and of the HDP."""
     sizes = (25, 50, 100, 200, 300)
-    parts = []
+    parts, counted = [], []
     for title, corpus, few_documents, passes in (
         ("State of the Union, 2 passes", "state-of-the-union", None, 2),
         ("10,000 passages of RFCs, 2 passes", "rfc", 10_000, 2),
@@ -238,10 +254,12 @@ def svi_2013_figure_11(setup: Setup) -> tuple[pd.DataFrame, Any]:
         }
         if few_documents is None:
             lines["HDP as printed"] = Study(("svi-hdp",), grid=largest, **more)
-        frame = last_scores(setup.run(lines, "disjoint_words", "own"), "max_topics", "nats_per_word")
-        parts.append(setup.add_words(frame.assign(panel=title), "disjoint_words", corpus, few_documents))
-    frame = pd.concat(parts, ignore_index=True)
-    return frame, draw_panels(frame, Axes("topics K; for the HDPs the maximum", DISJOINT, at=sizes), width=380)
+        scored = setup.run(lines, "disjoint_words", "own").assign(panel=title)
+        frame, topics = (last_scores(scored, "max_topics", y, "panel") for y in ("nats_per_word", "num_topics"))
+        parts.append(setup.add_words(frame, "disjoint_words", corpus, few_documents))
+        counted.append(topics)
+    axes = Axes("topics K; for the HDPs the maximum", DISJOINT, at=sizes)
+    return draw_scores(pd.concat(parts, ignore_index=True), pd.concat(counted), axes, width=380)
 
 
 def svi_2013_figure_12(setup: Setup) -> tuple[pd.DataFrame, Any]:
@@ -260,14 +278,15 @@ def draw_learning(
     setup: Setup, grid: Mapping[str, Any], line: str, fixed: Mapping[str, Any], title: str
 ) -> tuple[pd.DataFrame, Any]:
     """Draw curves for the values of one setting: the HDP as printed, and ours next to it."""
-    parts = []
+    parts, counted = [], []
     for name, system in (("HDP, as printed", "svi-hdp"), ("online HDP, ours", "hdp")):
         requested = {"max_topics": 150, **fixed, **PAPER_RATES}
-        study = Study((system,), grid=grid, fixed=requested, run=read(3, 4), num_documents=2000)
+        study = Study((system,), grid=grid, fixed=requested, run=read(1, 8), corpora=("rfc",), num_documents=MANY)
         scored = setup.run({line: study}, "disjoint_words", "own")
-        parts.append(curves(scored, "documents_seen", "nats_per_word").assign(panel=f"{name}; {title}"))
-    frame = setup.add_words(pd.concat(parts, ignore_index=True), "disjoint_words", number=2000)
-    return frame, draw_panels(frame, Axes(DOCUMENTS, DISJOINT, x_format="0a"), width=400)
+        for found, y in ((parts, "nats_per_word"), (counted, "num_topics")):
+            found.append(curves(scored, "documents_seen", y).assign(panel=f"{name}; {title}"))
+    frame = setup.add_words(pd.concat(parts, ignore_index=True), "disjoint_words", "rfc", MANY)
+    return draw_scores(frame, pd.concat(counted), Axes(DOCUMENTS, DISJOINT, x_format="0a"), width=400)
 
 
 def hoffman_2010_table_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
@@ -279,11 +298,11 @@ def hoffman_2010_table_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
     )
     scored = setup.run({"τ₀ = {delay:g}": study}, "perplexity_bound", "fold_in")
     scored["perplexity"] = np.exp(-scored["nats_per_word"])
-    frame = last_scores(scored, "batch_size", "perplexity", "forgetting_rate", "delay")
-    frame["panel"] = [f"κ = {rate:g}" for rate in frame["forgetting_rate"]]
+    scored["panel"] = [f"κ = {rate:g}" for rate in scored["forgetting_rate"]]
+    frame, topics = (last_scores(scored, "batch_size", y, "panel", "delay") for y in ("perplexity", "num_topics"))
     frame = setup.add_words(frame, "perplexity_bound", number=3000)
     axes = Axes("mini-batch size S (log scale)", "perplexity (perplexity_bound)", True, sizes, "0", "0,0")
-    return frame, draw_panels(frame, axes, width=310)
+    return draw_scores(frame, topics, axes, width=310)
 
 
 def teh_lines(sizes: tuple[int, ...]) -> dict[tuple[str, int], Followed]:
@@ -316,7 +335,8 @@ def teh_2007_figure_2(setup: Setup) -> tuple[pd.DataFrame, Any]:
     parts = [setup.follow({name: each}).assign(size=size) for (name, size), each in teh_lines(sizes).items()]
     followed = pd.concat(parts, ignore_index=True)
     ends = followed.groupby(["line", "size", "seed"], sort=False).tail(1)
-    over_sizes = average(ends[~ends["line"].str.startswith("Gibbs HDP")], ["size"], "size", "nats")
+    of_sizes = ends[~ends["line"].str.startswith("Gibbs HDP")]
+    over_sizes = average(of_sizes, ["size"], "size", "nats")
     followed = average(followed[followed["size"] == sizes[-1]], ["step"], "step", "nats")
     bounds = average(ends.dropna(subset="bound"), ["size"], "size", "bound")
     axes = Axes("topics K", WITHIN, at=sizes)
@@ -326,6 +346,10 @@ def teh_2007_figure_2(setup: Setup) -> tuple[pd.DataFrame, Any]:
         (words(over_sizes.assign(panel="test, over K")), axes),
         (words(followed.assign(panel=f"test, over sweeps, K = {sizes[-1]}")), steps),
         (bounds.assign(panel="bound, over K"), axes._replace(y_label="bound, nats per training word")),
+        (
+            average(of_sizes, ["size"], "size", "num_topics").assign(panel=f"{TOPICS}, over K"),
+            axes._replace(y_label=TOPICS, y_format="0"),
+        ),
     ]
     return pd.concat([part for part, _ in drawn], ignore_index=True), draw_unlike_panels(drawn)
 
@@ -346,6 +370,10 @@ def teh_2007_figure_3(setup: Setup) -> tuple[pd.DataFrame, Any]:
         (
             average(followed.dropna(subset="bound"), ["step"], "step", "bound").assign(panel="bound, K = 130"),
             axes._replace(y_label="bound, nats per training word"),
+        ),
+        (
+            average(followed, ["step"], "step", "num_topics").assign(panel=f"{TOPICS}, K = 130"),
+            axes._replace(y_label=TOPICS, y_format="0"),
         ),
     ]
     return pd.concat([part for part, _ in drawn], ignore_index=True), draw_unlike_panels(drawn)

@@ -1,11 +1,15 @@
 """Draw the papers' figures again from this project's corpora, with means and standard deviations over the seeds.
 
     python -m notebooks.redraw [--figure NAME ...] [--seeds 3] [--documents N] [--folder FOLDER] [--json FILE]
+    python -m notebooks.redraw --check [--figure NAME ...] [--folder notebooks/figures]
 
 It prints the numbers of each figure, and writes a picture and a CSV file to the folder, `build/figures` by default. The
 runs are stored in `build/studies`, so an interrupted command continues where it stopped; delete that folder after a
 change of the engine. `--documents` is the most documents of any run, to check that the command works. Chromium or
 Chrome must be installed.
+
+With each picture it stores the numbers of the same figure from a few documents (`NAME-few.csv`). `--check` computes
+these again and fails if they differ: the engine then gives other results than when the picture was drawn.
 """
 
 import argparse
@@ -20,10 +24,15 @@ from typing import Any
 import pandas as pd
 from bokeh.embed import file_html
 from bokeh.resources import INLINE
+from pandas.testing import assert_frame_equal
 
+from notebooks.drawings import measure
 from notebooks.figure_runs import Setup
 from notebooks.paper_figures import FIGURES
 
+# Documents of the runs that tell whether a picture is of today, and by how much their numbers may differ elsewhere.
+FEW_DOCUMENTS, CLOSE = 300, 1e-3
+FEW_COLUMNS = ("panel", "topic", "line", "column", "rank", "word", "y")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 BUILD = Path("build")
 COLUMNS = ("panel", "topic", "line", "column", "rank", "word", "x", "y", "deviation")
@@ -41,8 +50,7 @@ def take_picture(drawn: Any, path: Path) -> None:
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         raise RuntimeError(f"No browser found: install one of {', '.join(BROWSERS)}.")
-    children = getattr(drawn, "children", [drawn])
-    width, height = sum(child.width for child in children), max(child.height for child in children)
+    width, height = measure(drawn)
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "page.html"
         page.write_text(file_html(drawn, INLINE, template=PAGE), encoding="utf-8")
@@ -60,9 +68,30 @@ def redraw(name: str, setup: Setup, folder: Path) -> pd.DataFrame:
     frame, drawn = FIGURES[name](setup)
     frame = frame[[column for column in COLUMNS if column in frame]]
     frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.4f")
+    run_few(name).to_csv(folder / f"{name}-few.csv", index=False)
     take_picture(drawn, folder / f"{name}.png")
     print(f"{name}: {time.perf_counter() - began:.0f} s\n\n{frame.round(4).to_string(index=False)}\n", flush=True)
     return frame
+
+
+def run_few(name: str) -> pd.DataFrame:
+    """Return what the engine of the day gives for a figure from few documents: its lines, and their y or words."""
+    with tempfile.TemporaryDirectory() as folder:
+        frame, _ = FIGURES[name](Setup(Path(folder), (0,), FEW_DOCUMENTS))
+    # The x of some figures is a time.
+    return frame[[column for column in FEW_COLUMNS if column in frame]].round(4).reset_index(drop=True)
+
+
+def is_of_today(name: str, folder: Path) -> bool:
+    """Whether the engine still gives the results that it gave when the picture in the folder was drawn."""
+    path = folder / f"{name}-few.csv"
+    if not path.exists():
+        return False
+    try:
+        assert_frame_equal(pd.read_csv(path), run_few(name), check_dtype=False, rtol=CLOSE, atol=CLOSE)
+    except AssertionError:
+        return False
+    return True
 
 
 def main() -> None:
@@ -73,7 +102,11 @@ def main() -> None:
     parser.add_argument("--documents", type=int, help="the most documents of any run")
     parser.add_argument("--folder", type=Path, default=BUILD / "figures", help="for the pictures and tables")
     parser.add_argument("--json", type=Path, help="where to write the numbers of all figures")
+    parser.add_argument("--check", action="store_true", help="only say which pictures are older than the results")
     arguments = parser.parse_args()
+    if arguments.check:
+        old = [name for name in arguments.figure if not is_of_today(name, arguments.folder)]
+        raise SystemExit(f"Older than the engine's results, draw them again: {', '.join(old)}" if old else None)
     setup = Setup(BUILD / "studies", tuple(range(arguments.seeds)), arguments.documents)
     rows = []
     for name in arguments.figure:

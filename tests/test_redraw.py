@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from bokeh.models import Whisker
 
-from notebooks import figure_runs
-from notebooks.drawings import WORDS, Axes, draw_panels, draw_word_lists
+from notebooks import figure_runs, redraw
+from notebooks.drawings import TOPICS, WORDS, Axes, draw_above_topics, draw_panels, draw_word_lists, measure
 from notebooks.figure_runs import Followed, Setup, average, draw_documents, follow, score, score_words
 from notebooks.paper_figures import FIGURES
 from stickbreaker.engine.inference.held_words import split_tokens
@@ -27,6 +27,32 @@ def test_panels_share_a_y_axis_and_one_legend_with_every_line():
     assert one.y_range.start == two.y_range.start < -8 < -6 < two.y_range.end
     assert not one.legend
     assert [item.label.value for item in two.legend[0].items] == ["a", "b"]
+
+
+def test_topics_in_use_are_below_each_panel_from_zero_on():
+    frame = pd.DataFrame({"panel": ["one", "two"], "line": "a", "x": [1, 2], "y": [-7.0, -8.0]})
+    drawn = draw_above_topics(frame, frame.assign(y=[30.0, 70.0]), Axes("S", "nats", True, at=(1, 2)))
+    above, below = drawn.children
+    assert [len(each.children) for each in (above, below)] == [2, 2]
+    assert below.children[0].yaxis.axis_label == TOPICS
+    assert below.children[0].y_range.start == 0 < 70 < below.children[0].y_range.end
+    assert below.children[0].xaxis.ticker.ticks == [1, 2]
+    widths = [sum(each.width for each in line.children) for line in (above, below)]
+    heights = [line.children[0].height for line in (above, below)]
+    assert measure(drawn) == (max(widths), sum(heights))
+
+
+def test_a_picture_is_old_as_soon_as_the_engine_gives_other_numbers(monkeypatch, tmp_path):
+    def give(y):
+        monkeypatch.setitem(FIGURES, "figure", lambda setup: (pd.DataFrame({"line": ["a"], "x": y, "y": y}), None))
+
+    give(-7.0)
+    monkeypatch.setattr(redraw, "take_picture", lambda drawn, path: None)
+    assert not redraw.is_of_today("figure", tmp_path)
+    redraw.redraw("figure", Setup(tmp_path), tmp_path)
+    assert redraw.is_of_today("figure", tmp_path)
+    give(-7.02)
+    assert not redraw.is_of_today("figure", tmp_path)
 
 
 def test_words_that_a_topic_keeps_have_another_colour_than_words_that_it_drops():
