@@ -28,7 +28,7 @@ from stickbreaker.app.model.text_tasks import Stopped, TextTasks
 from stickbreaker.app.widgets.column_form import ColumnForm
 from stickbreaker.app.widgets.corpus_menu import CorpusMenu, MenuActions, make_note
 from stickbreaker.app.widgets.file_transfer import FileTransfer
-from stickbreaker.app.widgets.layouts import BAR_STYLE, fill_if_shown, write_bar
+from stickbreaker.app.widgets.layouts import BAR_STYLE, write_bar
 from stickbreaker.app.widgets.word_form import WordForm
 from stickbreaker.engine.corpora.build import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
@@ -106,8 +106,8 @@ class BringCorpus(pn.viewable.Viewer):
             width_option="md",
             sizing_mode="stretch_width",
             sx=DIALOG_STYLE,
+            margin=0,
         )
-        self._layout = pn.Column(margin=0, visible=False)
 
     def _make(self) -> None:
         """Make the content of the dialog; a page whose dialog stays closed saves this time."""
@@ -204,7 +204,6 @@ class BringCorpus(pn.viewable.Viewer):
         if not self.is_made:
             self._make()
         self.corpus_menu.show()
-        fill_if_shown(self._layout, [self._dialog], is_shown=True)
         self._dialog.open = True
 
     def close(self) -> None:
@@ -386,7 +385,8 @@ class BringCorpus(pn.viewable.Viewer):
         self.run.visible = False
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
+        # The dialog is part of the page from its start: one that is added and opened at once may not get the focus.
+        return self._dialog
 
 
 def _propose_name(path: Path, folder: Path | None) -> tuple[str, OwnCorpus | None]:
