@@ -3,11 +3,11 @@
 A model starts with more topics than it needs. Some documents, drawn by their places, are set aside: no step learns
 from them. A path of removals leads from all topics down to one: each time the smaller of the two closest topics goes.
 At points of the path half of the distinct words of each document set aside predict the other half. The fewest topics
-whose score is at most a thousandth of a nat per word below the best one are kept. So a topic stays only if documents
-that were not learned from need it.
+whose score is at most .001 nats per word below the best one are kept. So a topic stays only if documents that were not
+learned from need it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,7 +35,7 @@ from stickbreaker.engine.schedules import TOO_MUCH_LEFT
 # A tenth of the documents is set aside until they are a hundred, then a twentieth, at most this number.
 SMALL_SHARE, ENOUGH_JUDGES, SHARE, MOST_JUDGES = 0.1, 100, 0.05, 1024
 # From one point of the path to the next, this part of the topics is left.
-LEFT = 0.9
+LEFT = 0.75
 # A first part of the judges scores all points of the path; points this number of standard errors below the best are
 # left out for the others.
 FIRST_JUDGES, CLEARLY_WORSE = 64, 2.0
@@ -106,11 +106,12 @@ def decide(
 def _decide_now(
     infer: Infer, config: OnlineHDPConfig, state: OnlineHDPState, batch: Batch, grow: Grow
 ) -> OnlineHDPState:
+    is_first = state.startup_share > 0.0
     # In the first decision, topics that are not needed are left over.
-    grown = grow() if batch.is_stream and state.startup_share == 0.0 else None
-    state = leave_out_start(config, state, batch.corpus_size)
-    # With too small an η, many topics look worse than few; with fewer topics, another η may be better.
-    state = choose_concentrations(infer, config, state)
+    grown = grow() if batch.is_stream and not is_first else None
+    if is_first:
+        # With too small an η, many topics look worse than few; with fewer topics, another η may be better.
+        state = choose_concentrations(infer, config, leave_out_start(config, state, batch.corpus_size))
     rivals = [] if grown is None else [grown._replace(judges=state.judges, concentrations=state.concentrations)]
     state = choose_concentrations(infer, config, choose_number(infer, config, state, *rivals))
     return state._replace(decided_at=state.rate_spent)
@@ -162,20 +163,35 @@ def choose_number(infer: Infer, config: OnlineHDPConfig, *states: OnlineHDPState
 
         score of n topics = log p(words of the judges | n topics) + n log γ
 
-    The second term is the prior γ^n of n topics (Chinese restaurant process): a higher γ keeps more topics.
+    The second term is the prior γ^n of n topics (Chinese restaurant process): a higher γ keeps more topics. Between the
+    fewest points that are enough and the next one, the number is found by halving the interval.
     """
     paths = [find_path(state.topic_counts) for state in states]
     prior, negligible = np.log(states[0].concentrations.corpus), NEGLIGIBLE * states[0].judges.num_tokens
-    points = [
-        (len(path.topics) + 1 - removed, place, removed, score.sum() + prior * (len(path.topics) + 1 - removed))
-        for place, (state, path) in enumerate(zip(states, paths, strict=True))
-        for removed, score in score_path(infer, config, state, path).items()
-    ]
-    best = max(total for *_, total in points)
-    _, place, removed, _ = min(point for point in points if point[-1] >= best - negligible)
+
+    def score(place: int, numbers: Sequence[int]) -> dict[int, float]:
+        scores = score_path(infer, config, states[place], paths[place], numbers)
+        return {number: float(each.sum() + prior * number) for number, each in scores.items()}
+
+    points = [points_of(len(path.topics) + 1) for path in paths]
+    scores = [score(place, each) for place, each in enumerate(points)]
+    enough = max(max(each.values()) for each in scores) - negligible
+
+    def find_fewest(place: int) -> float:
+        found = min((number for number, total in scores[place].items() if total >= enough), default=np.inf)
+        too_few = max((number for number in points[place] if number < found), default=0)
+        while 1 < found - too_few < np.inf:
+            middle = int(found + too_few) // 2
+            if score(place, [middle])[middle] >= enough:
+                found = middle
+            else:
+                too_few = middle
+        return found
+
+    fewest, place = min((find_fewest(place), place) for place in range(len(states)))
     state, path = states[place], paths[place]
     words = most_frequent_words(state.topic_counts, SHARED_WORDS)
-    return remove_topics(state, slice_path(path, 0, removed), words)
+    return remove_topics(state, slice_path(path, 0, points[place][0] - int(fewest)), words)
 
 
 def choose_concentrations(infer: Infer, config: Any, state: OnlineHDPState) -> OnlineHDPState:
@@ -279,10 +295,10 @@ def measure_overlaps(roots: np.ndarray, topic: int | None = None) -> np.ndarray:
 
 
 def points_of(num_topics: int) -> list[int]:
-    """Numbers of topics at which a path is scored.
+    """Numbers of topics at which a path is scored first.
 
     >>> points_of(30)
-    [30, 27, 24, 21, 18, 16, 14, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]
+    [30, 22, 16, 12, 9, 6, 4, 3, 2, 1]
     """
     points = [num_topics]
     while points[-1] > 1:
@@ -290,10 +306,12 @@ def points_of(num_topics: int) -> list[int]:
     return points
 
 
-def score_path(infer: Infer, config: Any, state: OnlineHDPState, path: Removal) -> dict[int, np.ndarray]:
-    """Log likelihood (J,) of the judges by number of removals, at points that are not clearly worse than another."""
+def score_path(
+    infer: Infer, config: Any, state: OnlineHDPState, path: Removal, numbers: Sequence[int]
+) -> dict[int, np.ndarray]:
+    """Log likelihood (J,) of the judges by number of topics, descending; not of numbers clearly worse than another."""
     judges, doc_ids = state.judges, np.arange(state.judges.num_documents)
-    points = dict(follow(state, path))
+    points = dict(zip(numbers, follow(state, path, numbers), strict=True))
     scores = dict.fromkeys(points, np.zeros(0))
     for first, last in ((0, FIRST_JUDGES), (FIRST_JUDGES, len(doc_ids))):
         if first >= len(doc_ids):
@@ -309,19 +327,19 @@ def score_path(infer: Infer, config: Any, state: OnlineHDPState, path: Removal) 
     return scores
 
 
-def follow(state: OnlineHDPState, path: Removal) -> Iterator[tuple[int, OnlineHDPState]]:
-    """Pairs of a number of removals and a state that has only the topics left then, to score the judges with.
+def follow(state: OnlineHDPState, path: Removal, numbers: Sequence[int]) -> Iterator[OnlineHDPState]:
+    """States that have only the topics left at some numbers of topics, descending, to score the judges with.
 
     Only words of the judges have rows.
     """
-    left = np.union1d(path.topics, path.parents) if len(path.topics) else np.array([state.tables.argmax()])
+    parents = path.parents[path.weights > 0]
+    left = np.union1d(path.topics, parents) if len(parents) else np.array([state.tables.argmax()])
     state = state._replace(topic_counts=state.topic_counts.only(state.judges.distinct_words()))
     done, num_topics = 0, len(left)
-    for point in points_of(num_topics):
-        number = num_topics - point
-        some = slice_path(path, done, number)
-        state, left, done = remove_topics(state, some), np.setdiff1d(left, some.topics), number
-        yield number, state._replace(topic_counts=state.topic_counts.keep(left), tables=state.tables[left])
+    for number in numbers:
+        some = slice_path(path, done, num_topics - number)
+        state, left, done = remove_topics(state, some), np.setdiff1d(left, some.topics), num_topics - number
+        yield state._replace(topic_counts=state.topic_counts.keep(left), tables=state.tables[left])
 
 
 def _leave_out_worse(scores: dict[int, np.ndarray], negligible: float) -> dict[int, np.ndarray]:

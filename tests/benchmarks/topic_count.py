@@ -73,7 +73,7 @@ CONSTANTS = {
     "ENOUGH_JUDGES": (50, 200),
     "SHARE": (0.025, 0.1),
     "MOST_JUDGES": (512, 2048),
-    "LEFT": (0.95, 0.8),
+    "LEFT": (0.875, 0.5),
     "FIRST_JUDGES": (32, 128),
     "CLEARLY_WORSE": (1.0, 4.0),
     "NEGLIGIBLE": (0.0005, 0.002),

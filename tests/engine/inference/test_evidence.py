@@ -1,7 +1,6 @@
 """The number of topics: documents are set aside, close topics are merged first, and one topic is found where one is."""
 
 from dataclasses import replace
-from itertools import islice
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.executors import step
 from stickbreaker.engine.inference.evidence import (
+    NEGLIGIBLE,
     choose_concentrations,
     choose_number,
     find_path,
@@ -106,8 +106,10 @@ def test_points_of_a_path_predict_as_the_models_after_the_removals_do():
     state = distinct_state(CONFIG, 300)._replace(judges=documents)
     path = find_path(state.topic_counts)
     split = split_halves(documents, np.arange(60), 0)
-    for number, point in islice(follow(state, path), 2):
-        whole = remove_topics(state, slice_path(path, 0, number))
+    size = len(path.topics) + 1
+    numbers = [size, size - 1]
+    for number, point in zip(numbers, follow(state, path, numbers), strict=True):
+        whole = remove_topics(state, slice_path(path, 0, size - number))
         left = np.flatnonzero(whole.expected_tokens)
         np.testing.assert_allclose(point.topic_counts.totals, whole.topic_counts.totals[left], rtol=1e-5)
         np.testing.assert_allclose(point.tables, whole.tables[left], rtol=1e-12)
@@ -216,7 +218,7 @@ def test_concentrations_are_those_at_which_neither_half_nor_double_predicts_the_
         assert word < 10.0
         assert score(doc, word) >= score(1.0, start)
         best = max(score(2 * doc, word), score(doc / 2, word))
-        assert score(doc, word) >= best - 0.001
+        assert score(doc, word) >= best - NEGLIGIBLE
         assert np.log2(word / start) == pytest.approx(round(np.log2(word / start)))
 
 
