@@ -15,31 +15,24 @@ from stickbreaker.engine.runs import remote_steps
 from stickbreaker.engine.runs.prepared import split_corpus
 from tests.benchmarks import (
     busy,
-    claims,
     cluster,
     coherence,
     compare_versions,
     corpora,
     digests,
     heldout,
-    junk,
     local_steps,
-    overfitting,
     printed,
     profile,
     race,
-    robust,
     saving,
     scale,
     soak,
     speed,
     systems,
-    trials,
     zipf_texts,
 )
 from tests.benchmarks.heldout import to_matrix
-from tests.benchmarks.reported import CLAIMS, Claim, judge_above_all
-from tests.benchmarks.trials import Outcomes, trial
 from tests.engine.runs.test_remote_steps import PickledCalls
 
 NAME = "state-of-the-union"
@@ -155,14 +148,6 @@ def test_the_parts_of_a_profile_add_up_to_the_whole_run(few, monkeypatch):
     assert all(row["seconds"] >= 0 for row in rows)
 
 
-def test_a_grid_of_settings_reports_which_cells_learned(only_few):
-    cells = [{"forgetting_rate": 0.6, "delay": delay, "batch_size": 16} for delay in (1.0, 1024.0)]
-    grid = robust.judge([robust.measure(NAME, 0, settings) for settings in cells])
-    assert grid["learned"].tolist() == [True, False]
-    assert robust.summarize(grid).startswith("2 of 2 cells are finite. 1 end")
-    assert robust.tabulate(grid)["S=16"].str.contains("†").tolist() == [False, True]
-
-
 def test_a_race_reports_when_each_model_reached_the_score_and_none_for_a_model_that_did_not(only_few, monkeypatch):
     monkeypatch.setattr(race, "SIZES", (5,))
     monkeypatch.setattr(race, "TomotopyHDP", UniformModel)
@@ -238,25 +223,6 @@ def test_one_change_of_the_printed_system_has_a_score_and_two_bounds_after_its_l
         assert -20 < last[name] < last["held out"]
 
 
-def test_the_gap_of_the_overfitting_table_is_between_unread_and_read_documents(only_few):
-    rows = [overfitting.measure(NAME, None, 5, word, 0) for word in (0.01, 0.5)]
-    assert all(row["gap"] == row["tokens_90_10"] - row["within_documents"] for row in rows)
-    assert rows[0]["tokens_90_10"] != rows[1]["tokens_90_10"]
-    assert overfitting.tabulate(rows)["η"].tolist() == [0.01, 0.5]
-
-
-def test_words_of_junk_are_added_to_a_corpus_and_the_topics_that_have_them_are_counted(few):
-    corpus = few(NAME).select(np.arange(0, 200, 4))
-    scanned, is_junk = junk.add_junk(corpus, "scanning", 0)
-    assert scanned.num_tokens == corpus.num_tokens > scanned.counts[:, is_junk].sum() > 0
-    marked, is_markup = junk.add_junk(corpus, "markup", 0)
-    assert marked.num_tokens == corpus.num_tokens + marked.counts[:, is_markup].sum() > corpus.num_tokens
-    rows = junk.measure(corpus, "both", 0)
-    assert [row["passes"] for row in rows] == list(junk.PASSES)
-    assert all(0 <= row["topics of junk"] + row["others"] <= row["topics"] for row in rows)
-    assert len(junk.tabulate(rows)) == len(junk.PASSES)
-
-
 def test_a_row_of_the_coherence_table_lists_its_topics_and_stability_compares_seeds(few, monkeypatch):
     monkeypatch.setattr(coherence, "load", lambda name, documents: few(name))
     rows = [coherence.measure(NAME, None, "hdp, one pass", seed) for seed in range(2)]
@@ -265,45 +231,6 @@ def test_a_row_of_the_coherence_table_lists_its_topics_and_stability_compares_se
     (line,) = coherence.tabulate(pd.DataFrame(rows)).to_dict("records")
     assert 0 <= line["stability"] < 1
     assert coherence.find_stability(pd.DataFrame([rows[0], rows[0]])) == 1.0
-
-
-class FixedOutcomes:
-    """A laboratory without runs."""
-
-    def outcomes(self, chosen):
-        """The score of a trial is its K."""
-        return Outcomes(
-            {
-                each: [trials.Outcome(float(dict(each.settings)["max_topics"]), 1.0, (1,), None)]
-                for each in chosen.values()
-            }
-        )
-
-
-@pytest.mark.parametrize(
-    ("first", "held", "tried"), [(3, True, ""), (1, False, "another K: held, HDP 3.000, LDA 2.000")]
-)
-def test_a_claim_that_does_not_hold_is_tested_with_its_alternative_trials(first, held, tried):
-    hdps = [trial("hdp", {"max_topics": size}) for size in (first, 3)]
-    claim = Claim(
-        "A paper",
-        "HDP above LDA",
-        "so",
-        {"HDP": hdps[0], "LDA": trial("lda", {"max_topics": 2})},
-        judge_above_all,
-        "another K",
-        {"HDP": hdps[1]},
-    )
-    row = claims.tell(claim, FixedOutcomes())
-    assert (row["held"], row["tried"]) == (held, tried)
-    assert {"paper", "claim", "reported", "measured", "held"} <= set(row)
-
-
-@pytest.mark.parametrize("form", ["as printed", "as its authors ran it"])
-def test_every_claim_about_the_hdp_of_wang_is_scored_by_the_fold_in_of_its_paper(form):
-    own = [claim for claim in CLAIMS if claim.paper.startswith(f"Wang 2011 ({form})")]
-    assert {claim.paper.split(" Fig. ")[1] for claim in own} == {"3", "4", "4, 6", "5"}
-    assert all(each.has_fold_in for claim in own for each in (*claim.trials.values(), *claim.instead.values()))
 
 
 def test_memory_of_a_session_is_measured_after_the_first_third_and_speeds_are_compared_within_a_round():
