@@ -57,11 +57,21 @@ FALLEN = (
 )
 
 SETTLED = "Documents set aside are predicted no better after this pass: another pass would change little."
+NOT_SETTLED = "The topics have not settled yet: another pass probably predicts new documents better."
 
 
 def _measure(corpus: engine.Corpus) -> list[int]:
     """The sizes by which a corpus is recognised: documents, words and tokens."""
     return [corpus.num_documents, corpus.vocab_size, corpus.num_tokens]
+
+
+def _describe_end(update: Update) -> str:
+    """Say what another pass would do, if the run knows it."""
+    if update.stepped.info.has_fallen:
+        return FALLEN
+    if not np.isfinite(getattr(update.state, "pass_score", np.nan)):
+        return ""
+    return SETTLED if update.state.has_settled else NOT_SETTLED
 
 
 # What a person has called topics, by id, for each run: its corpus and sizes, algorithm, config and settings.
@@ -213,8 +223,7 @@ class Record:
         if update.snapshot is not None:
             self._take_snapshot(update.snapshot)
         if update.is_last:
-            has_settled = getattr(update.state, "has_settled", False)
-            self._finish(FALLEN if update.stepped.info.has_fallen else SETTLED if has_settled else "")
+            self._finish(_describe_end(update))
         self._step_seconds, self._begun_at = self._clock() - self._begun_at, 0.0
 
     def _next_update(self) -> Update:

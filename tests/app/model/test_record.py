@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from stickbreaker import engine
 from stickbreaker.app.export.tables import write_model
 from stickbreaker.app.frames.life_frames import summarize_life
 from stickbreaker.app.model.reading import Reader
-from stickbreaker.app.model.record import FALLEN, SETTLED, Record
+from stickbreaker.app.model.record import FALLEN, NOT_SETTLED, SETTLED, Record
 from stickbreaker.engine import executors
 from tests.app.small_runs import HDP, small_corpus, small_spec
 
@@ -73,15 +74,17 @@ def test_a_run_that_ends_because_its_bound_would_fall_says_so(ending, message):
     assert (record.status, record.message) == ("finished", message)
 
 
-@pytest.mark.parametrize("has_settled", [True, False])
-def test_a_run_whose_last_pass_changed_little_says_that_another_would_too(has_settled):
+@pytest.mark.parametrize(
+    ("score", "has_settled", "message"), [(-7.0, True, SETTLED), (-7.0, False, NOT_SETTLED), (-np.inf, False, "")]
+)
+def test_a_run_says_what_another_pass_would_do_if_documents_were_set_aside(score, has_settled, message):
     def settle(config, state, statistics, batch):
         state, info = HDP.blend(config, state, statistics, batch)
-        return state._replace(has_settled=has_settled), info
+        return state._replace(pass_score=score, has_settled=has_settled), info
 
     spec = replace(small_spec(), algorithm=replace(HDP, blend=settle))
     record = Record(spec, 1, lambda: 0.0)
     record.open(small_corpus(), engine.prepare(spec.algorithm, spec.config, small_corpus(), spec.settings))
     while record.status != "finished":
         record.advance()
-    assert record.message == (SETTLED if has_settled else "")
+    assert record.message == message
