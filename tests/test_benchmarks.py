@@ -230,7 +230,7 @@ def test_a_row_of_the_coherence_table_lists_its_topics_and_stability_compares_se
     assert rows[0]["npmi"] == pytest.approx(np.mean([topic["npmi"] for topic in rows[0]["listed"]]))
     (line,) = coherence.tabulate(pd.DataFrame(rows)).to_dict("records")
     assert 0 <= line["stability"] < 1
-    assert coherence.find_stability(pd.DataFrame([rows[0], rows[0]])) == 1.0
+    assert coherence.find_stability(pd.DataFrame([rows[0], rows[0]])) == pytest.approx(1.0)
 
 
 def test_memory_of_a_session_is_measured_after_the_first_third_and_speeds_are_compared_within_a_round():

@@ -18,6 +18,12 @@ class Selection(param.Parameterized):
     moment = param.Integer(default=None, allow_None=True, doc="Documents read at the moment to replay; None: now.")
     span = param.Tuple(default=None, length=2, allow_None=True, doc="First and last date, datetime64[D], both in it.")
 
+    def open_document(self, row: int) -> None:
+        """Select a document; the one that is selected already opens again."""
+        if row == self.document:
+            self.param.trigger("document")
+        self.document = row
+
     def leave_run(self, is_same_corpus: bool, has_same_topics: bool = False) -> None:
         """Clear the moment of a run, and its topic unless the next run has it too.
 

@@ -1,5 +1,4 @@
 const SELECTION = ["page", "topic", "document", "from", "to"]
-const SAME_ACTION_MILLISECONDS = 400
 
 const withoutSelection = (query) => {
   const rest = new URLSearchParams(query)
@@ -26,14 +25,16 @@ function findScrolled(root) {
 
 export function render({model}) {
   const push = window.history.pushState
-  let pushedAt = -Infinity
+  // What follows from a press, such as the first topic of a page, belongs to the same entry.
+  let hasPressed = true
   let scrolled = 0
   let restoring = null
 
-  // A page may be drawn again before the address changes, so the place is that at the press.
+  // A page may be drawn again before the address changes, so the place on it is that at the press.
   const stopRestoring = () => clearInterval(restoring)
-  const noteScrolled = () => {
+  const notePress = () => {
     stopRestoring()
+    hasPressed = true
     scrolled = findScrolled(document)?.scrollTop ?? 0
   }
   // Parts of a page grow while they are drawn.
@@ -65,9 +66,9 @@ export function render({model}) {
     if (next.href === window.location.href) { return }
     const isNew = withoutSelection(next.search) === withoutSelection(window.location.search)
       && isSelected(new URLSearchParams(window.location.search), new URLSearchParams(next.search))
-      && performance.now() - pushedAt > SAME_ACTION_MILLISECONDS
+      && hasPressed
     if (!isNew) { window.history.replaceState(withTopics(state), unused, url); return }
-    pushedAt = performance.now()
+    hasPressed = false
     window.history.replaceState({...window.history.state, scrolled}, "", window.location.href)
     push.call(window.history, withTopics(state), unused, url)
   }
@@ -77,7 +78,7 @@ export function render({model}) {
     if (event.state?.scrolled) { restore(event.state.scrolled) }
   }
   const presses = ["pointerdown", "keydown"]
-  for (const kind of presses) { window.addEventListener(kind, noteScrolled, {capture: true}) }
+  for (const kind of presses) { window.addEventListener(kind, notePress, {capture: true}) }
   window.addEventListener("wheel", stopRestoring, {capture: true, passive: true})
   window.addEventListener("popstate", goBack)
   model.on("topics_key", noteTopics)
@@ -85,7 +86,7 @@ export function render({model}) {
   model.on("remove", () => {
     window.history.pushState = push
     stopRestoring()
-    for (const kind of presses) { window.removeEventListener(kind, noteScrolled, {capture: true}) }
+    for (const kind of presses) { window.removeEventListener(kind, notePress, {capture: true}) }
     window.removeEventListener("wheel", stopRestoring, {capture: true})
     window.removeEventListener("popstate", goBack)
   })

@@ -105,7 +105,7 @@ class Calendar(Viewer):
         self._selection.param.update(topic=topic_id, span=(starts[period], ends[period]))
 
     def _open(self, row: int) -> None:
-        self._selection.document = row
+        self._selection.open_document(row)
 
     def _list_typical(self) -> None:
         """List the typical documents of the selected topic and span."""

@@ -211,7 +211,7 @@ class DocumentBrowser(Viewer):
             self._selection.document += by
 
     def _open(self, row: int) -> None:
-        self._selection.document = row
+        self._selection.open_document(row)
 
     def _pick_topic(self, topic_id: int) -> None:
         self._selection.topic = topic_id

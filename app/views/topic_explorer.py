@@ -238,7 +238,7 @@ class TopicExplorer(Viewer):
         self._selection.word = word
 
     def _pick_document(self, row: int) -> None:
-        self._selection.document = row
+        self._selection.open_document(row)
 
 
 def _heading(text: str) -> pn.pane.HTML:

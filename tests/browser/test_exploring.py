@@ -181,7 +181,7 @@ def test_under_the_hood_the_topic_of_a_slot_is_the_one_whose_arrows_are_drawn(fi
     finished.button("Under the hood").click()
     expect(page.get_by_text("The model after 9,384 documents.", exact=True)).to_be_visible()
     expect(page.get_by_text("These rounds maximise the document")).to_be_visible()
-    expect(page.get_by_text(re.compile("up to the dashed line. In round [0-9]+, less than 0.1 %"))).to_be_visible()
+    expect(page.get_by_text(re.compile("The run stops after [0-9]+ rounds, up to the dashed line"))).to_be_visible()
     slot = page.get_by_role("button", name=re.compile("^select topic: slot")).last
     topic = re.search(r"slot \d+: (.+)$", slot.get_attribute("aria-label") or slot.inner_text())[1]
     slot.click()

@@ -230,6 +230,14 @@ def test_the_back_button_restores_what_was_selected_in_one_step(open_link, until
     assert read(location.search).place == Place(None, 2)
 
 
+def test_the_document_that_is_selected_opens_again_from_another_page(open_link):
+    session, _ = open_link("")
+    for row in (3, 3, 4):
+        session.tabs.value = TIME
+        session.selection.open_document(row)
+        assert (session.tabs.value, session.selection.document) == (DOCUMENTS, row)
+
+
 def test_an_old_address_of_a_run_that_reads_another_corpus_says_so(open_link, until):
     session, location = open_link("")
     until(lambda: session.run.runner.progress.config is not None)
