@@ -1,5 +1,7 @@
 """Figures without an outline, with tools that the keyboard reaches, and points that give an empty plot its ranges."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from bokeh.models import ColumnDataSource, Scatter
@@ -39,6 +41,14 @@ class Seed:
         self.source = ColumnDataSource(CORNERS)
         fig.add_glyph(self.source, unseen_points())
 
-    def stand_in(self, is_needed: bool) -> None:
-        """Add the points if they are needed, and remove them otherwise."""
-        self.source.data = CORNERS if is_needed else {"x": [], "y": []}
+    @contextmanager
+    def standing_in(self, is_needed: bool) -> Iterator[None]:
+        """Add the points before the plot is emptied in this context, or remove them after it has been filled.
+
+        Each change may be a message of its own, and the plot is drawn after each.
+        """
+        if is_needed:
+            self.source.data = CORNERS
+        yield
+        if not is_needed:
+            self.source.data = {"x": [], "y": []}

@@ -136,8 +136,8 @@ class LifePlot:
         fig.yaxis[0].ticker.ticks = places
         fig.yaxis[0].major_label_overrides = dict(zip(places, labels, strict=True))
         self._of_mark.tooltips = [("topic", "@title"), (axis, "@x{0,0}"), ("date", "@date"), ("", "@text")]
-        self.lanes.data, self.marks.data = lanes.to_dict("list"), _marked(marks).to_dict("list")
-        self.seed.stand_in(lanes.empty)
+        with self.seed.standing_in(lanes.empty):
+            self.lanes.data, self.marks.data = lanes.to_dict("list"), _marked(marks).to_dict("list")
 
     def _tap(self, source: ColumnDataSource, _name: str, _old: Any, new: list[int]) -> None:
         if new:

@@ -360,9 +360,9 @@ class MapPlot:
             stroke=np.where(frame["topic_id"] == chosen, 5, 2),
             alpha=DOT_ALPHA,
         )
-        self.source.data = frame.to_dict("list")
-        self.labels.data = label_dots(frame).to_dict("list")
-        self.seed.stand_in(frame.empty)
+        with self.seed.standing_in(frame.empty):
+            self.source.data = frame.to_dict("list")
+            self.labels.data = label_dots(frame).to_dict("list")
 
     def _tap(self, _name: str, _old: Any, new: list[int]) -> None:
         if new:
@@ -413,8 +413,8 @@ class LinesPlot:
     def show(self, topics: TopicLines) -> None:
         """Draw lines, all faint."""
         self.figure.title.text = f"Share of the tokens in each {topics.unit}"
-        self.lines.data = topics.lines.assign(width=1.0, alpha=LINE_ALPHA).to_dict("list")
-        self.seed.stand_in(topics.lines.empty)
+        with self.seed.standing_in(topics.lines.empty):
+            self.lines.data = topics.lines.assign(width=1.0, alpha=LINE_ALPHA).to_dict("list")
 
     def _tap(self, _name: str, _old: Any, new: list[int]) -> None:
         if new:
@@ -472,9 +472,9 @@ class TreePlot:
         farthest = max((max(xs) for xs in tree.xs), default=1.0) or 1.0
         self.figure.x_range.update(start=-EDGE * farthest, end=(1 + EDGE) * farthest)
         sizes = [LEAF_CHOSEN if topic_id == chosen else LEAF for topic_id in leaves["topic_id"]]
-        self.branches.data = {"xs": tree.xs, "ys": tree.ys}
-        self.leaves.data = leaves.assign(x=0.0, size=sizes).to_dict("list")
-        self.seed.stand_in(leaves.empty)
+        with self.seed.standing_in(leaves.empty):
+            self.branches.data = {"xs": tree.xs, "ys": tree.ys}
+            self.leaves.data = leaves.assign(x=0.0, size=sizes).to_dict("list")
 
     def _tap(self, _name: str, _old: Any, new: list[int]) -> None:
         if new:

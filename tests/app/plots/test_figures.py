@@ -1,6 +1,6 @@
 """What figures have in common."""
 
-from bokeh.models import DataRange1d
+from bokeh.models import ColumnDataSource, DataRange1d
 from bokeh.plotting import figure
 
 from stickbreaker.app.plots.figures import TOOLS_STYLE, Seed, hide_tools, make_figure
@@ -18,11 +18,16 @@ def test_tools_appear_on_hover_and_keep_a_place_in_the_keyboard_order():
     assert fig.toolbar.stylesheets == [TOOLS_STYLE]
 
 
-def test_an_empty_plot_gets_points_for_its_ranges_and_loses_them_with_the_first_data():
+def test_a_plot_that_is_emptied_or_filled_has_points_for_its_ranges_all_the_time():
     fig = figure()
-    seed = Seed(fig)
+    seed, full, empty = Seed(fig), {"x": [3, 4], "y": [3, 4]}, {"x": [], "y": []}
     assert isinstance(fig.x_range, DataRange1d)
-    seed.stand_in(False)
-    assert seed.source.data == {"x": [], "y": []}
-    seed.stand_in(True)
-    assert seed.source.data == {"x": [0, 1], "y": [0, 1]}
+    source = ColumnDataSource(empty)
+    seen = []
+    for each in (source, seed.source):
+        each.on_change("data", lambda attr, old, new: seen.append(len(source.data["x"]) + len(seed.source.data["x"])))
+    for data in (full, empty, full):
+        with seed.standing_in(data is empty):
+            source.data = data
+    assert seen == [4, 2, 4, 2, 4, 2]
+    assert (source.data, seed.source.data) == (full, empty)
