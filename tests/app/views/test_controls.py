@@ -279,8 +279,8 @@ def test_a_replay_shows_the_date_and_the_documents_of_its_moment(header):
 def test_a_page_that_shows_a_state_shows_everything_that_led_to_it(header):
     running = progress_of(small_config(), status="running", documents_seen=30, documents_total=90)
     header.update(running)
-    sent = []
-    header.bar.param.watch(lambda *events: sent.append({event.name for event in events}), ["documents", "share", "state"])
+    sent, names = [], ["documents", "share", "state"]
+    header.bar.param.watch(lambda *events: sent.append({event.name for event in events}), names)
     header.update(dataclasses.replace(running, status="paused", documents_seen=60))
     assert sent == [{"documents", "share"}, {"state"}]
 
