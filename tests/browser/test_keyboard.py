@@ -149,6 +149,8 @@ def act_by_keys(dashboard):
     keys.press("Enter")
     expect(topic).not_to_have_text(before)
     expect(topic).to_be_focused()
+    # The field of the name is emptied for the new topic, a moment after the topic has changed.
+    collect_settled(page)
     page.get_by_role("textbox", name="Topic name").focus()
     keys.type("by keys")
     keys.press("Enter")
