@@ -68,9 +68,7 @@ def measure(drawn: Any) -> tuple[int, int]:
     return (sum(widths), max(heights)) if isinstance(drawn, Row) else (max(widths), sum(heights))
 
 
-def draw_panels(
-    frame: pd.DataFrame, axes: Axes, height: int = 400, width: int = 330, has_legend: bool = True
-) -> Any:
+def draw_panels(frame: pd.DataFrame, axes: Axes, height: int = 400, width: int = 330, has_legend: bool = True) -> Any:
     """Draw panels next to each other with one y range, and one legend on the right.
 
     frame: columns panel (its title), line, x, y, and deviation where there are error bars. Colours follow the order in

@@ -89,9 +89,7 @@ def draw_over_time(setup: Setup, lines: Mapping[str, Followed], title: str) -> t
     return draw_scores(frame, topics, Axes(SECONDS, TOKENS, True, x_format="0.[00]"), height=440, width=560)
 
 
-def draw_scores(
-    frame: pd.DataFrame, topics: pd.DataFrame, axes: Axes, **size: int
-) -> tuple[pd.DataFrame, Any]:
+def draw_scores(frame: pd.DataFrame, topics: pd.DataFrame, axes: Axes, **size: int) -> tuple[pd.DataFrame, Any]:
     """Draw scores and the numbers of topics in use below them, and return the numbers of both."""
     topics = topics.assign(panel=[f"{TOPICS}: {panel}" for panel in topics["panel"]])
     return pd.concat([frame, topics], ignore_index=True), draw_above_topics(frame, topics, axes, **size)

@@ -190,7 +190,8 @@ class Header(pn.viewable.Viewer):
 
         moment: whose phase, date and documents are shown while the user replays the run; None: the run as it is now.
         """
-        self._note = _describe_note(progress)
+        described = describe_progress(progress, moment)
+        self._note = described["note"]
         if progress.work != self.bar.work:
             seconds = time.perf_counter() - progress.begun_at if progress.work else 0.0
             self.bar.param.update(work=progress.work, work_seconds=seconds)
@@ -200,7 +201,7 @@ class Header(pn.viewable.Viewer):
         self.run.param.update(label=label, icon=icon)
         self.step.disabled = is_over
         self.extend.visible = progress.status == "finished"
-        self.bar.write(describe_progress(progress, moment) | {"note": self._join_notes()})
+        self.bar.write(described | {"note": self._join_notes()})
 
     def show_fault(self, fault: str) -> None:
         """Show that the run could not be saved, until it is; fault: a sentence, or empty."""
