@@ -135,6 +135,23 @@ def test_a_figure_is_drawn_from_few_documents(name, tmp_path):
 
 
 @pytest.mark.notebooks
+def test_a_figure_of_scores_has_the_topics_in_use_of_the_same_panels_below_it(tmp_path):
+    frame, drawn = FIGURES["hoffman-2010-fig-1-top"](Setup(tmp_path, **FEW))
+    above, below = (line.children for line in drawn.children)
+    titles = [panel.title.text for panel in (*above, *below)]
+    assert titles == list(dict.fromkeys(frame["panel"])) == [titles[0], f"{TOPICS}: {titles[0]}"]
+    assert frame["y"].gt(0).all()
+
+
+@pytest.mark.notebooks
+@pytest.mark.parametrize("name", ["wang-2011-table-1", "wang-blei-2012-fig-2"])
+def test_a_figure_that_is_computed_twice_is_of_today(name, monkeypatch, tmp_path):
+    monkeypatch.setattr(redraw, "FEW_DOCUMENTS", 60)
+    (tmp_path / f"{name}-few.csv").write_text(redraw.run_few(name), encoding="utf-8")
+    assert redraw.is_of_today(name, tmp_path)
+
+
+@pytest.mark.notebooks
 @pytest.mark.parametrize("name", ["wang-2011-table-1", "hoffman-2010-fig-1"])
 def test_word_lists_are_drawn_from_few_documents(name, tmp_path):
     frame, drawn = FIGURES[name](Setup(tmp_path, **FEW))
