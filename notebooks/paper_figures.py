@@ -91,8 +91,9 @@ def draw_over_time(setup: Setup, lines: Mapping[str, Followed], title: str) -> t
 
 def draw_scores(frame: pd.DataFrame, topics: pd.DataFrame, axes: Axes, **size: int) -> tuple[pd.DataFrame, Any]:
     """Draw scores and the numbers of topics in use below them, and return the numbers of both."""
-    topics = topics.assign(panel=[f"{TOPICS}: {panel}" for panel in topics["panel"]])
-    return pd.concat([frame, topics], ignore_index=True), draw_above_topics(frame, topics, axes, **size)
+    drawn = draw_above_topics(frame, topics, axes, **size)
+    named = topics.assign(panel=[f"{TOPICS}: {panel}" for panel in topics["panel"]])
+    return pd.concat([frame, named], ignore_index=True), drawn
 
 
 def wang_2011_figure_4(setup: Setup) -> tuple[pd.DataFrame, Any]:
