@@ -7,8 +7,10 @@ whose score is at most .001 nats per word below the best one are kept. So a topi
 learned from need it.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -177,21 +179,20 @@ def choose_number(infer: Infer, config: OnlineHDPConfig, *states: OnlineHDPState
     scores = [score(place, each) for place, each in enumerate(points)]
     enough = max(max(each.values()) for each in scores) - negligible
 
-    def find_fewest(place: int) -> float:
-        found = min((number for number, total in scores[place].items() if total >= enough), default=np.inf)
-        too_few = max((number for number in points[place] if number < found), default=0)
-        while 1 < found - too_few < np.inf:
-            middle = int(found + too_few) // 2
-            if score(place, [middle])[middle] >= enough:
-                found = middle
-            else:
-                too_few = middle
-        return found
+    def is_enough(place: int, number: int) -> bool:
+        return score(place, [number])[number] >= enough
 
-    fewest, place = min((find_fewest(place), place) for place in range(len(states)))
+    found = []
+    for place, totals in enumerate(scores):
+        known = [number for number, total in totals.items() if total >= enough]
+        if known:
+            too_few = max((number for number in points[place] if number < min(known)), default=0)
+            between = range(too_few + 1, min(known))
+            found.append((too_few + 1 + bisect_left(between, True, key=partial(is_enough, place)), place))
+    fewest, place = min(found)
     state, path = states[place], paths[place]
     words = most_frequent_words(state.topic_counts, SHARED_WORDS)
-    return remove_topics(state, slice_path(path, 0, points[place][0] - int(fewest)), words)
+    return remove_topics(state, slice_path(path, 0, points[place][0] - fewest), words)
 
 
 def choose_concentrations(infer: Infer, config: Any, state: OnlineHDPState) -> OnlineHDPState:
