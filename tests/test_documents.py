@@ -118,10 +118,6 @@ def read_map(text: str) -> dict[str, list[str]]:
     return named
 
 
-def test_the_readme_of_the_engine_has_at_most_150_lines():
-    assert len((PACKAGES["engine"] / "README.md").read_text("utf-8").splitlines()) <= 150
-
-
 @pytest.mark.parametrize("package", PACKAGES)
 def test_the_map_names_each_file_once_and_no_file_that_is_gone(package):
     place = PACKAGES[package]
