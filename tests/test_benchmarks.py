@@ -27,6 +27,7 @@ from tests.benchmarks import (
     race,
     saving,
     scale,
+    size,
     soak,
     speed,
     systems,
@@ -361,3 +362,28 @@ def test_digests_are_equal_for_equal_runs_and_differ_for_each_choice():
     half = len(found) // 2
     assert found[:half] == found[half:]
     assert half == len(set(found)) == 4
+
+
+SMALL_FILES = {
+    "engine/corpora/first.py": "import os\nfrom stickbreaker.engine.corpora import second\n",
+    "engine/corpora/second.py": "if TYPE_CHECKING:\n    from stickbreaker.engine.corpora.first import x\n",
+    "engine/one.py": f"a, b = 1, 2  # Two.\n\ndef f(x):\n    return 1 if x else 2\n# {'x' * 100}\n",
+    "app/main.py": 'def f():\n    c, d = g()\n    return os.environ["STICKBREAKER_DATA"]\n',
+    "tests/app/test_main.py": "",
+}
+
+
+def test_the_size_of_a_small_project_is_counted(tmp_path):
+    for name, text in SMALL_FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    found = size.measure(tmp_path)
+    assert (found["layers"], found["variables"]) == (2, ["STICKBREAKER_DATA"])
+    assert found["largest"] == dict(zip(SMALL_FILES, (2, 2, 5, 3), strict=False))
+    rows = {row.pop("folder"): tuple(row.values()) for row in found["folders"]}
+    # Files, lines, parallel and conditional per 1,000 of eight lines, long lines, comments, and lines of a function.
+    assert rows["engine"] == (3, 9, 125.0, 125.0, 1, 25.0, 2)
+    assert rows["app"] == (1, 3, 0.0, 0.0, 0, 0.0, 3)
+    assert rows["product"][:2] == (4, 12)
+    assert list(rows) == ["product", "engine", "engine/corpora", "app", "tests", "tests/app"]
+    assert "| engine/one.py | 5 |" in size.report(found)
