@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -21,11 +22,9 @@ from tests.benchmarks import (
     corpora,
     digests,
     heldout,
-    local_steps,
+    machine,
     printed,
     profile,
-    race,
-    saving,
     scale,
     size,
     soak,
@@ -53,37 +52,6 @@ def only_few(few, monkeypatch):
     monkeypatch.setattr(corpora, "load", lambda name, documents=None, split=None: few(name))
     yield
     corpora.divide.cache_clear()
-
-
-class UniformModel:
-    """A model with one uniform topic, whose steps take a second each by its own clock."""
-
-    def __init__(self, train, seed):
-        self.vocab_size, self.seconds = train.vocab_size, 0.0
-
-    def learn(self, step):
-        """Learn nothing in a second."""
-        self.seconds += 1.0
-
-    def topics(self):
-        """One uniform topic."""
-        return np.full((1, self.vocab_size), 1.0 / self.vocab_size)
-
-    def prior(self):
-        """The prior of one topic."""
-        return np.ones(1)
-
-
-def test_a_run_is_timed_with_and_without_saving_in_turn(few, monkeypatch):
-    monkeypatch.setattr(saving, "load_corpus", few)
-    *rounds, medians = saving.measure(NAME, 2)
-    assert [row["round"] for row in (*rounds, medians)] == ["1", "2", "median"]
-    for row in rounds:
-        assert row["ratio"] == pytest.approx(row["seconds_with"] / row["seconds_without"])
-        assert row["num_saved"] >= 2
-        assert row["megabytes"] > 0
-    assert medians["ratio_min"] <= medians["ratio"] <= medians["ratio_max"]
-    assert medians["ratio"] == pytest.approx(np.mean([row["ratio"] for row in rounds]))
 
 
 class FixedVersion:
@@ -149,31 +117,20 @@ def test_the_parts_of_a_profile_add_up_to_the_whole_run(few, monkeypatch):
     assert all(row["seconds"] >= 0 for row in rows)
 
 
-def test_a_race_reports_when_each_model_reached_the_score_and_none_for_a_model_that_did_not(only_few, monkeypatch):
-    monkeypatch.setattr(race, "SIZES", (5,))
-    monkeypatch.setattr(race, "TomotopyHDP", UniformModel)
-    rows = race.measure(NAME, minutes=0.05)
-    assert rows[1]["seconds_to_line"] is None
-    assert rows[1]["best_nats"] == pytest.approx(-np.log(load_corpus(NAME).vocab_size))
-    summary = race.summarize(rows, minutes=0.05)
-    assert summary["is_at_least"]
-    assert summary["our_nats"] > summary["their_nats"]
-
-
-def test_a_row_of_the_speed_table_has_the_minimum_median_and_maximum_of_its_rounds():
-    same = {"contestant": "gensim HdpModel", "work": "one pass", "threads": 1, "target": 50, "predictive": "own"}
-    (row,) = speed.summarize([{**same, "ratio": ratio, "our_seconds": 1.0} for ratio in (3.0, 1.0, 8.0)])
+def test_a_row_of_the_speed_table_has_the_minimum_median_and_maximum_of_its_rounds_and_memory():
+    known = {"contestant": "gensim HdpModel", "corpus": NAME, "threads": 1, "predictive": "fold_in"}
+    known |= {"our_seconds": 1.0, "their_seconds": 3.0, "our_nats": -7.0, "their_nats": -8.0}
+    memory = {NAME: {"hdp": 10.0, "gensim": 20.0}}
+    (row,) = speed.summarize([{**known, "ratio": ratio} for ratio in (3.0, 1.0, 8.0)], memory)
     assert (row["ratio_min"], row["ratio_median"], row["ratio_max"]) == (1.0, 3.0, 8.0)
-    assert {"contestant", "work", "threads", "ratio_min", "ratio_median", "ratio_max", "target"} <= set(row)
+    assert (row["our_mb"], row["their_mb"]) == (10.0, 20.0)
 
 
-@pytest.mark.parametrize("vocab_size", [8_000, 9_000])
-def test_renamed_words_keep_their_documents(few, vocab_size):
-    corpus = few(NAME)
-    renamed = speed.rename_words(corpus, vocab_size)
-    assert renamed.vocab_size == vocab_size
-    np.testing.assert_array_equal(renamed.counts.sum(1), corpus.counts.sum(1))
-    np.testing.assert_array_equal(np.diff(renamed.counts.indptr), np.diff(corpus.counts.indptr))
+def test_the_memory_of_a_pass_is_that_which_it_adds(few):
+    with machine.watch_memory() as memory:
+        held = np.ones(20_000_000)
+        time.sleep(0.1)
+    assert memory["peak"] - memory["before"] == pytest.approx(held.nbytes / 1e6, rel=0.2)
 
 
 @pytest.fixture(scope="module")
@@ -265,19 +222,6 @@ def test_test_documents_are_equal_for_all_seeds_and_are_not_used_to_choose_a_lea
     assert chosen.chosen in heldout.CHOICES
     # Only the training documents were split; the test documents of seed 0 came from the cache.
     assert read == set(parts[-1][0].doc_ids.tolist())
-
-
-@pytest.mark.extended
-def test_local_steps_are_compared_on_validation_documents_and_the_engine_is_restored(few, monkeypatch):
-    train, test = split_corpus(few(NAME).select(np.arange(0, 200, 4)), RunSettings(order="shuffled"))
-    monkeypatch.setattr(local_steps, "divide", lambda corpus, order, seed, documents: (train, test))
-    usual = local_steps.two_level.fit_two_level
-    rows = pd.DataFrame(local_steps.measure(NAME, None, 0)).set_index("step")
-    assert list(rows.index) == list(local_steps.STEPS)
-    assert rows["own"].between(-12, -5).all()
-    assert rows["own"].nunique() == len(rows)
-    assert local_steps.two_level.fit_two_level is usual
-    assert (local_steps.tabulate(rows.reset_index().to_dict("records"))["step"] == list(rows.index)).all()
 
 
 def test_words_of_simulated_documents_follow_zipfs_law(few):

@@ -52,13 +52,6 @@ class Ours:
         return count_topics(self.state.expected_tokens)
 
 
-class HDP(Ours):
-    """The online HDP at its defaults, or with some settings changed."""
-
-    def __init__(self, train, seed, **settings):
-        super().__init__("hdp", train, seed, **settings)
-
-
 class Unigram:
     """Word frequencies so far, smoothed by η."""
 

@@ -29,7 +29,6 @@ import argparse
 import json
 import resource
 import shutil
-import threading
 import time
 from collections import deque
 from concurrent.futures import ProcessPoolExecutor
@@ -55,7 +54,7 @@ from stickbreaker.engine.runs.compile import compile_algorithm
 from stickbreaker.engine.runs.prepared import prepare_training
 from tests.benchmarks import zipf_texts
 from tests.benchmarks.heldout import to_markdown
-from tests.benchmarks.machine import best_seconds
+from tests.benchmarks.machine import best_seconds, watch_memory
 
 HDP = find_algorithm("hdp")
 CONFIG = HDP.config(batch_size=4096, max_topics=150)
@@ -93,21 +92,10 @@ def in_process(function, *arguments):
 
 
 def _watched(function, *arguments):
-    peak, is_done = [0.0], threading.Event()
-
-    def watch():
-        while not is_done.wait(0.02):
-            lines = Path("/proc/self/status").read_text("ascii").splitlines()
-            peak[0] = max(peak[0], *(int(line.split()[1]) / 1e6 for line in lines if line.startswith("RssAnon")))
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    try:
+    with watch_memory() as memory:
         rows = function(*arguments)
-    finally:
-        is_done.set()
-        watcher.join()
-    return [{**row, "peak_gb": peak[0]} for row in (rows if isinstance(rows, list) else [rows])]
+    peak = memory["peak"] / 1000
+    return [{**row, "peak_gb": peak} for row in (rows if isinstance(rows, list) else [rows])]
 
 
 def write_texts(path, num_documents):
