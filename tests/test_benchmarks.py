@@ -8,9 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
 from stickbreaker.engine import RunSettings, find_algorithm, load_corpus, store_corpus
 from stickbreaker.engine.algorithm import Phase
+from stickbreaker.engine.corpora.corpus import Vocabulary
 from stickbreaker.engine.inference.held_words import split_tokens
 from stickbreaker.engine.runs import remote_steps
 from stickbreaker.engine.runs.prepared import split_corpus
@@ -25,11 +27,13 @@ from tests.benchmarks import (
     machine,
     printed,
     profile,
+    results,
     scale,
     size,
     soak,
     speed,
     systems,
+    topic_count,
     zipf_texts,
 )
 from tests.benchmarks.heldout import to_matrix
@@ -331,3 +335,63 @@ def test_the_size_of_a_small_project_is_counted(tmp_path):
     assert rows["product"][:2] == (4, 12)
     assert list(rows) == ["product", "engine", "engine/corpora", "app", "tests", "tests/app"]
     assert "| engine/one.py | 5 |" in size.report(found)
+
+
+class OneTopic:
+    """A sampler without mini-batches that has one uniform topic and counts its sweeps."""
+
+    batch_size = None
+    seconds = sweeps = 0
+
+    def __init__(self, train, seed, size):
+        self.vocab_size, self.size = train.vocab_size, size
+
+    def learn(self, sweeps):
+        """Count the sweeps."""
+        self.sweeps += sweeps
+
+    def infer(self, documents):
+        """All in the one topic."""
+        return np.ones((documents.num_documents, 1))
+
+    def topics(self):
+        """The one topic."""
+        return np.full((1, self.vocab_size), 1.0 / self.vocab_size)
+
+    def prior(self):
+        """The prior of one topic."""
+        return np.ones(1)
+
+    def num_topics(self):
+        """The sweeps, which a row then shows."""
+        return self.sweeps
+
+
+def test_a_sampler_of_another_library_takes_sweeps_and_has_no_next_batch(only_few, monkeypatch):
+    monkeypatch.setattr(heldout, "TomotopyLDA", OneTopic)
+    setup = heldout.Setup(NAME, None, None, ("next_batch", "disjoint_words"))
+    rows = heldout.measure(setup, "shuffled", heldout.Entry("tomotopy-lda", 5), 0)
+    assert [row["protocol"] for row in rows] == ["disjoint_words"] * 2
+    for row in rows:
+        assert (row["topics"], row["setting"]) == (heldout.SWEEPS, 5)
+        assert row["nats_per_word"] == pytest.approx(-np.log(load_corpus(NAME).vocab_size))
+
+
+def test_topics_of_another_library_are_compared_with_the_true_ones(monkeypatch):
+    topics = np.eye(3)
+    corpus = topic_count.make_corpus(csr_array(np.full((4, 3), 5)), Vocabulary(("a", "b", "c")))
+    monkeypatch.setattr(topic_count, "load", lambda name, seed: (corpus, topics))
+    learned = np.array([[1.0, 0.0, 0.0], [0.9, 0.1, 0.0], [0.3, 0.3, 0.4]]), np.array([30.0, 20.0, 10.0]), 1.0
+    monkeypatch.setitem(topic_count.coherence.SYSTEMS, "gensim-hdp", lambda *_: learned)
+    row = topic_count.measure_other("any", "gensim-hdp", 0)
+    assert [row[name] for name in ("counted", "true", "found", "repeated", "mixed")] == [3, 3, 1, 1, 1]
+
+
+def test_a_difference_counts_if_it_is_larger_than_its_uncertainty():
+    signs = [results.find_sign(difference, 0.2) for difference in (0.3, -0.3, 0.1, -0.2)]
+    assert signs == [1, -1, 0, 0]
+    row = {"contestant": "gensim", "ratio_median": 2.0}
+    ranges = ((1.1, 3.0), (0.9, 3.0), (0.5, 0.9))
+    rows = [{**row, "ratio_min": least, "ratio_max": most} for least, most in ranges]
+    found = [results.compare_ratios("speed", "here", each, ("1", "2"))["better"] for each in rows]
+    assert found == [results.OURS, results.NEITHER, results.OTHER]

@@ -5,16 +5,18 @@
 
 Every system learns from all documents of the sample and is measured on the same counts (`evaluation/coherence.py`).
 Topics of one token or more count; "below zero, counted" is of the fewest topics that cover 99 % of the
-tokens. `tomotopy-lda` has 100 topics, 600 sweeps and priors that it optimises; `tomotopy-hdp` has 600 sweeps from 100
-topics; the other libraries read the corpus ten times, and gensim's HDP once. The JSON file lists each topic with its
-ten words, its share and its NPMI. `hdp, settled` reads until documents set aside are predicted no better. `--beside
-FILE` adds rows of an earlier run to the tables; with `--systems` and no name, nothing is measured. `--check`
-compares our NPMI with gensim's, of windows as long as the documents, on a small corpus.
+tokens. `tomotopy-lda` has 100 topics or K, 600 sweeps and priors that it optimises; `tomotopy-hdp` has 600
+sweeps from 100 topics; the other libraries read the corpus ten times, and gensim's HDP once. The JSON file
+lists each topic with its ten words, its share and its NPMI. `hdp, settled` reads until documents set aside are
+predicted no better. `--beside FILE` adds rows of an earlier run to the tables; with `--systems` and no name,
+nothing is measured. `--check` compares our NPMI with gensim's, of windows as long as the documents, on a small
+corpus.
 """
 
 import argparse
 import json
 import time
+from functools import partial
 from itertools import permutations, product
 
 import numpy as np
@@ -28,6 +30,7 @@ from tests.benchmarks.corpora import load
 from tests.benchmarks.heldout import to_markdown, write_json
 
 SIZE, SWEEPS, PASSES = 100, 600, 10
+OTHER_SIZES = (10, 25, 50)
 TOKENS_OF_A_TOPIC = 1.0
 MEASURES = ("npmi", "weighted_npmi", "below_zero", "exclusivity", "diversity")
 
@@ -77,10 +80,11 @@ def fit_gensim_hdp(corpus, seed):
 
 
 SYSTEMS = {
-    "hdp, one pass": lambda corpus, seed: fit_hdp(corpus, seed, 1),
+    "hdp, one pass": partial(fit_hdp, passes=1),
     "hdp, settled": fit_hdp,
-    "tomotopy-lda": lambda corpus, seed: fit_tomotopy(TomotopyLDA, corpus, seed),
-    "tomotopy-hdp": lambda corpus, seed: fit_tomotopy(TomotopyHDP, corpus, seed),
+    "tomotopy-lda": partial(fit_tomotopy, TomotopyLDA),
+    **{f"tomotopy-lda K={size}": partial(fit_tomotopy, partial(TomotopyLDA, size=size)) for size in OTHER_SIZES},
+    "tomotopy-hdp": partial(fit_tomotopy, TomotopyHDP),
     "sklearn-lda": fit_scikit_learn,
     "gensim-lda": fit_gensim_lda,
     "gensim-hdp": fit_gensim_hdp,

@@ -181,7 +181,9 @@ class GensimHDP:
 
 
 class Tomotopy:
-    """A Gibbs sampler of tomotopy, on all cores."""
+    """A Gibbs sampler of tomotopy, on all cores. It reads all documents in each sweep, and has no mini-batches."""
+
+    batch_size = None
 
     def __init__(self, model, train):
         self.vocab_size, self.seconds, self.model = train.vocab_size, 0.0, model
@@ -210,6 +212,14 @@ class Tomotopy:
     def tokens(self):
         """Tokens (K,) of each topic."""
         return np.array(self.model.get_count_by_topics(), float)[self._live()]
+
+    def infer(self, documents):
+        """Doc shares (S, K) by the common fold-in."""
+        return fold_in(documents, self.topics().astype(np.float32), self.prior())
+
+    def num_topics(self):
+        """The fewest that cover 99 % of the tokens."""
+        return count_topics(self.tokens())
 
 
 class TomotopyHDP(Tomotopy):
@@ -241,6 +251,11 @@ class TomotopyLDA(Tomotopy):
 
         super().__init__(tomotopy.LDAModel(k=size, eta=WORD_CONCENTRATION, seed=seed), train)
         self.model.optim_interval = 10
+        self.size = size
+
+    def prior(self):
+        """α of each topic, as it has learned it."""
+        return np.asarray(self.model.alpha)
 
 
 class GensimLDA:

@@ -5,8 +5,9 @@
 A corpus has the same test documents for every seed; the seeds differ in the order, the start and the held-out words.
 Each plain LDA (ours and scikit-learn's, at each K) learns with the one of `CHOICES` that scores best on validation
 documents, a tenth of the training documents. So no test document takes part in a choice. The HDP, direct assignment
-and the LDAs with its local step use their defaults. `--beside FILE` adds rows of an earlier run to the tables; with
-`--systems` and no name, nothing is measured.
+and the LDAs with its local step use their defaults. tomotopy's LDA takes `SWEEPS` sweeps instead of one
+pass, learns its priors, and is scored by the common fold-in. `--beside FILE` adds rows of an earlier run to
+the tables; with `--systems` and no name, nothing is measured.
 """
 
 import argparse
@@ -25,11 +26,12 @@ from stickbreaker.engine.evaluation.held_out import fold_in, perplexity_bound, s
 from stickbreaker.engine.inference.held_words import split_tokens, split_words
 from stickbreaker.engine.runs.prepared import split_corpus
 from stickbreaker.engine.schedules import resolve
-from tests.benchmarks.contestants import Ours, ScikitLearnLDA, Unigram
+from tests.benchmarks.contestants import Ours, ScikitLearnLDA, TomotopyLDA, Unigram
 from tests.benchmarks.corpora import divide
 
 SIZES = (25, 50, 100, 200, 300)
 PLAIN_BATCH = 256
+SWEEPS = 200
 # κ and τ₀.
 CHOICES = ((0.6, 64.0), (0.8, 16.0), (0.7, 10.0))
 # Wang 2011 as printed, and as its authors ran it.
@@ -47,9 +49,11 @@ OURS = {
     "lda-warm": ("lda", {"start": "warm", "topic_expectation": "mean"}),
     "lda-mean": ("lda", {"start": "hoffman", "topic_expectation": "mean"}),
 }
-PLAIN, EQUIPPED = ("lda", "sklearn-lda", "lda-learned", "lda-asymmetric"), ("lda-warm", "lda-mean")
-SIZES_OF = {**dict.fromkeys(PLAIN, SIZES), **dict.fromkeys(EQUIPPED, SIZES[1:])}
-SYSTEMS = ("unigram", "sklearn-lda", *OURS)
+PLAIN = ("lda", "sklearn-lda", "lda-learned", "lda-asymmetric")
+EQUIPPED = ("lda-warm", "lda-mean")
+SAMPLED = ("tomotopy-lda",)
+SIZES_OF = {**dict.fromkeys(PLAIN, SIZES), **dict.fromkeys(EQUIPPED, SIZES[1:]), **dict.fromkeys(SAMPLED, SIZES[:3])}
+SYSTEMS = ("unigram", "sklearn-lda", *SAMPLED, *OURS)
 OF_WANG = ("hdp-wang, as printed", "hdp-wang, as its authors ran it")
 USUAL = ("hdp", *OF_WANG, "direct-hdp", "unigram", "lda", "sklearn-lda", *EQUIPPED)
 PROTOCOLS = ("next_batch", "disjoint_words", "tokens_90_10", "perplexity_bound", "within_documents")
@@ -87,6 +91,8 @@ def enter(entry, train, seed):
         derived = resolve(find_algorithm("hdp").config(), train.num_documents).batch_size
         rate, delay = entry.chosen
         settings = {"forgetting_rate": rate, "delay": delay, "batch_size": min(derived, PLAIN_BATCH)}
+    if entry.system == "tomotopy-lda":
+        return TomotopyLDA(train, seed, entry.size)
     if entry.system == "sklearn-lda":
         return ScikitLearnLDA(entry.size, train, seed, **settings)
     name, own = OURS[entry.system]
@@ -96,6 +102,9 @@ def enter(entry, train, seed):
 
 def learn(contestant, train, seed, next_batch=False):
     """One pass; on request, also nats per held-out token of each batch but the first, before it is learned from."""
+    if contestant.batch_size is None:
+        contestant.learn(SWEEPS)
+        return None, None
     totals = np.zeros(3)
     for number, batch in enumerate(train.batches(contestant.batch_size)):
         if next_batch and number > 0:
@@ -248,7 +257,8 @@ def margins(frame):
     cells = {name: f"{gain.mean():.3f} ± {gain.sem():.3f}" for name, gain in gains.items()}
     systems = frame.drop_duplicates("contestant").set_index("contestant")["system"]
     best = {}
-    for title, kind in (("best plain LDA", PLAIN), ("best LDA with the HDP's local step", EQUIPPED)):
+    kinds = {"best plain LDA": PLAIN, "best LDA with the HDP's local step": EQUIPPED, "best sampled LDA": SAMPLED}
+    for title, kind in kinds.items():
         names = systems.index[systems.isin(kind)]
         if len(names):
             name = scores[names].mean().idxmax()

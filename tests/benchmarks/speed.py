@@ -180,10 +180,12 @@ def against(row, data, ours, theirs, predictive):
 def summarize(rounds, memory):
     """One row a contestant, corpus and number of threads: least, median and greatest ratio, means of the rest."""
     frame = pd.DataFrame(rounds)
+    frame["ahead"] = frame["our_nats"] - frame["their_nats"]
     keys = ["contestant", "corpus", "threads"]
     groups = frame.groupby(keys, sort=False)
     table = groups["ratio"].agg(ratio_min="min", ratio_median="median", ratio_max="max")
     table = table.join(groups[["our_seconds", "their_seconds", "our_nats", "their_nats"]].mean())
+    table = table.join(groups["ahead"].agg(ahead="mean", ahead_error="sem"))
     rows = table.join(groups["predictive"].first()).reset_index().to_dict("records")
     for row in rows:
         used = memory[row["corpus"]]
@@ -194,8 +196,9 @@ def summarize(rounds, memory):
 
 def tabulate(rows):
     """The rows as people read them."""
-    table = pd.DataFrame(rows).round({"our_seconds": 3, "their_seconds": 3, "our_nats": 3, "their_nats": 3})
-    return to_markdown(table.round(1))
+    thousandths = ["our_seconds", "their_seconds", "our_nats", "their_nats", "ahead", "ahead_error"]
+    tenths = ["ratio_min", "ratio_median", "ratio_max", "our_mb", "their_mb"]
+    return to_markdown(pd.DataFrame(rows).round(dict.fromkeys(thousandths, 3) | dict.fromkeys(tenths, 1)))
 
 
 def list_data(quick):

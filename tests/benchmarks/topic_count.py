@@ -1,6 +1,7 @@
 """How many topics the online HDP counts, and which of them are true.
 
-    python -m tests.benchmarks.topic_count [--corpora NAME ...] [--passes P ...] [--seeds N] [--json FILE] [--constants]
+    python -m tests.benchmarks.topic_count [--corpora NAME ...] [--passes P ...] [--seeds N] [--systems NAME ...]
+                                           [--json FILE] [--constants]
 
 Corpora: "one topic" and "N topics" are simulated, 10,000 documents of 80 words unless stated; "power law": topic k has
 a weight of 1/k; "shared": half of each topic is the words of all; "weak": nine tenths are; "Zipf": words have a Zipf
@@ -12,11 +13,14 @@ ten top words are those of a larger topic); "mixed": near no true topic; "echoes
 corpus' word frequencies below .15 nats (real text). "unigram" has the nats of the word frequencies of the training
 documents, plus one per word.
 
+--systems: also HDPs of other libraries (`coherence.py` says how they learn), without nats.
+
 --constants: the same with each constant of the rule (`engine/inference/evidence.py`) at half and at double its value,
 on VARIED after one pass.
 """
 
 import argparse
+import itertools
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
@@ -35,6 +39,7 @@ from stickbreaker.engine.inference import evidence
 from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.runs.prepared import prepare
 from stickbreaker.engine.runs.run import run
+from tests.benchmarks import coherence
 from tests.benchmarks.heldout import to_markdown, write_json
 
 VOCAB_SIZE, NUM_DOCUMENTS, NUM_WORDS = 1000, 10_000, 80
@@ -66,6 +71,7 @@ SIMULATED = {
     "60 topics, 20 words": Truth(60, words=20),
     "10 topics, weak": Truth(10, shared=0.9),
     "10 topics, 200 documents": Truth(10, documents=200),
+    "10 topics, 2,000 documents": Truth(10, documents=2000),
 }
 # Half and double; of LEFT, half and double the part that is removed.
 CONSTANTS = {
@@ -86,6 +92,7 @@ VARIED = ("60 topics", "10 topics, 200 documents", "null of state-of-the-union",
 REAL = ("state-of-the-union", "rfc")
 NULLS = tuple(f"null of {name}" for name in REAL)
 CORPORA = (*SIMULATED, *NULLS, *REAL)
+OTHERS = ("gensim-hdp", "tomotopy-hdp")
 
 
 def draw_topics(truth, rng):
@@ -190,17 +197,28 @@ def measure(name, seed, passes, **chosen):
         summary = algorithm.summarize(prepared.config, update.stepped.state)
         in_use = rank_topics(summary.expected_tokens)
         topics = summary.topics[in_use].astype(float)
-        row = {"corpus": name, "seed": seed, "passes": done, **chosen, "counted": update.stepped.num_topics}
+        row = {"corpus": name, "system": "hdp", "seed": seed, "passes": done, **chosen}
+        row["counted"] = update.stepped.num_topics
         row |= judge_topics(topics, known, frequencies / frequencies.sum())
         row |= {"nats": update.held_out.nats_per_word, "unigram": unigram, "seconds": update.stepped.seconds}
         rows.append(row)
     return rows
 
 
+def measure_other(name, system, seed):
+    """A row of another library's HDP."""
+    corpus, known = load(name, seed)
+    topics, tokens, seconds = coherence.SYSTEMS[system](corpus, seed)
+    in_use = rank_topics(tokens)
+    frequencies = np.asarray(corpus.counts.sum(0), float).ravel()
+    found = judge_topics(topics[in_use], known, frequencies / frequencies.sum())
+    return {"corpus": name, "system": system, "seed": seed, "counted": len(in_use), **found, "seconds": seconds}
+
+
 def tabulate(rows):
     """Means over seeds, and the range of the counts."""
     frame = pd.DataFrame(rows).drop(columns="seed")
-    places = [name for name in ("corpus", "max_topics", "corpus_concentration", "passes") if name in frame]
+    places = [name for name in ("corpus", "system", "max_topics", "corpus_concentration", "passes") if name in frame]
     grouped = frame.groupby(places, sort=False, dropna=False)
     table = grouped.mean().round({"nats": 4, "unigram": 4}).round(1)
     table.insert(1, "range", grouped["counted"].agg(lambda counts: f"{counts.min()} to {counts.max()}"))
@@ -236,6 +254,7 @@ def main():
     """Read the command line, measure, print, and write JSON where asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=CORPORA)
+    parser.add_argument("--systems", nargs="+", choices=OTHERS, default=(), help="HDPs of other libraries")
     parser.add_argument("--passes", nargs="+", type=int, default=(1, 3))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--constants", action="store_true", help="vary the constants of the rule")
@@ -253,6 +272,8 @@ def main():
         for seed in range(arguments.seeds)
         for row in measure(name, seed, arguments.passes, **chosen)
     ]
+    others = itertools.product(arguments.corpora, arguments.systems, range(arguments.seeds))
+    rows += [measure_other(*other) for other in others]
     print(to_markdown(tabulate(rows)))
     write_json(arguments.json, rows)
 
