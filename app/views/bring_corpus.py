@@ -391,7 +391,7 @@ class BringCorpus(pn.viewable.Viewer):
 
 def _propose_name(path: Path, folder: Path | None) -> tuple[str, OwnCorpus | None]:
     """Return a free name, and the corpus that already has the name of the file, if any."""
-    stem = "my texts" if path.name.startswith("stickbreaker-") else name_source(path)
+    stem = "my texts" if path.name.startswith("stickbreaker-") else name_source(path).name
     taken, number = {corpus.name.lower(): corpus for corpus in list_own(folder)}, 1
     while (name := stem if number == 1 else f"{stem} {number}").lower() in taken:
         number += 1

@@ -8,10 +8,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
-from stickbreaker.engine.corpora.count_files import name_kind, read_counts
+from stickbreaker.engine.corpora.count_files import read_counts
 from stickbreaker.engine.corpora.dates import explain_date, read_dates
 from stickbreaker.engine.corpora.rows import BadRow, BadRows, Chunk, Table
-from stickbreaker.engine.corpora.sources import TOO_LARGE, name_source, open_source
+from stickbreaker.engine.corpora.sources import TOO_LARGE, Source
 from stickbreaker.engine.corpora.words import WordChoices, WordCounter, drop_words, limit_words
 from stickbreaker.engine.progress_bars import Report
 
@@ -68,7 +68,7 @@ class Cells(NamedTuple):
 
 
 def build_corpus(
-    source: Path,
+    source: Source,
     columns: Columns,
     words: WordChoices | None = None,
     report: Report = lambda share, message: None,
@@ -78,7 +78,7 @@ def build_corpus(
 
     Parameters
     ----------
-    source : Path
+    source : Source
         As returned by `find_source`.
     columns : Columns
         The columns to use. If `text` is None, it is the column called "text", or the only one.
@@ -99,9 +99,9 @@ def build_corpus(
     CorpusError
         If the source cannot be read, has no usable row, or has no words left.
     """
-    if name_kind(source):
+    if source.is_counted:
         return _take_counts(source, columns, words, report)
-    table = open_source(source)
+    table = source.open()
     columns = settle_columns(table, columns)
     choices = words or WordChoices()
     counter, cells, bad = WordCounter(choices), Cells(rows=[], dates=[], titles=[], groups=[]), BadRows()
@@ -115,7 +115,7 @@ def build_corpus(
         if num_characters > MAX_CHARACTERS:
             raise CorpusError(f"{table.path} has more than {MAX_CHARACTERS / 1e9:g} billion characters. {TOO_LARGE}.")
         report(0.9 * chunk.share, "Counting words")
-    return _finish(table, columns, choices, (counter, cells, bad), report)
+    return _finish(source.name, table, columns, choices, (counter, cells, bad), report)
 
 
 def settle_columns(table: Table, columns: Columns) -> Columns:
@@ -217,6 +217,7 @@ def name_document(table: Table, row: int, title: str) -> str:
 
 
 def _finish(
+    name: str,
     table: Table,
     columns: Columns,
     choices: WordChoices,
@@ -240,7 +241,7 @@ def _finish(
     titles = [name_document(table, cells.rows[row], cells.titles[row]) for row in kept]
     groups = number_groups([cells.groups[row].strip() for row in kept]) if columns.group else {}
     corpus = Corpus(
-        name=name_source(table.path),
+        name=name,
         counts=counts[has_words],
         vocabulary=Vocabulary(tuple(vocabulary)),
         dates=dates[kept],
@@ -297,25 +298,26 @@ def number_groups(names: Sequence[str]) -> dict[str, Any]:
     return {"groups": groups, "group_titles": list(numbers), "split_by": "group"}
 
 
-def _take_counts(source: Path, columns: Columns, words: WordChoices | None, report: Report) -> Built:
+def _take_counts(source: Source, columns: Columns, words: WordChoices | None, report: Report) -> Built:
+    path = source.path
     if any(columns):
-        raise CorpusError(f"{source} contains word counts, without columns. Omit text, date, title and group.")
-    counted = read_counts(source, report)
+        raise CorpusError(f"{path} contains word counts, without columns. Omit text, date, title and group.")
+    counted = read_counts(path, source.kind, report)
     counts, vocabulary = counted.counts, counted.words
     if words is not None:
-        counts, vocabulary = _name_file(source, drop_words, counts, vocabulary, words)
+        counts, vocabulary = _name_file(path, drop_words, counts, vocabulary, words)
     kept, bad = np.flatnonzero(np.diff(counts.indptr) > 0), counted.bad
     empty = np.setdiff1d(np.arange(counts.shape[0]), np.append(kept, np.array(counted.faulty, np.int64)))
     bad.add(
-        [BadRow(file=str(source), row=None, reason=f"document {number + 1} has no counted words") for number in empty]
+        [BadRow(file=str(path), row=None, reason=f"document {number + 1} has no counted words") for number in empty]
     )
     if not len(kept):
         reason = f"First problem: {bad.listed[0]}" if counted.bad.count else "Check its list of words"
-        raise CorpusError(f"{source} has no documents with words. {reason}.")
+        raise CorpusError(f"{path} has no documents with words. {reason}.")
     titles = [f"document {number + 1}" for number in kept]
     dates = np.full(len(kept), "NaT", "datetime64[D]")
     corpus = Corpus(
-        name=name_source(source),
+        name=source.name,
         counts=counts[kept],
         vocabulary=Vocabulary(tuple(vocabulary)),
         dates=dates,

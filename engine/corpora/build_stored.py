@@ -17,7 +17,6 @@ import numpy as np
 from stickbreaker.engine.corpora.build import Columns
 from stickbreaker.engine.corpora.build_on_workers import BuildWorkers
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.count_files import name_kind
 from stickbreaker.engine.corpora.piece_shards import PlannedShard, ShardMaker, Survey
 from stickbreaker.engine.corpora.pieces import (
     BuildPlan,
@@ -33,7 +32,7 @@ from stickbreaker.engine.corpora.pieces import (
 from stickbreaker.engine.corpora.remote_files import copy_remote
 from stickbreaker.engine.corpora.rows import BadRows
 from stickbreaker.engine.corpora.shards import Manifest, ShardSize, seal_corpus
-from stickbreaker.engine.corpora.sources import find_source, is_remote
+from stickbreaker.engine.corpora.sources import FOLDER, Source, find_source, is_remote, name_source
 from stickbreaker.engine.corpora.stored import SHARD_DOCUMENTS, StoredCorpus, is_stored, name_unfinished, open_stored
 from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES
 from stickbreaker.engine.corpora.text_files import TEXT_SUFFIXES
@@ -52,12 +51,12 @@ PLAN = "plan.json"
 PIECES = "pieces"
 COPIES = "copies-"
 
-Source = str | PathLike[str]
+PathOrAddress = str | PathLike[str]
 logger = logging.getLogger(__name__)
 
 
 def build(  # noqa: PLR0913
-    source: Source | Sequence[Source],
+    source: PathOrAddress | Sequence[PathOrAddress],
     *,
     to: str | PathLike[str],
     text: str | None = None,
@@ -199,39 +198,40 @@ def _claiming(target: Path, work: Path) -> Iterator[None]:
         yield
 
 
-def list_sources(source: Source | Sequence[Source], work: Path) -> list[Path]:
+def list_sources(given: PathOrAddress | Sequence[PathOrAddress], work: Path) -> list[Path]:
     """List the files and folders to read, in order; remote files are copied into `work` first."""
-    sources = list(source) if isinstance(source, Iterable) and not isinstance(source, str | PathLike) else [source]
-    found: list[Path] = []
-    for each in sources:
+    found: list[Source] = []
+    for each in [given] if isinstance(given, str | PathLike) or not isinstance(given, Iterable) else given:
         if not isinstance(each, str | PathLike):
-            raise TypeError(f"source is {source!r:.80}: give a file, a folder or an address, or a list of them.")
+            raise TypeError(f"source is {given!r:.80}: give a file, a folder or an address, or a list of them.")
         # Path("") is the current folder.
         if not str(each):
             raise CorpusError("The path of a source is empty. Name a file or a folder.")
         # Copies of another address must not be taken for those of this one.
         copies = work / f"{COPIES}{sha256(str(each).encode()).hexdigest()[:16]}"
-        found += copy_remote(str(each), copies) if is_remote(str(each)) else _list_tables(Path(each))
-    for path in found:
-        if name_kind(path):
-            raise CorpusError(f"{path} contains word counts. Load it with load_corpus, and call store_corpus.")
+        is_copied = is_remote(str(each))
+        found += map(name_source, copy_remote(str(each), copies)) if is_copied else _list_tables(Path(each))
     if not found:
         raise CorpusError("There is no source. Name a file or a folder.")
-    return found
+    for source in found:
+        source.check_text()
+    return [source.path for source in found]
 
 
-def _list_tables(path: Path) -> list[Path]:
+def _list_tables(path: Path) -> list[Source]:
     """The tables of a folder by name, or of its subfolders if there are no texts; otherwise the file or folder."""
-    found = find_source(path, max_bytes=float("inf")).absolute()
-    if not found.is_dir():
-        return [found]
+    source = find_source(path, max_bytes=float("inf"))
+    found = source.path.absolute()
+    if source.kind != FOLDER:
+        return [source._replace(path=found)]
     files = list_files(found)
     tables = [file for file in files if file.suffix.lower() in TABLE_SUFFIXES and not is_stored(file.parent)]
     own = [file for file in tables if file.parent == found]
     # Programs that write tables in subfolders add files such as _SUCCESS.
     texts = (file for file in files if file.suffix.lower() in TEXT_SUFFIXES and file.name[0] != "_")
     has_texts = any(not is_stored(file.parent) for file in texts)
-    return own or ([] if has_texts else tables) or [found]
+    chosen = own or ([] if has_texts else tables)
+    return list(map(name_source, chosen)) or [source._replace(path=found)]
 
 
 def _keep_plan(plan: BuildPlan, work: Path) -> None:

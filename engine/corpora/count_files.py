@@ -28,6 +28,7 @@ MAX_ENTRIES = 500_000_000
 # A size of more digits is larger than any limit, and Python reads at most 4,300.
 MAX_DIGITS = 18
 TOO_LARGE = f"{{}} has more than {MAX_DOCUMENTS:,} documents or {MAX_ENTRIES:,} entries. Split it."
+UCI, LDA_C, MATRIX = "UCI bag-of-words", "LDA-C", "Matrix Market"
 VOCABULARY_NAMES = ("vocab.txt", "vocabulary.txt", "vocab.dat", "words.txt")
 
 # Counts, bad lines, and the documents that were skipped.
@@ -40,7 +41,7 @@ class Counted(NamedTuple):
     Attributes
     ----------
     kind : str
-        The file format, as `name_kind` gives it.
+        The file format: `UCI`, `LDA_C` or `MATRIX`.
     counts : (D, V) CSR array
         How often each word occurs in each document.
     words : list of V str
@@ -61,37 +62,15 @@ class Counted(NamedTuple):
     notes: tuple[str, ...]
 
 
-def name_kind(path: Path) -> str:
-    """Name the format of a file of word counts.
-
-    Parameters
-    ----------
-    path : Path
-        A file; only its name is used.
-
-    Returns
-    -------
-    str
-        "UCI bag-of-words", "LDA-C", "Matrix Market", or "" for any other file.
-
-    Examples
-    --------
-    >>> [name_kind(Path(name)) for name in ("docword.kos.txt.gz", "ap.ldac", "ap.mtx", "ap.csv")]
-    ['UCI bag-of-words', 'LDA-C', 'Matrix Market', '']
-    """
-    name = path.name.lower().removesuffix(".gz")
-    if name.startswith("docword"):
-        return "UCI bag-of-words"
-    return {".ldac": "LDA-C", ".lda-c": "LDA-C", ".mtx": "Matrix Market"}.get(Path(name).suffix, "")
-
-
-def read_counts(path: Path, report: Report = lambda share, message: None) -> Counted:
+def read_counts(path: Path, kind: str, report: Report = lambda share, message: None) -> Counted:
     """Read a file of word counts, and the list of words in the same folder.
 
     Parameters
     ----------
     path : Path
-        A file for which `name_kind` gives a format.
+        A file of counts.
+    kind : str
+        Its format: `UCI`, `LDA_C` or `MATRIX`.
     report : callable
         Receives the share of the file that is read (0 to 1) and a message. It may raise an exception to cancel.
 
@@ -107,49 +86,39 @@ def read_counts(path: Path, report: Report = lambda share, message: None) -> Cou
     """
     if not path.is_file():
         raise CorpusError(f"File not found: {path.absolute()}. Check the folder and the name.")
-    words, notes = read_vocabulary(find_vocabulary(path))
-    read = {"UCI bag-of-words": _read_uci, "LDA-C": _read_lda_c, "Matrix Market": _read_matrix}[name_kind(path)]
+    words, notes = read_vocabulary(find_vocabulary(path, kind))
+    read = {UCI: _read_uci, LDA_C: _read_lda_c, MATRIX: _read_matrix}[kind]
     try:
         with _open(path) as stream:
             counts, bad, faulty = read(path, stream, len(words), report)
     except (OSError, EOFError, zlib.error) as error:
         raise CorpusError(f"Cannot read {path} ({error}). Compress or copy it again.") from error
-    return Counted(kind=name_kind(path), counts=counts, words=words, bad=bad, faulty=faulty, notes=notes)
+    return Counted(kind=kind, counts=counts, words=words, bad=bad, faulty=faulty, notes=notes)
 
 
 def _stem(path: Path) -> str:
     return re.sub(r"(?i)(\.txt)?(\.gz)?$", "", path.name)
 
 
-def name_counts(path: Path) -> str:
+def name_counts(path: Path, kind: str) -> str:
     """Derive the name of a corpus from the name of its file of counts.
 
-    Parameters
-    ----------
-    path : Path
-        A file of counts.
-
-    Returns
-    -------
-    str
-        The name without extensions and without "docword".
-
-    Examples
-    --------
-    >>> [name_counts(Path(name)) for name in ("docword.kos.txt.gz", "ap.2.ldac", "ap.mtx.gz")]
-    ['kos', 'ap.2', 'ap']
+    >>> name_counts(Path("docword.kos.txt.gz"), UCI), name_counts(Path("ap.2.ldac"), LDA_C)
+    ('kos', 'ap.2')
     """
     stem = _stem(path)
-    return (re.sub(r"(?i)^docword\W*", "", stem) or stem) if name_kind(path) == "UCI bag-of-words" else Path(stem).stem
+    return (re.sub(r"(?i)^docword\W*", "", stem) or stem) if kind == UCI else Path(stem).stem
 
 
-def find_vocabulary(path: Path) -> Path:
+def find_vocabulary(path: Path, kind: str) -> Path:
     """Find the list of words in the folder of a file of counts.
 
     Parameters
     ----------
     path : Path
         A file of counts.
+    kind : str
+        Its format.
 
     Returns
     -------
@@ -163,7 +132,7 @@ def find_vocabulary(path: Path) -> Path:
     """
     stem = _stem(path)
     plain = Path(stem).stem
-    names = [re.sub("(?i)^docword", "vocab", stem) + ".txt"] if name_kind(path) == "UCI bag-of-words" else []
+    names = [re.sub("(?i)^docword", "vocab", stem) + ".txt"] if kind == UCI else []
     names += [f"{plain}{end}" for end in (".vocab", ".vocab.txt", "_vocab.txt", ".words", ".tokens", ".words.txt")]
     names += VOCABULARY_NAMES
     for name in names:

@@ -10,10 +10,17 @@ from pathlib import Path
 from stickbreaker.engine.corpora.build import Built, Columns, build_corpus
 from stickbreaker.engine.corpora.bundled import FILES, load_built_in
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
-from stickbreaker.engine.corpora.count_files import name_kind
 from stickbreaker.engine.corpora.library import list_own, load_own
-from stickbreaker.engine.corpora.sources import KINDS, find_source, is_known, refuse_hidden, refuse_remote
-from stickbreaker.engine.corpora.stored import is_stored, name_unfinished, open_stored
+from stickbreaker.engine.corpora.sources import (
+    KINDS,
+    STORED,
+    Source,
+    find_source,
+    name_source,
+    refuse_hidden,
+    refuse_remote,
+)
+from stickbreaker.engine.corpora.stored import name_unfinished, open_stored
 from stickbreaker.engine.corpora.words import WordChoices, check_choices
 from stickbreaker.engine.progress_bars import show_share
 
@@ -78,26 +85,19 @@ def load_corpus(  # noqa: PLR0913
     check_choices("words", words)
     columns = Columns(text=text, date=date, title=title, group=group)
     is_named = not isinstance(name_or_path, PathLike) and name_or_path in list_corpora()
-    if is_named or is_stored(name_or_path):
+    source = None if is_named else find_source(_find_path(name_or_path))
+    if source is None or source.kind == STORED:
         if any(columns) or words is not None:
             raise CorpusError(f"{name_or_path} is already built. Omit text, date, title, group and words.")
-        return _load_built(name_or_path, is_named, callback)
-    path = _find_path(name_or_path)
-    source = find_source(path)
+        corpus = _load_named(str(name_or_path)) if source is None else open_stored(source.path)
+        if callback is not None:
+            callback(1.0)
+        return corpus
     with show_share(verbose, callback) as report:
         built = build_corpus(source, columns, words, report)
         report(1.0, "Done")
-    _warn(path, source, built)
+    _warn(Path(name_or_path).expanduser(), source, built)
     return built.corpus
-
-
-def _load_built(
-    name_or_path: str | PathLike[str], is_named: bool, callback: Callable[[float], object] | None
-) -> Corpus:
-    corpus = _load_named(str(name_or_path)) if is_named else open_stored(name_or_path)
-    if callback is not None:
-        callback(1.0)
-    return corpus
 
 
 def _load_named(name: str) -> Corpus:
@@ -113,7 +113,7 @@ def _find_path(name_or_path: str | PathLike[str]) -> Path:
         raise CorpusError(f"The build of {path} is unfinished. Wait for it, or build again with the same arguments.")
     # Path("") is the current folder, and Path.exists fails for a name that is too long; os.path.exists returns False.
     is_there = os.path.exists(os.path.expanduser(name_or_path))
-    if not is_there and not (is_known(path) and len(path.name) <= LONGEST_NAME):
+    if not is_there and not (name_source(path).kind and len(path.name) <= LONGEST_NAME):
         raise CorpusError(_explain_unknown(name_or_path))
     return path
 
@@ -139,7 +139,7 @@ def list_corpora(folder: str | PathLike[str] | None = None) -> tuple[str, ...]:
     return (*FILES, *(corpus.name for corpus in list_own(folder)))
 
 
-def _warn(path: Path, source: Path, built: Built) -> None:
+def _warn(path: Path, source: Source, built: Built) -> None:
     """Log the notes of a new corpus, and the rows that were skipped."""
     for note in built.notes:
         logger.warning(note)
@@ -147,7 +147,7 @@ def _warn(path: Path, source: Path, built: Built) -> None:
         listed = "; ".join(map(str, built.bad.listed[:5]))
         number = built.bad.count
         left = f"{number} of {number + built.corpus.num_documents} rows"
-        if name_kind(source):
+        if source.is_counted:
             left = "1 line" if number == 1 else f"{number} lines"
         logger.warning("%s: skipped %s. First: %s", path, left, listed)
 

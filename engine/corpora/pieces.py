@@ -24,7 +24,7 @@ from stickbreaker.engine.corpora.dates import find_form
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.corpora.rows import BadRow, BadRows, Chunk, Table
 from stickbreaker.engine.corpora.shards import map_arrow, write_arrow, write_table
-from stickbreaker.engine.corpora.sources import find_source, open_source
+from stickbreaker.engine.corpora.sources import find_source
 from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES
 from stickbreaker.engine.corpora.text_files import is_hidden
 from stickbreaker.engine.corpora.words import WordChoices, WordCounter, explain_no_words, keep_words
@@ -135,7 +135,7 @@ class PlanFiles:
         self.table = lru_cache(1)(self._open)
 
     def _open(self, number: int) -> Table:
-        return open_source(find_source(self._plan.paths[number], max_bytes=float("inf")))
+        return find_source(self._plan.paths[number], max_bytes=float("inf")).open()
 
     def columns(self, number: int) -> Columns:
         """Return the columns of a file, completed and checked."""

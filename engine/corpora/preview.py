@@ -10,12 +10,12 @@ import numpy as np
 
 from stickbreaker.engine.corpora.build import NO_TEXT, Cells, Columns, date_rows, settle_columns, take_chunk
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.count_files import Counted, name_kind, read_counts
+from stickbreaker.engine.corpora.count_files import Counted, read_counts
 from stickbreaker.engine.corpora.dates import read_dates
 from stickbreaker.engine.corpora.rows import BadRow, BadRows, Table
-from stickbreaker.engine.corpora.sources import find_source, open_source
+from stickbreaker.engine.corpora.sources import STORED, find_source
 from stickbreaker.engine.corpora.stop_words import guess_language
-from stickbreaker.engine.corpora.stored import StoredCorpus, is_stored, open_stored
+from stickbreaker.engine.corpora.stored import StoredCorpus, open_stored
 from stickbreaker.engine.corpora.words import WordChoices, WordEffect, drop_words, measure_words
 from stickbreaker.engine.progress_bars import Report, show_share
 
@@ -172,12 +172,12 @@ def preview(
 
 def look_through(path: str | PathLike[str], asked: Columns, report: Report) -> Preview:
     """The preview with these columns, as in `preview`; report: gets the share that is read and a message."""
-    if is_stored(path):
-        return _preview_stored(open_stored(path))
     source = find_source(path)
-    if name_kind(source):
-        return _preview_counts(read_counts(source, report))
-    table = open_source(source)
+    if source.kind == STORED:
+        return _preview_stored(open_stored(source.path))
+    if source.is_counted:
+        return _preview_counts(read_counts(source.path, source.kind, report))
+    table = source.open()
     guessed, said = guess_columns(table)._asdict(), asked._asdict()
     chosen = Columns(**{name: guess if said[name] is None else said[name] or None for name, guess in guessed.items()})
     return _preview_table(table, settle_columns(table, chosen), report)
@@ -342,7 +342,7 @@ def _preview_stored(corpus: StoredCorpus) -> Preview:
     sample = corpus.select(rows)
     seen = _preview_counts(
         Counted(
-            kind="stored corpus",
+            kind=STORED,
             counts=sample.counts,
             words=list(corpus.vocabulary),
             bad=BadRows(),

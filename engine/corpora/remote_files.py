@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.sources import KINDS, is_known
+from stickbreaker.engine.corpora.sources import KINDS, name_source
 from stickbreaker.engine.files.whole_files import FileError, replacing
 
 BLOCK_BYTES = 1 << 20
@@ -36,7 +36,7 @@ def copy_remote(address: str, folder: Path) -> list[Path]:
 
         system, root = fsspec.core.url_to_fs(address)
         files = sorted(system.find(root)) if system.isdir(root) else [root]
-        wanted = [file for file in files if is_known(Path(file))]
+        wanted = [file for file in files if name_source(Path(file)).kind]
         if not wanted:
             raise CorpusError(f"{address} has no files of a supported type: {KINDS}.")
         folder.mkdir(parents=True, exist_ok=True)

@@ -4,9 +4,10 @@ import os
 import re
 from os import PathLike
 from pathlib import Path
+from typing import NamedTuple
 
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.count_files import name_counts, name_kind
+from stickbreaker.engine.corpora.count_files import LDA_C, MATRIX, UCI, name_counts
 from stickbreaker.engine.corpora.rows import Table
 from stickbreaker.engine.corpora.stored import is_stored
 from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES, open_table
@@ -16,6 +17,9 @@ KINDS = (
     "CSV (.csv), TSV (.tsv), JSON lines (.jsonl), Parquet (.parquet), a folder or a .zip of text files, UCI"
     " bag-of-words (docword.*.txt), LDA-C (.ldac) or Matrix Market (.mtx) with a list of words in the same folder"
 )
+STORED, FOLDER, ARCHIVE = "stored corpus", "folder of text files", "zip of text files"
+COUNT_SUFFIXES = {".ldac": LDA_C, ".lda-c": LDA_C, ".mtx": MATRIX}
+TEXT_SUFFIXES = {**TABLE_SUFFIXES, ".zip": ARCHIVE}
 MAX_FILE_BYTES = 4_000_000_000
 TOO_LARGE = "Build it on disk with engine.build, or take a sample"
 REMEDIES = (
@@ -52,8 +56,45 @@ def refuse_hidden(path: Path) -> None:
         return
 
 
-def find_source(path: str | PathLike[str], max_bytes: float | None = None) -> Path:
-    """Find the file or folder to read for a path.
+class Source(NamedTuple):
+    """What is read at a path.
+
+    Attributes
+    ----------
+    kind : str
+        `STORED`, `FOLDER`, `ARCHIVE`, or the format of a table or of a file of counts.
+    path : Path
+        The file or folder.
+    """
+
+    kind: str
+    path: Path
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is a file of word counts."""
+        return self.kind in (UCI, LDA_C, MATRIX)
+
+    @property
+    def name(self) -> str:
+        """The name of a corpus from this file or folder: its name without extensions."""
+        return name_counts(self.path, self.kind) if self.is_counted else self.path.stem
+
+    def check_text(self) -> None:
+        """Raise CorpusError if there is no text to count, because the words are counted already."""
+        if self.kind == STORED:
+            raise CorpusError(f"{self.path} is a stored corpus. Open it with load_corpus, without building it again.")
+        if self.is_counted:
+            raise CorpusError(f"{self.path} contains word counts. Load it with load_corpus, and call store_corpus.")
+
+    def open(self) -> Table:
+        """Open a table, a folder or an archive; raise CorpusError if it cannot be opened, or has no text to count."""
+        self.check_text()
+        return {FOLDER: open_folder, ARCHIVE: open_archive}.get(self.kind, open_table)(self.path)
+
+
+def find_source(path: str | PathLike[str], max_bytes: float | None = None) -> Source:
+    """Find out what is read for a path.
 
     Parameters
     ----------
@@ -64,14 +105,13 @@ def find_source(path: str | PathLike[str], max_bytes: float | None = None) -> Pa
 
     Returns
     -------
-    Path
-        The path itself. For a folder that contains a single table or archive, or a single file of counts: that file.
+    Source
+        The file or folder. For a folder that contains a single table or archive, or a single file of counts: that file.
 
     Raises
     ------
     CorpusError
-        If the file is missing, unreadable, remote, too large or of an unsupported type, or the folder is a stored
-        corpus.
+        If the file is missing, unreadable, remote, too large or of an unsupported type.
     """
     if not os.fspath(path):
         raise CorpusError("The path is empty. Name a file or a folder.")
@@ -81,76 +121,42 @@ def find_source(path: str | PathLike[str], max_bytes: float | None = None) -> Pa
     path = path if path.name else path.resolve()
     refuse_hidden(path)
     if is_stored(path):
-        raise CorpusError(f"{path} is a stored corpus. Open it with load_corpus, without building it again.")
+        return Source(kind=STORED, path=path)
     if os.path.isdir(path):
-        try:
-            files = [file for file in sorted(path.iterdir()) if file.is_file() and not file.name.startswith(".")]
-        except OSError as error:
-            raise CorpusError(f"Cannot read {path} ({error.strerror}). Check its permissions.") from error
-        counted = [file for file in files if name_kind(file)]
-        is_alone = len(files) == 1 and files[0].suffix.lower() in (*TABLE_SUFFIXES, ".zip")
-        return counted[0] if len(counted) == 1 else files[0] if is_alone else path
-    if not os.path.isfile(path) and (is_known(path) or not path.suffix):
+        return _look_into(path)
+    source = name_source(path)
+    if not os.path.isfile(path) and (source.kind or not path.suffix):
         raise CorpusError(f"File not found: {path.absolute()}. Check the folder and the name.")
-    if not is_known(path):
+    if not source.kind:
         remedy = REMEDIES.get(path.suffix.lower(), f"Use {KINDS}")
         raise CorpusError(f"Unsupported file type: {path}. {remedy}.")
     most = MAX_FILE_BYTES if max_bytes is None else max_bytes
     if path.stat().st_size > most:
         raise CorpusError(f"{path} is larger than {most / 1e9:g} GB. {TOO_LARGE}.")
-    return path
+    return source
 
 
-def is_known(path: Path) -> bool:
-    """Return whether the name of a file has a supported extension or form.
+def _look_into(folder: Path) -> Source:
+    """The only file of counts in a folder, its only file if it is a table or an archive, or the folder."""
+    try:
+        files = [file for file in sorted(folder.iterdir()) if file.is_file() and not file.name.startswith(".")]
+    except OSError as error:
+        raise CorpusError(f"Cannot read {folder} ({error.strerror}). Check its permissions.") from error
+    sources = list(map(name_source, files))
+    counted = [source for source in sources if source.is_counted]
+    if len(counted) == 1:
+        return counted[0]
+    return sources[0] if len(sources) == 1 and sources[0].kind else Source(kind=FOLDER, path=folder)
 
-    Parameters
-    ----------
-    path : Path
-        A file; only its name is used.
 
-    Returns
-    -------
-    bool
-        True for tables, zip archives and files of counts.
+def name_source(path: Path) -> Source:
+    """The source that a file is by its name alone; its kind is "" if it is not supported.
+
+    >>> [name_source(Path(name)).kind for name in ("docword.kos.txt.gz", "ap.ldac", "ap.mtx", "ap.csv", "ap.zip", "ap")]
+    ['UCI bag-of-words', 'LDA-C', 'Matrix Market', 'CSV', 'zip of text files', '']
     """
-    return path.suffix.lower() in (*TABLE_SUFFIXES, ".zip") or bool(name_kind(path))
-
-
-def name_source(source: Path) -> str:
-    """Derive the name of a corpus from its file or folder.
-
-    Parameters
-    ----------
-    source : Path
-        As returned by `find_source`.
-
-    Returns
-    -------
-    str
-        The name without extensions.
-    """
-    return name_counts(source) if name_kind(source) else source.stem
-
-
-def open_source(source: Path) -> Table:
-    """Open a table, a folder or an archive.
-
-    Parameters
-    ----------
-    source : Path
-        As returned by `find_source`, but not a file of counts.
-
-    Returns
-    -------
-    Table
-        Its columns, and a function that reads the rows.
-
-    Raises
-    ------
-    CorpusError
-        If it cannot be opened.
-    """
-    if source.is_dir():
-        return open_folder(source)
-    return open_archive(source) if source.suffix.lower() == ".zip" else open_table(source)
+    plain = Path(path.name.lower().removesuffix(".gz"))
+    if plain.name.startswith("docword"):
+        return Source(kind=UCI, path=path)
+    kind = COUNT_SUFFIXES.get(plain.suffix) or TEXT_SUFFIXES.get(path.suffix.lower(), "")
+    return Source(kind=kind, path=path)

@@ -14,7 +14,6 @@ from scipy.sparse import coo_array
 
 from stickbreaker.engine.corpora.build import Built, Columns, build_corpus
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
-from stickbreaker.engine.corpora.count_files import name_kind
 from stickbreaker.engine.corpora.library import (
     ABOUT,
     COUNTS,
@@ -97,12 +96,12 @@ def build_own(
     try:
         with building(library / name_folder(name)) as work:
             source = find_source(request.path)
-            has_text = request.keeps_text and not name_kind(source)
+            has_text = request.keeps_text and not source.is_counted
             with _TextWriter(work / "texts.parquet") if has_text else nullcontext() as texts:
                 keep = texts.add if texts else lambda texts: None
                 built = build_corpus(source, request.columns, request.words, report, keep)
                 report(0.97, "Writing the corpus")
-                about = _write(work, name, built, texts, source)
+                about = _write(work, name, built, texts, source.path)
     except FileError as error:
         raise CorpusError(str(error)) from error
     return about, built

@@ -10,6 +10,7 @@ from stickbreaker.engine.corpora import preview as previews
 from stickbreaker.engine.corpora.build import Columns, build_corpus
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.preview import preview
+from stickbreaker.engine.corpora.sources import find_source
 from stickbreaker.engine.corpora.words import WordChoices, measure_words
 
 TEXTS = ["The treaty of peace with them", "The treaty and the tariff", "Tariff on cotton", "Peace, peace at last"]
@@ -43,7 +44,7 @@ def test_a_preview_agrees_with_the_built_corpus(tmp_path):
     assert (seen.kind, seen.num_rows, seen.num_undated, seen.date_span) == ("CSV", 3, 1, ("1900", "1901"))
     assert (seen.language, seen.is_sample) == ("english", False)
     assert seen.first[0] == ("A", "1900", TEXTS[0])
-    built = build_corpus(path, seen.chosen, WordChoices(min_documents=1, max_share=1.0))
+    built = build_corpus(find_source(path), seen.chosen, WordChoices(min_documents=1, max_share=1.0))
     assert [row.row for row in seen.bad] == [row.row for row in built.bad.listed] == [4, 5]
     assert seen.num_bad == built.bad.count
 

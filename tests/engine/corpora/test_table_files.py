@@ -14,6 +14,7 @@ from stickbreaker.engine.corpora import rows, table_files
 from stickbreaker.engine.corpora.build import Columns, build_corpus
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.load import load_corpus
+from stickbreaker.engine.corpora.sources import find_source
 from stickbreaker.engine.corpora.table_files import open_table
 from stickbreaker.engine.corpora.words import WordChoices, count_words
 from tests.engine.corpora.small_files import PLAIN, TEXTS, build, reasons
@@ -57,7 +58,7 @@ def test_a_file_of_many_chunks_is_read_completely_and_reports_progress(tmp_path)
     path = tmp_path / "many.csv"
     path.write_text("text\n" + "".join(f"word{chr(97 + i % 26)} peace\n" for i in range(3 * rows.CHUNK_ROWS)))
     told, kept = [], []
-    built = build_corpus(path, PLAIN, WordChoices(max_share=1.0), lambda share, said: told.append(share), kept.extend)
+    built = build_corpus(find_source(path), PLAIN, WordChoices(max_share=1.0), lambda share, said: told.append(share), kept.extend)
     assert built.corpus.num_documents == len(kept) == 1500
     assert told == sorted(told)
     assert len(told) > 4
@@ -66,7 +67,7 @@ def test_a_file_of_many_chunks_is_read_completely_and_reports_progress(tmp_path)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        build_corpus(path, PLAIN, None, cancel)
+        build_corpus(find_source(path), PLAIN, None, cancel)
 
 
 def test_the_delimiter_is_found_outside_the_quotes_of_the_header(tmp_path):
