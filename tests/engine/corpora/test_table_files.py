@@ -58,7 +58,8 @@ def test_a_file_of_many_chunks_is_read_completely_and_reports_progress(tmp_path)
     path = tmp_path / "many.csv"
     path.write_text("text\n" + "".join(f"word{chr(97 + i % 26)} peace\n" for i in range(3 * rows.CHUNK_ROWS)))
     told, kept = [], []
-    built = build_corpus(find_source(path), PLAIN, WordChoices(max_share=1.0), lambda share, said: told.append(share), kept.extend)
+    words = WordChoices(max_share=1.0)
+    built = build_corpus(find_source(path), PLAIN, words, lambda share, said: told.append(share), kept.extend)
     assert built.corpus.num_documents == len(kept) == 1500
     assert told == sorted(told)
     assert len(told) > 4
