@@ -113,7 +113,7 @@ class LiveRun(Viewer):
                 self._show()
                 shown_at = time.perf_counter()
             await asyncio.sleep(pause)
-        record.stand_still()
+        record.wait()
         self._show()
 
     def finished_views(self) -> pn.Column:

@@ -9,17 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
-from stickbreaker.app.frames.progress_frames import (
-    NUM_TOP_WORDS,
-    curve_columns,
-    date_text,
-    default_topics,
-    list_words,
-    table_frame,
-)
+from stickbreaker.app.frames.progress_frames import curve_columns, date_text
 from stickbreaker.app.frames.summary_texts import describe_reading, list_figures
+from stickbreaker.app.frames.word_table import default_topics, list_words, table_blocks
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.replay import REPLAYED, can_replay, film, list_moments
+from stickbreaker.app.model.word_lists import NUM_TOP_WORDS
 from stickbreaker.app.theme import THIS_RUN, topic_color
 from stickbreaker.engine.evaluation.held_out import rank_topics
 
@@ -62,7 +57,7 @@ def write_film(path: Path, progress: Progress, seconds: float = SECONDS) -> None
     """
     if not can_replay(progress):
         raise ValueError("To export the replay, pause the run or wait until it has finished.")
-    if not progress.checkpoints:
+    if not progress.columns:
         raise ValueError("The run ended before its first column of words: there is nothing to replay.")
     pictures, milliseconds = draw_film(progress, seconds)
     palette = _find_palette(pictures)
@@ -86,13 +81,13 @@ def draw_film(progress: Progress, seconds: float) -> tuple[list[Image.Image], li
 
     A step that fills a column has extra pictures, in which its words move to their ranks.
     """
-    topic_ids = default_topics(progress.checkpoints)
+    topic_ids = default_topics(progress.columns)
     num_moments = min(MAX_MOMENTS, len(list_moments(progress)))
     each = 1000 * seconds / num_moments
     pictures, milliseconds, num_columns = [], [], 0
     for moment in film(progress, num_moments):
-        is_new = len(moment.checkpoints) > num_columns
-        num_columns = len(moment.checkpoints)
+        is_new = len(moment.columns) > num_columns
+        num_columns = len(moment.columns)
         slide = min(1000 * SLIDE_SECONDS, each / 2) / NUM_SLIDES
         for share in np.arange(1, NUM_SLIDES) / NUM_SLIDES if is_new else ():
             pictures.append(draw_moment(moment, progress, topic_ids, float(share)))
@@ -153,13 +148,13 @@ def _draw_head(draw: ImageDraw.ImageDraw, moment: Progress, whole: Progress) -> 
 
 
 def _column_left(column: int, whole: Progress) -> float:
-    return EDGE + 8 + column * TABLE_WIDTH / len(whole.checkpoints)
+    return EDGE + 8 + column * TABLE_WIDTH / len(whole.columns)
 
 
 def _draw_columns(draw: ImageDraw.ImageDraw, moment: Progress, whole: Progress) -> None:
     """Draw the heads of all columns; those that are still to come are faint."""
-    for column, point in enumerate(whole.checkpoints):
-        is_reached = column < len(moment.checkpoints)
+    for column, point in enumerate(whole.columns):
+        is_reached = column < len(moment.columns)
         left, documents = _column_left(column, whole), f"{point.documents_seen:,}"
         _write(draw, (left, HEADS), date_text(point.date) or documents, 13, INK if is_reached else "#a2aab2", True)
         if date_text(point.date):
@@ -169,15 +164,14 @@ def _draw_columns(draw: ImageDraw.ImageDraw, moment: Progress, whole: Progress) 
 
 def list_cells(moment: Progress, topic_id: int) -> list[FilmCell]:
     """The words of one topic in all columns that are filled, with the rank of each in the column before."""
-    if moment.vocabulary is None:
-        return []
     cells: list[FilmCell] = []
-    ranks: dict[tuple[int, str], int] = {}
-    for row in table_frame(moment.checkpoints, moment.vocabulary, [topic_id]).itertuples(index=False):
-        column, rank, word = int(row.column), int(row.rank), str(row.word)
-        ranks[column, word] = rank
-        mark = "+" if row.is_new else "↑" if row.has_risen else ""
-        cells.append(FilmCell(column=column, rank=rank, before=ranks.get((column - 1, word)), word=word, mark=mark))
+    for block in table_blocks(moment, [topic_id], is_chosen=True):
+        before: dict[str, int] = {}
+        for column, ranked in enumerate(zip(*block["cells"], strict=True)):
+            words = [cell for cell in ranked if cell]
+            for rank, (word, mark) in enumerate(words):
+                cells.append(FilmCell(column=column, rank=rank, before=before.get(word), word=word, mark=mark))
+            before = {word: rank for rank, (word, _) in enumerate(words)}
     return cells
 
 
@@ -187,8 +181,8 @@ def _draw_topic(
     color = topic_color(topic_id)
     draw.rounded_rectangle((EDGE, top + 5, EDGE + 11, top + 16), 3, fill=color)
     _write(draw, (EDGE + 20, top + 2), whole.topic_title(topic_id), 14, bold=True)
-    newest = len(moment.checkpoints) - 1
-    width = TABLE_WIDTH / len(whole.checkpoints)
+    newest = len(moment.columns) - 1
+    width = TABLE_WIDTH / len(whole.columns)
     if newest >= 0:
         left = _column_left(newest, whole) - 8
         draw.rounded_rectangle((left, top + 24, left + width - 2, top + 26 + NUM_TOP_WORDS * ROW), 4, fill=_mix(color))

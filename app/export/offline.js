@@ -63,26 +63,24 @@ function line(points, name, x, y) {
   return draw("polyline", {class: name, points: points.map(([seen, value]) => `${x(seen)},${y(value)}`).join(" ")})
 }
 
-function table(checkpoint, before) {
-  const known = new Map((before?.topics ?? []).map(([id, , words]) => [id, new Set(words)]))
-  const rows = checkpoint.topics.map(([id, share, words]) => {
+function table(moment) {
+  const rows = moment.topics.map(([id, share, words]) => {
     const cell = make("td")
-    words.forEach((word, place) => {
+    words.forEach(([word, mark], place) => {
       if (place) cell.append(", ")
-      const isNew = known.has(id) && !known.get(id).has(word)
-      cell.append(isNew ? make("span", {class: "new", title: "new since the previous column"}, word) : word)
+      cell.append(mark === "+" ? make("span", {class: "new", title: "new since the previous column"}, word) : word)
     })
     return make("tr", {}, make("td", {}, dot(id), state.topics[id][0]), make("td", {class: "number"}, percent(share)), cell)
   })
-  const head = make("tr", {}, ...["Topic", checkpoint.isRead ? "Share" : "Weight", "Top ten words"].map((text) => make("th", {scope: "col"}, text)))
-  return make("table", {}, make("caption", {}, "Highlighted and underlined: new in the list since the previous column. " + (checkpoint.isRead
+  const head = make("tr", {}, ...["Topic", moment.isRead ? "Share" : "Weight", "Top ten words"].map((text) => make("th", {scope: "col"}, text)))
+  return make("table", {}, make("caption", {}, "Highlighted and underlined: new in the list since the previous column. " + (moment.isRead
     ? "Share: of all tokens, as read with the model." : "Weight: in the model at this moment; recent text counts more.")),
     make("thead", {}, head), make("tbody", {}, ...rows))
 }
 
-function describe(checkpoint) {
-  const date = checkpoint.date ? `, up to ${checkpoint.date}` : ""
-  return `After ${number(checkpoint.seen)} documents${date}: ${checkpoint.number} topics`
+function describe(moment) {
+  const date = moment.date ? `, up to ${moment.date}` : ""
+  return `After ${number(moment.seen)} documents${date}: ${moment.number} topics`
 }
 
 function periods({names, topics, values}) {
@@ -102,9 +100,9 @@ function detail({title, id, share, words, documents}) {
   return make("details", {}, make("summary", {}, dot(id), title), ...body)
 }
 
-const last = state.checkpoints.length - 1
+const last = state.moments.length - 1
 if (last >= 0) {
-  const input = make("input", {type: "range", id: "checkpoint", min: 0, max: last, value: last, step: 1})
+  const input = make("input", {type: "range", id: "moment", min: 0, max: last, value: last, step: 1})
   const said = make("p", {role: "status"})
   const shown = make("div", {class: "scroller moment", tabindex: "0", role: "region", "aria-label": "Topics at this moment"})
   const play = make("button", {type: "button"}, "Play")
@@ -115,8 +113,8 @@ if (last >= 0) {
   const advance = () => {
     const place = Number(input.value)
     if (place >= last) { pause(); return }
-    const documents = state.checkpoints[place + 1].seen - state.checkpoints[place].seen
-    timer = setTimeout(() => { input.value = place + 1; show(); advance() }, 1000 * REPLAY_SECONDS * documents / state.checkpoints[last].seen)
+    const documents = state.moments[place + 1].seen - state.moments[place].seen
+    timer = setTimeout(() => { input.value = place + 1; show(); advance() }, 1000 * REPLAY_SECONDS * documents / state.moments[last].seen)
   }
   play.addEventListener("click", () => {
     if (timer !== null) { pause(); return }
@@ -125,13 +123,13 @@ if (last >= 0) {
     advance()
   })
   const show = () => {
-    const place = Number(input.value), checkpoint = state.checkpoints[place]
-    input.setAttribute("aria-valuetext", describe(checkpoint))
-    said.textContent = describe(checkpoint)
-    shown.replaceChildren(table(checkpoint, state.checkpoints[place - 1]))
-    here.forEach((move) => move(checkpoint.seen))
+    const place = Number(input.value), moment = state.moments[place]
+    input.setAttribute("aria-valuetext", describe(moment))
+    said.textContent = describe(moment)
+    shown.replaceChildren(table(moment))
+    here.forEach((move) => move(moment.seen))
   }
-  main.append(make("div", {class: "slider"}, make("label", {for: "checkpoint"}, "Column"), input, play, said))
+  main.append(make("div", {class: "slider"}, make("label", {for: "moment"}, "Column"), input, play, said))
   main.append(make("h2", {}, "Topics"), shown)
   main.append(make("h2", {}, "Curves"), make("p", {class: "soft"}, `The number of topics: ${state.rule}`))
   const drawn = state.curves.filter((curve) => curve.points.length).map(chart)

@@ -1,17 +1,18 @@
-"""The whole state of a run as one HTML file without a server or network, with a replay of its checkpoints.
+"""The whole state of a run as one HTML file without a server or network, with a replay of its moments.
 
 Text of the corpus and names of topics are in it as JSON, and its script writes them as text, never as markup.
 """
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from stickbreaker.app.export.single_page import write_page
-from stickbreaker.app.frames.progress_frames import CURVES, curve_frame, date_text, topics_frame
+from stickbreaker.app.frames.progress_frames import CURVES, curve_frame, date_text
 from stickbreaker.app.frames.reading_frames import (
     ROWS_RULE,
     TYPICAL_RULE,
@@ -23,8 +24,9 @@ from stickbreaker.app.frames.reading_frames import (
     typical_rows,
     word_rows,
 )
+from stickbreaker.app.frames.word_table import table_blocks, topics_frame
 from stickbreaker.app.model.counting import count
-from stickbreaker.app.model.progress import Checkpoint, Progress
+from stickbreaker.app.model.progress import Moment, Progress
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.app.model.run_spec import title_corpus
 from stickbreaker.app.plots.curve_plots import CURVE_KINDS
@@ -58,20 +60,20 @@ def embed(state: Any) -> str:
 
 def gather(progress: Progress, earlier: Sequence[Progress], reading: Reading | None) -> dict[str, Any]:
     """Collect all content of the page as values for JSON."""
-    checkpoints = list(progress.checkpoints)
+    moments = list(progress.columns)
     now = progress.now
     if now is not None:
         # Of the last column and now, the one whose documents have been read knows more.
-        is_same = bool(checkpoints) and now.documents_seen == checkpoints[-1].documents_seen
-        checkpoints[len(checkpoints) - is_same :] = [now]
-    ids = {int(topic_id) for checkpoint in checkpoints for topic_id in checkpoint.topic_ids}
+        is_same = bool(moments) and now.documents_seen == moments[-1].documents_seen
+        moments[len(moments) - is_same :] = [now]
+    ids = {int(topic_id) for moment in moments for topic_id in moment.topic_ids}
     return {
         "about": describe(progress),
         "rule": NUM_TOPICS_RULE,
         "typicalRule": TYPICAL_RULE,
         "rowsRule": ROWS_RULE.rpartition(" The ")[0],
         "topics": {topic_id: [progress.topic_title(topic_id), topic_color(topic_id)] for topic_id in sorted(ids)},
-        "checkpoints": [_checkpoint(each, progress.vocabulary) for each in checkpoints],
+        "moments": _list_moments(progress, moments),
         "curves": [_curve(name, progress, earlier) for name in CURVES],
         "marks": [[mark.documents_seen, mark.text] for mark in progress.marks],
         "total": progress.documents_total,
@@ -87,18 +89,25 @@ def describe(progress: Progress) -> str:
     return f"{progress.label}. {title_corpus(progress.corpus_name)}: {read}; {held_out} are held out for scores."
 
 
-def _checkpoint(checkpoint: Checkpoint, vocabulary: Any) -> dict[str, Any]:
-    frame = topics_frame(checkpoint, vocabulary)
-    return {
-        "seen": int(checkpoint.documents_seen),
-        "date": date_text(checkpoint.date),
-        "number": int(checkpoint.num_topics),
-        "isRead": checkpoint.is_read,
-        "topics": [
-            [int(topic_id), _round(share), list(words)]
-            for topic_id, share, words in zip(frame["topic_id"], frame["share"], frame["words"], strict=True)
-        ],
-    }
+def _list_moments(progress: Progress, moments: Sequence[Moment]) -> list[dict[str, Any]]:
+    """The topics in use at each moment, the largest first, with their words and marks as in the table of the page."""
+    frames = [topics_frame(moment, progress.vocabulary) for moment in moments]
+    ids = sorted({int(topic_id) for frame in frames for topic_id in frame["topic_id"]})
+    blocks = table_blocks(replace(progress, columns=tuple(moments)), ids, is_chosen=True)
+    cells = {block["topic_id"]: list(zip(*block["cells"], strict=True)) for block in blocks}
+    return [
+        {
+            "seen": int(moment.documents_seen),
+            "date": date_text(moment.date),
+            "number": int(moment.num_topics),
+            "isRead": moment.is_read,
+            "topics": [
+                [int(topic_id), _round(share), [cell for cell in cells[int(topic_id)][column] if cell]]
+                for topic_id, share in zip(frame["topic_id"], frame["share"], strict=True)
+            ],
+        }
+        for column, (moment, frame) in enumerate(zip(moments, frames, strict=True))
+    ]
 
 
 def _curve(name: str, progress: Progress, earlier: Sequence[Progress]) -> dict[str, Any]:

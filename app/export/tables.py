@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from stickbreaker.app.frames.progress_frames import CURVES, curve_frame, date_text, table_frame
+from stickbreaker.app.frames.progress_frames import CURVES, curve_frame, date_text
+from stickbreaker.app.frames.word_table import table_frame
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.engine.evaluation.archives import neutralise_formulas, write_arrays, write_sheets
@@ -78,17 +79,17 @@ def shares_table(reading: Reading, progress: Progress) -> pd.DataFrame:
 
 
 def history_table(progress: Progress) -> pd.DataFrame:
-    """The word lists of all topics at all checkpoints and now.
+    """The word lists of all topics at all moments and now.
 
     Columns topic_id, name, label, checkpoint (from 0), documents_seen, date (text), weight (in the model then), rank
     (from 1), word, is_new, has_risen.
     """
-    checkpoints = list(progress.checkpoints)
+    moments = list(progress.columns)
     now = progress.now
-    if now is not None and (not checkpoints or now.documents_seen > checkpoints[-1].documents_seen):
-        checkpoints.append(now)
-    topic_ids = sorted({int(topic_id) for checkpoint in checkpoints for topic_id in checkpoint.topic_ids})
-    frame = table_frame(checkpoints, progress.vocabulary or (), topic_ids)
+    if now is not None and (not moments or now.documents_seen > moments[-1].documents_seen):
+        moments.append(now)
+    topic_ids = sorted({int(topic_id) for moment in moments for topic_id in moment.topic_ids})
+    frame = table_frame(moments, progress.vocabulary or (), topic_ids)
     frame["rank"] += 1
     return _with_names(frame.rename(columns={"column": "checkpoint"}), progress)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from stickbreaker.app.frames.progress_frames import NUM_TOP_WORDS, date_text
+from stickbreaker.app.frames.progress_frames import date_text
 from stickbreaker.app.frames.reading_frames import fitting_unit
 from stickbreaker.app.model.class_tasks import (
     FIRST,
@@ -21,6 +21,7 @@ from stickbreaker.app.model.class_tasks import (
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model
+from stickbreaker.app.model.word_lists import NUM_TOP_WORDS
 from stickbreaker.app.theme import topic_color
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.evaluation.doc_shares import divide
@@ -82,7 +83,7 @@ def ask_first(word: str, model: Model, progress: Progress) -> Task:
         place = model.corpus.vocabulary.index(word.strip().casefold())
     except KeyError as error:
         raise ClassTaskError(str(error.args[0])) from error
-    columns = [point.documents_seen for point in progress.checkpoints] + list(progress.planned_columns)
+    columns = [point.documents_seen for point in progress.columns] + list(progress.planned_columns)
     if len(columns) < 2:
         raise ClassTaskError("This run has fewer than two columns of word lists: set more under Advanced settings.")
     task = Task(
@@ -113,7 +114,7 @@ def find_first(task: Task, progress: Progress) -> int | None:
     """The place of the column in which the word of a `FIRST` task first is in a list; None while it is not known."""
     if progress.run_id != task.run_id:
         return None
-    for point in progress.checkpoints:
+    for point in progress.columns:
         used = rank_topics(point.expected_tokens)
         if (point.top_words[used, :NUM_TOP_WORDS] == task.word).any() and point.documents_seen in task.columns:
             return task.columns.index(point.documents_seen)

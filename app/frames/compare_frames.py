@@ -10,7 +10,8 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 from stickbreaker import engine
-from stickbreaker.app.frames.progress_frames import AXES, NO_TOPIC, axis_values, write_npmi
+from stickbreaker.app.frames.progress_frames import AXES, axis_values, write_npmi
+from stickbreaker.app.frames.word_table import NO_TOPIC
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.kept_runs import KeptContent, KeptRun, Size
 from stickbreaker.app.model.progress import Progress

@@ -7,7 +7,7 @@ import pandas as pd
 
 from stickbreaker.app.frames.progress_frames import tell_apart
 from stickbreaker.app.frames.reading_frames import REST, Title, choose_rows, period_frame
-from stickbreaker.app.model.progress import Checkpoint, find_used
+from stickbreaker.app.model.progress import Moment, find_used
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.engine.evaluation.doc_shares import Periods, add_up, divide
 
@@ -36,7 +36,7 @@ def then_frame(reading: Reading, unit: str, measure: str, chosen: int | None, ti
     earliest, latest = _moments(periods, first.seen)
     words: dict[tuple[int, int], str] = {}
     for period, seen in enumerate(latest):
-        columns = [point for point in reading.model.checkpoints if point.documents_seen <= seen]
+        columns = [point for point in reading.model.columns if point.documents_seen <= seen]
         words |= {(period, topic_id): _words(columns, topic_id, reading.corpus.vocabulary.words) for topic_id in ids}
     return frame.assign(
         words=[words.get(key, "") for key in zip(frame["place"], frame["topic_id"], strict=True)],
@@ -60,8 +60,8 @@ def _name_moments(earliest: int, latest: int) -> str:
     return f"after {latest:,} documents" if earliest == latest else f"after {earliest:,} to {latest:,} documents"
 
 
-def _words(columns: Sequence[Checkpoint], topic_id: int, vocabulary: Sequence[str]) -> str:
-    """The most probable words of a topic at the last of these checkpoints."""
+def _words(columns: Sequence[Moment], topic_id: int, vocabulary: Sequence[str]) -> str:
+    """The most probable words of a topic at the last of these moments."""
     if topic_id == REST:
         return ""
     place = find_used(columns[-1], topic_id) if columns else None

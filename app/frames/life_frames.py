@@ -9,8 +9,8 @@ import pandas as pd
 from stickbreaker.app.frames.progress_frames import date_text
 from stickbreaker.app.frames.word_frames import run_places
 from stickbreaker.app.model.counting import count
-from stickbreaker.app.model.progress import Checkpoint, Progress
-from stickbreaker.app.model.topic_life import ALIKE, BORN, CLEAR, GONE, LifeEvent
+from stickbreaker.app.model.progress import Moment, Progress
+from stickbreaker.app.model.topic_life import BORN, GONE, NEAR_DUPLICATE, STABLE, LifeEvent
 from stickbreaker.app.theme import topic_color
 
 NUM_LANES, NUM_EVENTS = 30, 40
@@ -22,7 +22,7 @@ MARK_COLUMNS = ["topic_id", "title", "y", "x", "kind", "text", "date", "color"]
 def lane_topics(progress: Progress, chosen: int | None) -> list[int]:
     """The thirty topics to draw: those with the most weight in the model at any column, and always the selected one."""
     peaks: dict[int, float] = {}
-    for point in progress.checkpoints:
+    for point in progress.columns:
         for topic_id, share in _shares(point).items():
             peaks[topic_id] = max(peaks.get(topic_id, 0.0), share)
     order = sorted(peaks, key=lambda each: (-peaks[each], each))
@@ -32,7 +32,7 @@ def lane_topics(progress: Progress, chosen: int | None) -> list[int]:
     return shown
 
 
-def _shares(point: Checkpoint) -> dict[int, float]:
+def _shares(point: Moment) -> dict[int, float]:
     """Weight in the model of each topic in use."""
     if point.lists is None:
         return {}
@@ -41,12 +41,12 @@ def _shares(point: Checkpoint) -> dict[int, float]:
 
 
 def lane_frame(progress: Progress, topic_ids: Sequence[int]) -> pd.DataFrame:
-    """Pieces of lanes between two checkpoints, if the topic is in use at both: columns as `LANE_COLUMNS`.
+    """Pieces of lanes between two moments, if the topic is in use at both: columns as `LANE_COLUMNS`.
 
     y: minus the topic's place in `topic_ids`; width: in pixels, proportional to the topic's weight in the model.
     """
     _, places = run_places(progress)
-    shares = [_shares(point) for point in progress.checkpoints]
+    shares = [_shares(point) for point in progress.columns]
     largest = max((max(each.values(), default=0.0) for each in shares), default=0.0) or 1.0
     rows = []
     for y, topic_id in enumerate(topic_ids):
@@ -71,7 +71,7 @@ def mark_frame(progress: Progress, events: Sequence[LifeEvent], topic_ids: Seque
             places[event.column],
             event.kind,
             describe_event(event, progress),
-            date_text(progress.checkpoints[event.column].date),
+            date_text(progress.columns[event.column].date),
             topic_color(event.topic_id),
         )
         for event in events
@@ -82,11 +82,11 @@ def mark_frame(progress: Progress, events: Sequence[LifeEvent], topic_ids: Seque
 
 def describe_event(event: LifeEvent, progress: Progress) -> str:
     """Describe an event."""
-    other = "" if event.other is None else f"similarity {event.likeness:.2f} to {progress.topic_title(event.other)}"
+    other = "" if event.other is None else f"similarity {event.similarity:.2f} to {progress.topic_title(event.other)}"
     return {
         BORN: "born",
-        CLEAR: "stable from here on",
-        ALIKE: f"{other} from here on; a merge is proposed",
+        STABLE: "stable from here on",
+        NEAR_DUPLICATE: f"{other} from here on; a merge is proposed",
         GONE: f"gone; {other} before" if other else "gone",
     }[event.kind]
 
@@ -112,7 +112,7 @@ def event_rows(progress: Progress, events: Sequence[LifeEvent]) -> list[dict[str
 
 def last_words(progress: Progress, topic_id: int, number: int = 5) -> str:
     """The most probable words of a topic at the last column where it was in use."""
-    for point in reversed(progress.checkpoints):
+    for point in reversed(progress.columns):
         if point.lists is None:
             continue
         found = np.flatnonzero(point.lists.topic_ids == topic_id)
@@ -123,13 +123,13 @@ def last_words(progress: Progress, topic_id: int, number: int = 5) -> str:
 
 def summarize_life(progress: Progress, events: Sequence[LifeEvent]) -> str:
     """Say how many topics there were and are, and how many events of each kind there were."""
-    lists = [point.lists for point in progress.checkpoints if point.lists is not None]
-    numbers = {kind: sum(event.kind == kind for event in events) for kind in (BORN, CLEAR, ALIKE, GONE)}
+    lists = [point.lists for point in progress.columns if point.lists is not None]
+    numbers = {kind: sum(event.kind == kind for event in events) for kind in (BORN, STABLE, NEAR_DUPLICATE, GONE)}
     merges = {0: "no merge is proposed", 1: "1 merge is proposed"}.get(
-        numbers[ALIKE], f"{numbers[ALIKE]} merges are proposed"
+        numbers[NEAR_DUPLICATE], f"{numbers[NEAR_DUPLICATE]} merges are proposed"
     )
     return (
         f"{count(len(lists[0].topic_ids), 'topic')} in the first column, {numbers[BORN]:,} born since, "
-        f"{numbers[GONE]:,} gone. Of the {len(lists[-1].topic_ids):,} topics in use now, {numbers[CLEAR]:,} "
-        f"{'is' if numbers[CLEAR] == 1 else 'are'} clear, and {merges}."
+        f"{numbers[GONE]:,} gone. Of the {len(lists[-1].topic_ids):,} topics in use now, {numbers[STABLE]:,} "
+        f"{'is' if numbers[STABLE] == 1 else 'are'} stable, and {merges}."
     )

@@ -7,8 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from stickbreaker.app.model.progress import Checkpoint, Mark, Progress, find_used, has_no_topic
-from stickbreaker.engine.evaluation.held_out import rank_topics
+from stickbreaker.app.model.progress import Mark, Progress, has_no_topic
 
 DateUnit = Literal["Y", "M", "D", "m"]
 
@@ -22,16 +21,6 @@ CURVES = {
 CURVE_COLUMNS = ("x", "y", "documents_seen", "date", "seconds")
 
 END_ROOM = 0.02
-
-NUM_TOP_WORDS = 10
-NUM_LARGE_TOPICS = 20
-RANKS_RISEN = 2
-NO_TOPIC = "No topic is in use: each has less than one expected token."
-DEFAULT_TOPICS_RULE = (
-    f"Until you select topics, two of the {NUM_LARGE_TOPICS} largest are shown. “Stable early”: its first lists are "
-    "the most similar to its current list. “Formed late”: its lists became similar to its current list only in the "
-    "last third of the columns."
-)
 
 
 def curve_frame(progress: Progress, name: str, axis: str = "documents") -> pd.DataFrame:
@@ -174,20 +163,6 @@ def earlier_frame(earlier: Sequence[Progress], name: str, axis: str = "documents
     return pd.DataFrame(rows, columns=["xs", "ys", "label"])
 
 
-def topics_frame(checkpoint: Checkpoint | None, vocabulary: Sequence[str] | None) -> pd.DataFrame:
-    """The topics in use at one moment, largest first: columns topic_id, share, words (a tuple of ten)."""
-    if checkpoint is None or vocabulary is None:
-        return pd.DataFrame({"topic_id": [], "share": [], "words": []})
-    order = rank_topics(checkpoint.tokens)
-    return pd.DataFrame(
-        {
-            "topic_id": checkpoint.topic_ids[order],
-            "share": checkpoint.shares[order],
-            "words": [list_words(row, vocabulary) for row in checkpoint.top_words[order]],
-        }
-    )
-
-
 def topic_choices(
     titles: Sequence[tuple[int, str]], shares: Sequence[float], unused: Sequence[tuple[int, str]] = ()
 ) -> dict[str, int]:
@@ -218,67 +193,6 @@ def tell_apart(titles: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
     """Ids with titles; titles that occur twice get the id added."""
     numbers = Counter(title for _, title in titles)
     return [(k, f"{title} (topic {k})" if numbers[title] > 1 else title) for k, title in titles]
-
-
-def list_words(row: np.ndarray, vocabulary: Sequence[str]) -> tuple[str, ...]:
-    """The first ten words of a row of word ids."""
-    return tuple(str(vocabulary[int(word)]) for word in row[:NUM_TOP_WORDS])
-
-
-def table_frame(checkpoints: Sequence[Checkpoint], vocabulary: Sequence[str], topic_ids: Sequence[int]) -> pd.DataFrame:
-    """The table of word lists, tidy.
-
-    Columns topic_id, column, documents_seen, date, weight, rank, word, is_new, has_risen.
-    One row for each topic, checkpoint and rank. A word is new if it is not in the topic's list at the previous
-    checkpoint, and has risen if it was there at least two ranks lower; a topic's first list has no such words. A topic
-    has no rows for a checkpoint at which it is not in use.
-    """
-    rows = []
-    for topic_id in topic_ids:
-        before: tuple[str, ...] = ()
-        for column, checkpoint in enumerate(checkpoints):
-            position = find_used(checkpoint, topic_id)
-            words = () if position is None else list_words(checkpoint.top_words[position], vocabulary)
-            for rank, word in enumerate(words):
-                is_new = bool(before) and word not in before
-                has_risen = word in before and before.index(word) - rank >= RANKS_RISEN
-                head = (int(topic_id), column, checkpoint.documents_seen, date_text(checkpoint.date))
-                rows.append((*head, float(checkpoint.weights[position]), rank, word, is_new, has_risen))
-            before = words
-    columns = ["topic_id", "column", "documents_seen", "date", "weight", "rank", "word", "is_new", "has_risen"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def default_topics(checkpoints: Sequence[Checkpoint], now: Checkpoint | None = None) -> tuple[int, ...]:
-    """The topics shown until the user selects some: one clear early, then one formed late (`DEFAULT_TOPICS_RULE`).
-
-    now: the present moment, if the documents have been read with its model. Empty before the first checkpoint and while
-    no topic is in use; one topic if only one is in use.
-    """
-    candidates = _large_topics(now or checkpoints[-1]) if checkpoints else []
-    if len(candidates) < 2:
-        return tuple(candidates)
-    early, late = np.array([_early_and_late_overlap(checkpoints, topic_id) for topic_id in candidates]).T
-    clear_early = int(np.argmax(early))
-    growth = late - early
-    growth[clear_early] = -np.inf
-    return candidates[clear_early], candidates[int(np.argmax(growth))]
-
-
-def _large_topics(checkpoint: Checkpoint) -> list[int]:
-    ranked = rank_topics(checkpoint.tokens)[:NUM_LARGE_TOPICS]
-    return [int(topic_id) for topic_id in checkpoint.topic_ids[ranked]]
-
-
-def _early_and_late_overlap(checkpoints: Sequence[Checkpoint], topic_id: int) -> tuple[float, float]:
-    """Mean share of a topic's present top words in its lists of the first third of the checkpoints, and of the last."""
-    lists = []
-    for checkpoint in checkpoints:
-        position = find_used(checkpoint, topic_id)
-        lists.append(set() if position is None else set(checkpoint.top_words[position][:NUM_TOP_WORDS].tolist()))
-    overlaps = [len(words & lists[-1]) / NUM_TOP_WORDS for words in lists]
-    third = max(1, round(len(checkpoints) / 3))
-    return float(np.mean(overlaps[:third])), float(np.mean(overlaps[-third:]))
 
 
 def steady_order(topic_ids: np.ndarray, weights: np.ndarray, shown: Sequence[int], limit: int) -> list[int]:

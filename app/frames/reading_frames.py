@@ -11,7 +11,7 @@ from scipy.spatial.distance import squareform
 
 from stickbreaker.app.frames.progress_frames import date_text, tell_apart, topic_choices
 from stickbreaker.app.model.counting import count
-from stickbreaker.app.model.progress import Checkpoint
+from stickbreaker.app.model.progress import Moment
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.app.model.word_lists import find_top_words
 from stickbreaker.app.theme import topic_color
@@ -308,7 +308,7 @@ def map_frame(reading: Reading, title: Title, last: tuple[np.ndarray, np.ndarray
     )
 
 
-def map_then(frame: pd.DataFrame, moment: Checkpoint | None) -> pd.DataFrame:
+def map_then(frame: pd.DataFrame, moment: Moment | None) -> pd.DataFrame:
     """A map with the weights at an earlier moment as shares, without the topics that were not in use then."""
     if moment is None:
         return frame.iloc[:0]

@@ -1,4 +1,4 @@
-"""The topics of one word over a run, from the word lists of its checkpoints. Pure."""
+"""The topics of one word over a run, from the word lists of its moments. Pure."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import pandas as pd
 
 from stickbreaker.app.frames.progress_frames import date_text
 from stickbreaker.app.model.counting import count
-from stickbreaker.app.model.progress import Checkpoint, Progress
+from stickbreaker.app.model.progress import Moment, Progress
 from stickbreaker.app.model.word_lists import NUM_LISTED
 from stickbreaker.app.theme import topic_color
 
@@ -17,8 +17,8 @@ COLUMNS = ["topic_id", "title", "x", "documents_seen", "date", "rank", "value"]
 
 
 def run_places(progress: Progress) -> tuple[str, list[float]]:
-    """Name the axis of a run and place its checkpoints on it: documents read, or passes if each step is a pass."""
-    seen = [float(point.documents_seen) for point in progress.checkpoints]
+    """Name the axis of a run and place its moments on it: documents read, or passes if each step is a pass."""
+    seen = [float(point.documents_seen) for point in progress.columns]
     if progress.reads_corpus and progress.corpus_size:
         return "passes over the corpus", [each / progress.corpus_size for each in seen]
     return "documents read", seen
@@ -27,13 +27,13 @@ def run_places(progress: Progress) -> tuple[str, list[float]]:
 def word_frame(progress: Progress, word: int, measure: str) -> pd.DataFrame:
     """A word in the topics that listed it, tidy: columns topic_id, title, x, documents_seen, date, rank, value.
 
-    One row per topic and checkpoint, for the eight topics with the most tokens of the word at any checkpoint. At a
-    checkpoint where the word is not among the topic's fifty most probable, value and rank are NaN, because its share is
+    One row per topic and moment, for the eight topics with the most tokens of the word at any moment. At a
+    moment where the word is not among the topic's fifty most probable, value and rank are NaN, because its share is
     not known. measure: p(word | topic), or that times the topic's tokens. rank: from 1.
     """
     _, places = run_places(progress)
     found: dict[tuple[int, int], tuple[float, float, float]] = {}
-    for column, point in enumerate(progress.checkpoints):
+    for column, point in enumerate(progress.columns):
         for topic_id, rank, share, tokens in _find(point, word):
             found[topic_id, column] = (rank, share, share * tokens)
     most: dict[int, float] = {}
@@ -41,15 +41,15 @@ def word_frame(progress: Progress, word: int, measure: str) -> pd.DataFrame:
         most[topic_id] = max(most.get(topic_id, 0.0), tokens)
     rows = []
     for topic_id in sorted(most, key=lambda each: (-most[each], each))[:NUM_LINES]:
-        for column, point in enumerate(progress.checkpoints):
+        for column, point in enumerate(progress.columns):
             place, share, tokens = found.get((topic_id, column), (np.nan, np.nan, np.nan))
             head = (topic_id, progress.topic_title(topic_id), places[column], point.documents_seen)
             rows.append((*head, date_text(point.date), place, share if measure == OF_TOPIC else tokens))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _find(point: Checkpoint, word: int) -> list[tuple[int, int, float, float]]:
-    """Topics that list a word at a checkpoint: id, rank, p(word | topic) and the topic's tokens."""
+def _find(point: Moment, word: int) -> list[tuple[int, int, float, float]]:
+    """Topics that list a word at a moment: id, rank, p(word | topic) and the topic's tokens."""
     if point.lists is None:
         return []
     tokens = dict(zip(point.topic_ids.tolist(), point.expected_tokens.tolist(), strict=True))
@@ -94,7 +94,7 @@ def _write(value: float, measure: str) -> str:
 
 def explain_no_word(progress: Progress, word: str) -> str:
     """Say why a word has no line."""
-    if not progress.checkpoints:
+    if not progress.columns:
         planned = progress.planned_columns
         when = f" after {count(planned[0], 'document')}" if planned else ""
         return f"Words are first recorded at the first column of the word lists{when}."

@@ -118,16 +118,16 @@ class ClassState:
         return replace(self, plan=plan, points=()) if self.needs_runs else self
 
     def follow(self, sweep: SweepState) -> "ClassState":
-        """The state after the runs that a sweep has ended; the last one settles which option is right."""
+        """The state after the runs that a sweep has ended; the last one resolves which option is right."""
         if not self.needs_runs or not self.plan or sweep.plan != self.plan:
             return self
         state = self if sweep.points == self.points else replace(self, points=sweep.points)
         if sweep.status != "finished":
             return state
         scores = [-math.inf if point.heldout is None else point.heldout for point in sweep.points]
-        return state.settle(scores.index(max(scores))) if max(scores) > -math.inf else state
+        return state.resolve(scores.index(max(scores))) if max(scores) > -math.inf else state
 
-    def settle(self, correct: int) -> "ClassState":
+    def resolve(self, correct: int) -> "ClassState":
         """The state once the right option of the current task is known."""
         if self.task is None or self.task.correct is not None:
             return self

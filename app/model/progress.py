@@ -83,7 +83,7 @@ class Mark:
 
 
 @dataclass(frozen=True, eq=False)
-class Checkpoint:
+class Moment:
     """The topics at one moment, with only what the page needs.
 
     topic_ids: (K,) int64, stable names; the other arrays are in this order.
@@ -175,7 +175,7 @@ class Progress:
     held_out_by: what is held out, a "document" or a whole "group" at a time.
     phase: "" before the first mini-batch, then the algorithm's own name for it; temperature: 1 once it has cooled.
     bounds: of the algorithm's own objective, where it computes that.
-    planned_columns: documents seen at each checkpoint that is still to come.
+    planned_columns: documents seen at each column that is still to come.
     label: names the spec, for legends and titles.
     names: what people have called topics, by id; returned: those of them that were kept for the corpus.
     labels: of the topics at any column of the word lists, by id.
@@ -211,8 +211,8 @@ class Progress:
     next_batch: Curve = field(default_factory=lambda: Curve.build(NEXT_BATCH_COLUMNS))
     bounds: Curve = field(default_factory=lambda: Curve.build(BOUND_COLUMNS))
     marks: tuple[Mark, ...] = ()
-    checkpoints: tuple[Checkpoint, ...] = ()
-    now: Checkpoint | None = None
+    columns: tuple[Moment, ...] = ()
+    now: Moment | None = None
     vocabulary: Any = None
     planned_columns: tuple[int, ...] = ()
     label: str = ""
@@ -266,10 +266,10 @@ class Progress:
         return self.documents_seen / self.documents_total if self.documents_total else 0.0
 
 
-def find_used(checkpoint: Checkpoint, topic_id: int) -> int | None:
-    """The place of a topic in a checkpoint's arrays; None if it is absent or not in use."""
-    (found,) = np.nonzero(checkpoint.topic_ids == topic_id)
-    return int(found[0]) if len(found) and found[0] in rank_topics(checkpoint.expected_tokens) else None
+def find_used(moment: Moment, topic_id: int) -> int | None:
+    """The place of a topic in a moment's arrays; None if it is absent or not in use."""
+    (found,) = np.nonzero(moment.topic_ids == topic_id)
+    return int(found[0]) if len(found) and found[0] in rank_topics(moment.tokens) else None
 
 
 def has_no_topic(progress: Progress) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from stickbreaker.app.model.first_readings import FirstReading, FirstReadings
-from stickbreaker.app.model.progress import Checkpoint, Progress
+from stickbreaker.app.model.progress import Moment, Progress
 from stickbreaker.engine.algorithm import Algorithm, TopicSummary
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.stored import StoredCorpus
@@ -34,7 +34,7 @@ class Model:
     """A model at one moment of a run, the corpus it is learned from, and what the run has written down so far.
 
     train: the documents of the corpus that the run learns from, in reading order. first_readings: `FirstReadings` of
-    the run, which keep growing. checkpoints: the columns of its word lists. labels: of its topics, by id; label_with:
+    the run, which keep growing. moments: the columns of its word lists. labels: of its topics, by id; label_with:
     as for `label_topics`. num_in_corpus: the documents of the whole corpus, where `corpus` is a sample of it.
     topics_key: as in `Progress`.
     """
@@ -47,7 +47,7 @@ class Model:
     train: Corpus
     documents_seen: int
     first_readings: FirstReadings | None = None
-    checkpoints: tuple[Checkpoint, ...] = ()
+    columns: tuple[Moment, ...] = ()
     labels: Mapping[int, str] = field(default_factory=dict)
     label_with: Labeller | None = None
     num_in_corpus: int = 0
@@ -280,7 +280,7 @@ def _compare_topics(summary: TopicSummary, counts: csr_array) -> tuple[np.ndarra
     return used, divergences(topics), quality
 
 
-def take_in(progress: Progress, reading: Reading | None) -> Progress:
+def with_reading(progress: Progress, reading: Reading | None) -> Progress:
     """The progress with the tokens and labels of a reading, if all documents were read with its current model."""
     if reading is None or not reading.is_read or progress.now is None:
         return progress

@@ -20,8 +20,8 @@ from stickbreaker.app.model.progress import (
     HELDOUT_COLUMNS,
     NEXT_BATCH_COLUMNS,
     STEP_COLUMNS,
-    Checkpoint,
     Mark,
+    Moment,
     Progress,
 )
 from stickbreaker.app.model.reading import Model, list_read
@@ -35,7 +35,7 @@ from stickbreaker.app.model.saved_runs import (
     write_date,
     write_marks,
 )
-from stickbreaker.app.model.word_lists import make_checkpoint, take_lists
+from stickbreaker.app.model.word_lists import make_moment, take_lists
 from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.evaluation.labels import Labeller, label_topics
 from stickbreaker.engine.parallel.clusters import ClusterError, TaskLostError
@@ -114,11 +114,11 @@ class Record:
         self._phase, self._startup_share, self._temperature = "", 1.0, 1.0
         self._state: Any = None
         self._summarized: Any = None
-        self._now: Checkpoint | None = None
+        self._now: Moment | None = None
         self._steps, self._heldout = History(STEP_COLUMNS), History(HELDOUT_COLUMNS)
         self._next_batch, self._bounds = History(NEXT_BATCH_COLUMNS), History(BOUND_COLUMNS)
         self._marks: list[Mark] = []
-        self._checkpoints: list[Checkpoint] = []
+        self._columns: list[Moment] = []
         self._first_readings = FirstReadings()
         self._learned_config = spec.config
         self._times: deque[tuple[float, int]] = deque()
@@ -154,7 +154,7 @@ class Record:
     @property
     def num_columns(self) -> int:
         """The number of columns of the word lists so far."""
-        return len(self._checkpoints)
+        return len(self._columns)
 
     @property
     def corpus(self) -> engine.Corpus | None:
@@ -202,7 +202,7 @@ class Record:
             train=self.prepared.train,
             documents_seen=self.documents_seen,
             first_readings=self._first_readings,
-            checkpoints=tuple(self._checkpoints),
+            columns=tuple(self._columns),
             labels=dict(self._labels),
             label_with=self._label_with,
         )
@@ -274,7 +274,7 @@ class Record:
         corpus, spec = self._corpus, self.spec
         if self._state is None or corpus is None:
             return None
-        numbers, arrays = write_columns(self._checkpoints)
+        numbers, arrays = write_columns(self._columns)
         for name, part in self._parts().items():
             arrays |= {f"{name}.{column}": array for column, array in part.to_arrays().items()}
         about = {
@@ -325,7 +325,7 @@ class Record:
         assert corpus is not None
         if position.state is None:
             self._resumed = position
-            return self.stand_still()
+            return self.wait()
         if about["corpus"][1:] != _measure(corpus):
             raise engine.CorpusError(
                 f"The corpus {corpus.name!r} has changed since this run was saved: restart the run."
@@ -343,7 +343,7 @@ class Record:
         )
         self._date, self._phase = read_date(about["date"]), about["phase"]
         self._startup_share, self._temperature = about["startup_share"], about["temperature"]
-        self._marks, self._checkpoints = read_marks(about["marks"]), read_columns(about["columns"], position.notes)
+        self._marks, self._columns = read_marks(about["marks"]), read_columns(about["columns"], position.notes)
         self.topic_names.restore(about)
         self._labels = dict(about["labels"])
         # Files of earlier versions do not have it.
@@ -351,7 +351,7 @@ class Record:
         if about["is_over"]:
             self.is_over, self.is_kept = True, about["is_kept"]
             self.status, self.message = about["status"], about["message"]
-        self.stand_still()
+        self.wait()
 
     def _parts(self) -> dict[str, History | FirstReadings]:
         """The parts of the record that grow, by name."""
@@ -373,7 +373,7 @@ class Record:
         self.status, self.message = "finished", message
         self._times.clear()
 
-    def stand_still(self) -> None:
+    def wait(self) -> None:
         """Note that nothing is being learned: the run is ready, paused or over."""
         self._times.clear()
         if not self.is_over:
@@ -426,7 +426,7 @@ class Record:
             next_batch=self._next_batch.curve(),
             bounds=self._bounds.curve(),
             marks=tuple(self._marks),
-            checkpoints=tuple(self._checkpoints),
+            columns=tuple(self._columns),
             now=self._summarize_now(),
             vocabulary=self._corpus.vocabulary if self._corpus is not None else None,
             planned_columns=self._plan_columns(),
@@ -472,7 +472,7 @@ class Record:
 
     def _take_snapshot(self, event: Snapshot) -> None:
         lists = take_lists(event.summary, self.spec.settings.num_snapshots)
-        self._checkpoints.append(make_checkpoint(event.documents_seen, event.date, event.summary, lists))
+        self._columns.append(make_moment(event.documents_seen, event.date, event.summary, lists))
         if self._corpus is not None:
             # A topic that is gone keeps its last label, for its history.
             words = self._corpus.vocabulary.words
@@ -491,11 +491,11 @@ class Record:
         (first_time, first), (last_time, last) = self._times[0], self._times[-1]
         return (last - first) / max(1e-9, last_time - first_time)
 
-    def _summarize_now(self) -> Checkpoint | None:
+    def _summarize_now(self) -> Moment | None:
         state = self._state
         if state is not self._summarized:
             summary = self.spec.algorithm.summarize(self.spec.config, state)
-            self._now = make_checkpoint(self.documents_seen, self._date, summary)
+            self._now = make_moment(self.documents_seen, self._date, summary)
             self._summarized = state
         return self._now
 

@@ -45,8 +45,8 @@ def rewind(progress: Progress, documents_seen: int | None) -> Progress:
     seen = int(steps["documents_seen"][place])
     if place == len(steps) - 1:
         return progress
-    reached = tuple(point for point in progress.checkpoints if point.documents_seen <= seen)
-    later = tuple(point.documents_seen for point in progress.checkpoints[len(reached) :])
+    reached = tuple(point for point in progress.columns if point.documents_seen <= seen)
+    later = tuple(point.documents_seen for point in progress.columns[len(reached) :])
     return replace(
         progress,
         status=REPLAYED,
@@ -61,7 +61,7 @@ def rewind(progress: Progress, documents_seen: int | None) -> Progress:
         # A batch is scored before it is learned, so the score of the step to come is not known yet.
         next_batch=_cut(progress.next_batch, seen - 1),
         marks=tuple(mark for mark in progress.marks if mark.documents_seen <= seen),
-        checkpoints=reached,
+        columns=reached,
         now=reached[-1] if reached else None,
         planned_columns=later,
     )

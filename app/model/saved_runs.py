@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from stickbreaker.app.model.limits import SAVED_RUNS, find_limit
-from stickbreaker.app.model.progress import Checkpoint, Mark
+from stickbreaker.app.model.progress import Mark, Moment
 from stickbreaker.app.model.word_lists import WordLists
 from stickbreaker.engine.files.verified_files import reading
 from stickbreaker.engine.files.whole_files import Claim, claim, make_folder, remove_leftovers
@@ -161,7 +161,7 @@ def read_marks(written: Sequence[Any]) -> list[Mark]:
     ]
 
 
-def write_columns(columns: Sequence[Checkpoint]) -> tuple[list[Any], dict[str, np.ndarray]]:
+def write_columns(columns: Sequence[Moment]) -> tuple[list[Any], dict[str, np.ndarray]]:
     """Write the columns of the word lists: their numbers as JSON holds them, and their arrays by name."""
     numbers = [[each.documents_seen, write_date(each.date), each.num_topics] for each in columns]
     arrays: dict[str, np.ndarray] = {}
@@ -172,7 +172,7 @@ def write_columns(columns: Sequence[Checkpoint]) -> tuple[list[Any], dict[str, n
     return numbers, arrays
 
 
-def read_columns(numbers: Sequence[Any], arrays: Mapping[str, np.ndarray]) -> list[Checkpoint]:
+def read_columns(numbers: Sequence[Any], arrays: Mapping[str, np.ndarray]) -> list[Moment]:
     """Read what `write_columns` wrote. Raises KeyError if an array is missing."""
     columns = []
     for place, (documents_seen, date, num_topics) in enumerate(numbers):
@@ -183,6 +183,6 @@ def read_columns(numbers: Sequence[Any], arrays: Mapping[str, np.ndarray]) -> li
         for array in (*own.values(), *(lists or ())):
             array.setflags(write=False)
         columns.append(
-            Checkpoint(documents_seen=documents_seen, date=read_date(date), num_topics=num_topics, lists=lists, **own)
+            Moment(documents_seen=documents_seen, date=read_date(date), num_topics=num_topics, lists=lists, **own)
         )
     return columns

@@ -13,13 +13,13 @@ import numpy as np
 from stickbreaker.app.model.progress import (
     NEXT_BATCH_COLUMNS,
     STEP_COLUMNS,
-    Checkpoint,
     Curve,
+    Moment,
     Progress,
     StreamFacts,
 )
 from stickbreaker.app.model.recent_items import RecentItems
-from stickbreaker.app.model.word_lists import make_checkpoint
+from stickbreaker.app.model.word_lists import make_moment
 from stickbreaker.engine import Followed, OnlineTopicModel
 from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.estimators.follower import FREE
@@ -37,7 +37,7 @@ NUM_SKIPPED = "{:,} lines or files have been skipped so far."
 class WordColumn(NamedTuple):
     """The topics at one moment, and their top words (K, N) as texts, because new words take places of old ones."""
 
-    checkpoint: Checkpoint
+    moment: Moment
     words: np.ndarray
 
 
@@ -129,7 +129,7 @@ class StreamRecord:
         """Put everything that is shown into one record, which never changes."""
         self._summarize()
         columns, points, model = self._columns.find(), self._points.find(), self._model
-        checkpoints, words = index_words(columns)
+        moments, words = index_words(columns)
         is_warm = model is not None and model.state_.phase == Phase.WARM_UP
         return Progress(
             version=version,
@@ -146,8 +146,8 @@ class StreamRecord:
             temperature=1.0 if model is None else model.state_.temperature,
             steps=Curve.build(STEP_COLUMNS, [point.step for point in points]),
             next_batch=Curve.build(NEXT_BATCH_COLUMNS, [point.score for point in points if point.has_score]),
-            checkpoints=checkpoints,
-            now=self._measure_now(checkpoints),
+            columns=moments,
+            now=self._measure_now(moments),
             vocabulary=words or None,
             labels=MappingProxyType(dict(self._labels)),
             stream=self._describe_batches(),
@@ -179,18 +179,18 @@ class StreamRecord:
         words = [model.words_[place] for place in used]
         summary = model.algorithm.summarize(model.config_, model.state_)
         summary = summary._replace(topics=summary.topics[:, used])
-        checkpoint = make_checkpoint(self._documents_seen, self._date, summary)
-        column = WordColumn(checkpoint=checkpoint, words=np.array(words, object)[checkpoint.top_words])
+        moment = make_moment(self._documents_seen, self._date, summary)
+        column = WordColumn(moment=moment, words=np.array(words, object)[moment.top_words])
         self._columns.add(self._clock(), column)
-        shown = {topic_id for column in self._columns.find() for topic_id in column.checkpoint.topic_ids.tolist()}
+        shown = {topic_id for column in self._columns.find() for topic_id in column.moment.topic_ids.tolist()}
         labels = self._labels | label_topics(summary, words, self._labels)
         self._labels = {topic_id: label for topic_id, label in labels.items() if topic_id in shown}
 
-    def _measure_now(self, checkpoints: tuple[Checkpoint, ...]) -> Checkpoint | None:
+    def _measure_now(self, moments: tuple[Moment, ...]) -> Moment | None:
         """The newest column, with the tokens of its topics in the last mini-batches."""
-        if not checkpoints:
+        if not moments:
             return None
-        now = checkpoints[-1]
+        now = moments[-1]
         if not self._recent:
             return now
         shares = [[each.get(topic_id, 0.0) for topic_id in now.topic_ids.tolist()] for _, each in self._recent]
@@ -223,13 +223,13 @@ class StreamRecord:
         return " ".join(filter(None, (*self._faults.values(), self._skipped, number)))
 
 
-def index_words(columns: list[WordColumn]) -> tuple[tuple[Checkpoint, ...], tuple[str, ...]]:
-    """The checkpoints of these columns, and the vocabulary of the words in them, to which the checkpoints refer."""
+def index_words(columns: list[WordColumn]) -> tuple[tuple[Moment, ...], tuple[str, ...]]:
+    """The moments of these columns, and the vocabulary of the words in them, to which the moments refer."""
     places: dict[str, int] = {}
-    checkpoints = []
+    moments = []
     for column in columns:
         flat = [places.setdefault(word, len(places)) for word in column.words.ravel().tolist()]
         top_words = np.array(flat, np.int32).reshape(column.words.shape)
         top_words.setflags(write=False)
-        checkpoints.append(replace(column.checkpoint, top_words=top_words))
-    return tuple(checkpoints), tuple(places)
+        moments.append(replace(column.moment, top_words=top_words))
+    return tuple(moments), tuple(places)

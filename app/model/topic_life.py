@@ -1,15 +1,16 @@
-"""The life of topics over a run: born, clear, near-duplicates, gone; by stated rules from its word lists. Pure.
+"""The life of topics over a run: born, stable, near-duplicates, gone; by stated rules from its word lists. Pure.
 
-A topic is there at a checkpoint where it is in use. By the checkpoints of a run so far:
+A topic is there at a moment where it is in use. By the moments of a run so far:
 
 born    the first at which it is there, unless that is the run's first: those were there from the start.
-clear   the first from which on each of its lists of ten has at least nine of the ten words that it has now. One word
-        may differ, because the tenth and the eleventh word have nearly equal probabilities. The newest checkpoint
-        alone is not enough. If a list changes later, the topic is no longer clear.
-alike   the first from which on it has been similar to one larger topic, the most similar one now: the Bhattacharyya
+stable  the first from which on each of its lists of ten has at least nine of the ten words that it has now. One word
+        may differ, because the tenth and the eleventh word have nearly equal probabilities. The newest moment
+        alone is not enough. If a list changes later, the topic is no longer stable.
+near-duplicate
+        the first from which on it has been similar to one larger topic, the most similar one now: the Bhattacharyya
         coefficient of their fifty most probable words (1 for copies) is at least 0.8. A merge into that topic is
         proposed.
-gone    the first at which it is no longer there, if it is never there again. If it was alike to a topic that stayed,
+gone    the first at which it is no longer there, if it is never there again. If it was similar to a topic that stayed,
         that topic is named, because it probably absorbed it.
 """
 
@@ -19,40 +20,40 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from stickbreaker.app.model.progress import Checkpoint
+from stickbreaker.app.model.progress import Moment
 from stickbreaker.app.model.word_lists import WordLists
 
-BORN, CLEAR, ALIKE, GONE = KINDS = ("born", "clear", "alike", "gone")
+BORN, STABLE, NEAR_DUPLICATE, GONE = KINDS = ("born", "stable", "near-duplicate", "gone")
 NUM_WORDS, NUM_STEADY = 10, 9
-LEAST_LIKENESS = 0.8
+LEAST_SIMILARITY = 0.8
 
 
 class LifeEvent(NamedTuple):
-    """An event of a topic: `column` is the place of the checkpoint; `other` is the topic that it is similar to."""
+    """An event of a topic: `column` is the place of the moment; `other` is the topic that it is similar to."""
 
     column: int
     kind: str
     topic_id: int
     other: int | None = None
-    likeness: float = float("nan")
+    similarity: float = float("nan")
 
 
-def find_events(checkpoints: Sequence[Checkpoint]) -> tuple[LifeEvent, ...]:
+def find_events(moments: Sequence[Moment]) -> tuple[LifeEvent, ...]:
     """The events of all topics of a run so far, by the rules above; sorted by column, kind and topic."""
-    lists = [point.lists for point in checkpoints if point.lists is not None]
+    lists = [point.lists for point in moments if point.lists is not None]
     if not lists:
         return ()
     there = [dict(zip(each.topic_ids.tolist(), range(len(each.topic_ids)), strict=True)) for each in lists]
     events = [
         LifeEvent(column=column, kind=BORN, topic_id=k) for k in set().union(*there) if (column := _birth(there, k)) > 0
     ]
-    clear = {topic_id: _clear_from(lists, there, topic_id) for topic_id in there[-1]}
+    stable = {topic_id: _stable_from(lists, there, topic_id) for topic_id in there[-1]}
     events += [
-        LifeEvent(column=column, kind=CLEAR, topic_id=topic_id)
-        for topic_id, column in clear.items()
+        LifeEvent(column=column, kind=STABLE, topic_id=topic_id)
+        for topic_id, column in stable.items()
         if column is not None
     ]
-    tokens = dict(zip(checkpoints[-1].topic_ids.tolist(), checkpoints[-1].expected_tokens.tolist(), strict=True))
+    tokens = dict(zip(moments[-1].topic_ids.tolist(), moments[-1].expected_tokens.tolist(), strict=True))
     events += _proposals(lists, there, tokens) + _deaths(lists, there)
     return tuple(sorted(events, key=lambda each: (each.column, KINDS.index(each.kind), each.topic_id)))
 
@@ -61,49 +62,50 @@ def _birth(there: Sequence[dict[int, int]], topic_id: int) -> int:
     return next(column for column, known in enumerate(there) if topic_id in known)
 
 
-def _clear_from(lists: Sequence[WordLists], there: Sequence[dict[int, int]], topic_id: int) -> int | None:
+def _stable_from(lists: Sequence[WordLists], there: Sequence[dict[int, int]], topic_id: int) -> int | None:
     now = set(lists[-1].words[there[-1][topic_id], :NUM_WORDS].tolist())
     # A small vocabulary has fewer than ten words.
-    least, clear = len(now) - (NUM_WORDS - NUM_STEADY), None
+    least, stable = len(now) - (NUM_WORDS - NUM_STEADY), None
     for column in range(len(lists) - 2, -1, -1):
         place = there[column].get(topic_id)
         if place is None or len(now.intersection(lists[column].words[place, :NUM_WORDS].tolist())) < least:
             break
-        clear = column
-    return clear
+        stable = column
+    return stable
 
 
 def _proposals(
     lists: Sequence[WordLists], there: Sequence[dict[int, int]], tokens: dict[int, float]
 ) -> list[LifeEvent]:
     """The most similar larger topic of each current topic, if they are similar, and since which column."""
-    pairs = _alike_now(lists[-1], tokens)
+    pairs = _similar_now(lists[-1], tokens)
     events = []
     for column in range(len(lists) - 1, -1, -1):
         # One product serves all pairs; it is skipped when no pair is left.
-        likeness = find_likeness(lists[column - 1], lists[column - 1]) if column and pairs else None
+        similarity = find_similarity(lists[column - 1], lists[column - 1]) if column and pairs else None
         for one, (other, value) in list(pairs.items()):
-            if likeness is None or not _are_alike(likeness, there[column - 1], one, other):
-                events.append(LifeEvent(column=column, kind=ALIKE, topic_id=one, other=other, likeness=value))
+            if similarity is None or not _are_similar(similarity, there[column - 1], one, other):
+                event = LifeEvent(column=column, kind=NEAR_DUPLICATE, topic_id=one, other=other, similarity=value)
+                events.append(event)
                 del pairs[one]
     return events
 
 
-def _are_alike(likeness: np.ndarray, places: dict[int, int], one: int, other: int) -> bool:
-    """Whether two topics were both there, at these places of a checkpoint, and alike."""
+def _are_similar(similarity: np.ndarray, places: dict[int, int], one: int, other: int) -> bool:
+    """Whether two topics were both there, at these places of a moment, and similar."""
     if one not in places or other not in places:
         return False
-    return bool(likeness[places[one], places[other]] >= LEAST_LIKENESS)
+    return bool(similarity[places[one], places[other]] >= LEAST_SIMILARITY)
 
 
-def _alike_now(lists: WordLists, tokens: dict[int, float]) -> dict[int, tuple[int, float]]:
+def _similar_now(lists: WordLists, tokens: dict[int, float]) -> dict[int, tuple[int, float]]:
     """The most similar larger topic of each topic that has one, and how similar it is."""
-    ids, likeness, found = lists.topic_ids.tolist(), find_likeness(lists, lists), {}
+    ids, similarity, found = lists.topic_ids.tolist(), find_similarity(lists, lists), {}
     for place, topic_id in enumerate(ids):
         larger = [each for each, other in enumerate(ids) if (tokens[other], -other) > (tokens[topic_id], -topic_id)]
-        likest = larger[likeness[place, larger].argmax()] if larger else place
-        if likest != place and likeness[place, likest] >= LEAST_LIKENESS:
-            found[topic_id] = (ids[likest], float(likeness[place, likest]))
+        nearest = larger[similarity[place, larger].argmax()] if larger else place
+        if nearest != place and similarity[place, nearest] >= LEAST_SIMILARITY:
+            found[topic_id] = (ids[nearest], float(similarity[place, nearest]))
     return found
 
 
@@ -115,9 +117,9 @@ def _deaths(lists: Sequence[WordLists], there: Sequence[dict[int, int]]) -> list
         if not gone:
             continue
         ours, theirs = (_take(lists[column], [there[column][k] for k in ids]) for ids in (gone, stayed))
-        for topic_id, row in zip(gone, find_likeness(ours, theirs), strict=True):
-            likest = int(row.argmax()) if len(row) and row.max() >= LEAST_LIKENESS else None
-            if likest is None:
+        for topic_id, row in zip(gone, find_similarity(ours, theirs), strict=True):
+            nearest = int(row.argmax()) if len(row) and row.max() >= LEAST_SIMILARITY else None
+            if nearest is None:
                 events.append(LifeEvent(column=column + 1, kind=GONE, topic_id=topic_id))
             else:
                 events.append(
@@ -125,8 +127,8 @@ def _deaths(lists: Sequence[WordLists], there: Sequence[dict[int, int]]) -> list
                         column=column + 1,
                         kind=GONE,
                         topic_id=topic_id,
-                        other=stayed[likest],
-                        likeness=float(row[likest]),
+                        other=stayed[nearest],
+                        similarity=float(row[nearest]),
                     )
                 )
     return events
@@ -136,7 +138,7 @@ def _take(lists: WordLists, places: Sequence[int]) -> WordLists:
     return WordLists(topic_ids=lists.topic_ids[places], words=lists.words[places], shares=lists.shares[places])
 
 
-def find_likeness(ours: WordLists, theirs: WordLists) -> np.ndarray:
+def find_similarity(ours: WordLists, theirs: WordLists) -> np.ndarray:
     """Bhattacharyya coefficients Σ_w √(p_w q_w), (U, W), of the shares of topics' listed words among themselves."""
     if not ours.words.size or not theirs.words.size:
         return np.zeros((len(ours.topic_ids), len(theirs.topic_ids)))
@@ -146,5 +148,5 @@ def find_likeness(ours: WordLists, theirs: WordLists) -> np.ndarray:
         shares /= np.maximum(shares.sum(1, keepdims=True), 1e-300)
         starts = np.arange(len(shares) + 1) * shares.shape[1]
         rows.append(csr_array((np.sqrt(shares).ravel(), each.words.ravel(), starts), shape=(len(shares), num_words)))
-    likeness: np.ndarray = (rows[0] @ rows[1].T).toarray()
-    return likeness
+    similarity: np.ndarray = (rows[0] @ rows[1].T).toarray()
+    return similarity

@@ -1,16 +1,16 @@
-"""The most probable words of topics at the checkpoints of a run."""
+"""The most probable words of topics at the moments of a run."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from stickbreaker.app.model.progress import Checkpoint
+from stickbreaker.app.model.progress import Moment
 from stickbreaker.engine.algorithm import TopicSummary
 from stickbreaker.engine.evaluation.held_out import count_topics, rank_topics
 
 NUM_TOP_WORDS = 10
 NUM_LISTED = 50
-# Words per topic in all checkpoints together, so that runs with many checkpoints have shorter lists.
+# Words per topic in all moments together, so that runs with many moments have shorter lists.
 MOST_LISTED = 5_000
 
 
@@ -25,12 +25,12 @@ class WordLists(NamedTuple):
     shares: np.ndarray
 
 
-def take_lists(summary: TopicSummary, num_checkpoints: int) -> WordLists:
-    """List fifty words of each topic in use, or fewer where there are over 100 checkpoints.
+def take_lists(summary: TopicSummary, num_columns: int) -> WordLists:
+    """List fifty words of each topic in use, or fewer where there are over 100 columns.
 
     So all lists of a run take at most 40 kB for each topic, 12 MB for 300; ten words are listed in any case.
     """
-    number = max(10, min(NUM_LISTED, MOST_LISTED // max(1, num_checkpoints)))
+    number = max(NUM_TOP_WORDS, min(NUM_LISTED, MOST_LISTED // max(1, num_columns)))
     used = np.sort(rank_topics(summary.expected_tokens))
     topics = np.asarray(summary.topics)[used]
     words = find_top_words(topics, number)
@@ -41,10 +41,10 @@ def take_lists(summary: TopicSummary, num_checkpoints: int) -> WordLists:
     return lists
 
 
-def make_checkpoint(
+def make_moment(
     documents_seen: int, date: Any, summary: TopicSummary, lists: WordLists | None = None
-) -> Checkpoint:
-    """The topics of a summary as a checkpoint, with their ten most probable words."""
+) -> Moment:
+    """The topics of a summary as a moment, with their ten most probable words."""
     tokens = np.asarray(summary.expected_tokens, dtype=np.float64)
     total = tokens.sum()
     arrays = {
@@ -55,7 +55,7 @@ def make_checkpoint(
     }
     for array in arrays.values():
         array.setflags(write=False)
-    return Checkpoint(documents_seen=documents_seen, date=date, num_topics=count_topics(tokens), lists=lists, **arrays)
+    return Moment(documents_seen=documents_seen, date=date, num_topics=count_topics(tokens), lists=lists, **arrays)
 
 
 def find_top_words(topics: np.ndarray, number: int) -> np.ndarray:

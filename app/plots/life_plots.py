@@ -18,14 +18,14 @@ from bokeh.models import (
 
 from stickbreaker.app.frames.life_frames import LANE_COLUMNS, MARK_COLUMNS
 from stickbreaker.app.frames.word_frames import OF_TOPIC
-from stickbreaker.app.model.topic_life import ALIKE, BORN, CLEAR, GONE
+from stickbreaker.app.model.topic_life import BORN, GONE, NEAR_DUPLICATE, STABLE
 from stickbreaker.app.plots.curve_plots import find_span
 from stickbreaker.app.plots.figures import Seed, hide_tools, make_figure
 from stickbreaker.app.theme import LIGHT_BACKGROUND, topic_color
 
 WORD_HEIGHT = 260
 LANE_HEIGHT, LIFE_BORDERS = 20, 90
-MARKERS = {BORN: "circle", CLEAR: "star", ALIKE: "diamond", GONE: "x"}
+MARKERS = {BORN: "circle", STABLE: "star", NEAR_DUPLICATE: "diamond", GONE: "x"}
 MARKER_SIZE = 15
 
 

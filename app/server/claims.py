@@ -95,7 +95,7 @@ def _find_provider(handler: RequestHandler) -> Any:
     return getattr(handler.application, "auth_provider")  # noqa: B009  # Tornado's type does not have it
 
 
-def judge_request(handler: RequestHandler) -> Claims:
+def read_request(handler: RequestHandler) -> Claims:
     """Return who asks and what they may do, from the request itself: its cookies, its address and its headers."""
     asks_for_login = not isinstance(_find_provider(handler), NullAuth)
     user = find_login(handler) if asks_for_login else None

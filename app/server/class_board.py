@@ -23,9 +23,9 @@ class ClassBoard:
         """Take the answer of a page to the task of this number; anything that is not a valid answer changes nothing."""
         self._change(lambda state: state.answer(page, number, option))
 
-    def settle(self, number: int, correct: int) -> None:
+    def resolve(self, number: int, correct: int) -> None:
         """Note the right option of the current task, once it is known."""
-        self._change(lambda state: state.settle(correct) if state.number == number else state)
+        self._change(lambda state: state.resolve(correct) if state.number == number else state)
 
     def begin(self, plan: tuple[RunSpec, ...]) -> None:
         """Note that these runs, which give the answer to the current task, are started."""

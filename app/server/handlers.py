@@ -19,7 +19,7 @@ from tornado.httputil import HTTPServerRequest
 from tornado.web import HTTPError
 
 from stickbreaker.app.fixes.server import LeavingSocket
-from stickbreaker.app.server.claims import find_noted, judge_request, note_claims, read_payload
+from stickbreaker.app.server.claims import find_noted, note_claims, read_payload, read_request
 from stickbreaker.app.server.login_delay import LoginGuard
 from stickbreaker.app.server.next_url import is_local_path
 from stickbreaker.app.server.page_queue import PAGE_QUEUE, refuse_page
@@ -59,7 +59,7 @@ class PageHandler(DocHandler):
         elif tokens := self.get_query_arguments(ARGUMENT):
             self._take_token(tokens[-1])
         elif self.current_user is not None:
-            note_claims(self.request, judge_request(self))
+            note_claims(self.request, read_request(self))
 
     async def get(self, *args: Any, **kwargs: Any) -> None:
         """Make the page when it is its turn, unless its client has left or there are too many pages."""
@@ -111,7 +111,7 @@ class SocketHandler(LeavingSocket):
         claims = self._read_claims()
         if claims is None:
             self._refuse(WRONG_TOKEN)
-        elif not judge_request(self).covers(claims):
+        elif not read_request(self).covers(claims):
             self._refuse(WRONG_USER)
         else:
             # `process_request` writes them down again when Panel signs the token once more.

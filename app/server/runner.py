@@ -234,14 +234,14 @@ class Runner:
                 # Saved first: what a run is kept with takes longer than the server waits for it.
                 self._record.kept_key = self._record.kept_key or make_key()
                 self._save_if_due(self._record, is_standing=True)
-                self._hand_over(self._record, self.progress)
+                self._keep(self._record, self.progress)
         self._storage.leave()
 
     def _turn(self) -> None:
         self._apply()
         record = self._record
         if record is None or record.is_over or not (self.requests.is_running or self.requests.num_steps):
-            self._stand_still()
+            self._wait()
         elif not (job := self._compilation.ask(record.spec)).is_done:
             self._hold_up(record, "compiling", job.message, job.share)
         elif job.error:
@@ -272,7 +272,7 @@ class Runner:
             self._keep_names(renamed, names, forgotten)
             self._rename_kept(renamed)
         if left is not None:
-            self._hand_over(left, self.earlier[-1])
+            self._keep(left, self.earlier[-1])
         if forgets:
             self.earlier = ()
         if spec is not None and self._record is not None:
@@ -308,7 +308,7 @@ class Runner:
         """Begin a record of this spec, or of a saved run, and return the one before it where that has learned."""
         left = self._record if self._record is not None and self._record.documents_seen else None
         if left is not None:
-            left.stand_still()
+            left.wait()
             self._version += 1
             self.earlier = (*self.earlier, left.progress(self._version))[-MAX_EARLIER:]
         if self._record is not None:
@@ -321,8 +321,8 @@ class Runner:
             self._record.topics_key = read_topics_key(saved) or self._record.topics_key
         return left
 
-    def _hand_over(self, record: Record, progress: Progress) -> None:
-        """Hand a run over to be kept, once; an error there, such as a full disk, does not end the run."""
+    def _keep(self, record: Record, progress: Progress) -> None:
+        """Keep a run, once; an error there, such as a full disk, does not end the run."""
         model = record.model()
         if model is None or record.is_kept or record.is_as_restored or progress.status == "failed":
             return
@@ -450,14 +450,14 @@ class Runner:
             return self.seconds_per_batch
         return PASS_SECONDS * record.batch_size / max(1, record.corpus_size)
 
-    def _stand_still(self) -> None:
+    def _wait(self) -> None:
         self._cpu_queue.leave(self)
         self._due = float("-inf")
         record = self._record
         if record is not None:
             if record.is_over:
-                self._settle()
-            record.stand_still()
+                self._end_requests()
+            record.wait()
             if record.status == "finished":
                 self._return_names(record)
             if record.status != self.progress.status:
@@ -466,11 +466,11 @@ class Runner:
             if self._is_stale:
                 self._publish()
             if record.status == "finished":
-                self._hand_over(record, self.progress)
+                self._keep(record, self.progress)
             self._save_if_due(record, is_standing=True)
         self._sleep(None)
 
-    def _settle(self) -> None:
+    def _end_requests(self) -> None:
         with self._changed:
             if self.requests.spec is None:
                 self.requests.is_running, self.requests.num_steps = False, 0
@@ -496,7 +496,7 @@ class Runner:
 
     def _fail(self, error: BaseException) -> None:
         self._cpu_queue.leave(self)
-        self._settle()
+        self._end_requests()
         if self._record is not None:
             self._record.fail(error)
             self._publish()

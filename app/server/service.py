@@ -30,7 +30,7 @@ from stickbreaker.app.model.kept_runs import KeptRuns
 from stickbreaker.app.model.limits import LimitReachedError, find_fault
 from stickbreaker.app.model.page_notes import read_status
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.reading import Model, Reader, Saved, take_in
+from stickbreaker.app.model.reading import Model, Reader, Saved, with_reading
 from stickbreaker.app.model.reading_link import ReadingLink
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.saved_readings import SavedReadings
@@ -114,7 +114,7 @@ class Run:
     @property
     def progress(self) -> Progress:
         """Its current state, with the shares of its topics once all documents have been read with its model."""
-        return take_in(self.runner.progress, self.reader.job.reading)
+        return with_reading(self.runner.progress, self.reader.job.reading)
 
     @property
     def num_watching(self) -> int:
@@ -274,11 +274,11 @@ class Service:
                 run.resumes = run.runner.wants_to_run
         if is_last:
             run.runner.pause()
-            self._sweep_later()
+            self._remove_idle_later()
         else:
             run.notify()
 
-    def sweep(self) -> None:
+    def remove_idle(self) -> None:
         """Remove every run whose last page closed five minutes ago, unless its sweep is running."""
         now = self.clock()
         with self._lock:
@@ -288,7 +288,7 @@ class Service:
             self._take_out(stale)
         for run in stale:
             _close(run)
-        self._sweep_later()
+        self._remove_idle_later()
 
     def _make_room(self, user: str | None, key: str = "") -> None:
         """Remove runs without a page, which are saved, until one more of this user fits.
@@ -460,15 +460,15 @@ class Service:
             find_client=find_client,
         )
 
-    def _sweep_later(self) -> None:
-        """Sweep when the run that was left first is due; one timer does it for all runs."""
+    def _remove_idle_later(self) -> None:
+        """Remove idle runs when the one that was left first is due; one timer does it for all runs."""
         with self._lock:
             now = self.clock()
             # A run whose sweep is running is looked at again later.
             times = [now if r.sweep.is_running else r.left_at for r in self._runs.values() if r.left_at is not None]
             if self._timer is not None or not times:
                 return
-            self._timer = threading.Timer(max(0.0, min(times) + FREE_AFTER_SECONDS - now) + 1.0, self.sweep)
+            self._timer = threading.Timer(max(0.0, min(times) + FREE_AFTER_SECONDS - now) + 1.0, self.remove_idle)
             self._timer.daemon = True
             self._timer.start()
 

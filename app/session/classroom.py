@@ -99,7 +99,7 @@ class Classroom:
         if state.task is not None and state.task.kind == FIRST and state.task.correct is None:
             correct = find_first(state.task, run.runner.progress)
             if correct is not None:
-                run.board.settle(state.number, correct)
+                run.board.resolve(state.number, correct)
 
     @for_presenters
     def intruder(self) -> None:

@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from stickbreaker.app.frames.progress_frames import axis_span, curve_columns, default_topics
+from stickbreaker.app.frames.progress_frames import axis_span, curve_columns
 from stickbreaker.app.frames.summary_texts import describe_reading, list_figures
+from stickbreaker.app.frames.word_table import default_topics, fill_first, read_now, table_blocks, table_columns
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import title_corpus
 from stickbreaker.app.plots.curve_plots import curve_title
 from stickbreaker.app.views.topics_now import name_whole, topic_rows
-from stickbreaker.app.views.word_table import fill_first, read_now, table_blocks, table_columns
 
 MOST_COLUMNS = 12
 # More do not fit on a phone.
@@ -49,7 +49,7 @@ def describe_opening(progress: Progress, corpus_name: str) -> dict[str, Any]:
 
 def _describe_lists(progress: Progress) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the heads of the newest columns and the word lists of the topics that the page shows at first."""
-    filled = fill_first(progress).checkpoints
+    filled = fill_first(progress).columns
     reached = len(filled)
     kept = slice(max(0, reached - MOST_COLUMNS), reached)
     blocks = [

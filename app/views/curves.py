@@ -14,7 +14,6 @@ from panel.viewable import Viewer
 from stickbreaker.app.frames.progress_frames import (
     AXES,
     CURVES,
-    NO_TOPIC,
     axis_span,
     curve_columns,
     earlier_frame,
@@ -22,6 +21,7 @@ from stickbreaker.app.frames.progress_frames import (
     topics_by_pass,
     warm_up_columns,
 )
+from stickbreaker.app.frames.word_table import NO_TOPIC
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.run_spec import name_groups

@@ -293,7 +293,7 @@ class ExportPanel(Viewer):
         reading = self._reading()
         has = {"steps"} if self._progress.documents_seen else set()
         has |= {"answers"} if self._find_results() else set()
-        has |= {"replay"} if can_replay(self._progress) and self._progress.checkpoints else set()
+        has |= {"replay"} if can_replay(self._progress) and self._progress.columns else set()
         if reading is not None:
             has |= {"topics"} if reading.doc_shares is None else {"topics", "documents"}
         return has

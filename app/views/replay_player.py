@@ -139,7 +139,7 @@ class ReplayPlayer(Viewer):
             self.bar.param.update(num_moments=0, place=0, text=WAITING, columns=[])
             return
         place, moments = self._place, list_moments(progress)
-        columns = np.searchsorted(moments, [point.documents_seen for point in progress.checkpoints])
+        columns = np.searchsorted(moments, [point.documents_seen for point in progress.columns])
         parts = (date_text(date_at(progress, place)), f"{moments[place]:,}")
         self.bar.param.update(
             num_moments=len(moments),

@@ -8,7 +8,6 @@ import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
-from stickbreaker.app.frames.progress_frames import NO_TOPIC
 from stickbreaker.app.frames.reading_frames import (
     TYPICAL_RULE,
     holder_rows,
@@ -20,6 +19,7 @@ from stickbreaker.app.frames.reading_frames import (
     typical_rows,
     word_rows,
 )
+from stickbreaker.app.frames.word_table import NO_TOPIC
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading, ReadingJob
 from stickbreaker.app.model.selection import Selection

@@ -1,4 +1,4 @@
-"""The life of topics over the run: lanes with births, clear topics, proposed merges and topics that are gone."""
+"""The life of topics over the run: lanes with births, stable topics, proposed merges and topics that are gone."""
 
 from html import escape
 from typing import Any
@@ -21,13 +21,13 @@ from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import ReadingJob
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.model.topic_life import (
-    ALIKE,
     BORN,
-    CLEAR,
     GONE,
-    LEAST_LIKENESS,
+    LEAST_SIMILARITY,
+    NEAR_DUPLICATE,
     NUM_STEADY,
     NUM_WORDS,
+    STABLE,
     LifeEvent,
     find_events,
 )
@@ -37,7 +37,7 @@ from stickbreaker.app.widgets.layouts import hideable
 from stickbreaker.app.widgets.pick_list import PickList
 
 MOST_LABEL = 22
-KINDS = {"all": None, "born": BORN, "stable": CLEAR, "merges proposed": ALIKE, "gone": GONE}
+KINDS = {"all": None, "born": BORN, "stable": STABLE, "merges proposed": NEAR_DUPLICATE, "gone": GONE}
 HELP = (
     f"<p>The {NUM_LANES} topics with the largest weight in the model at any column are shown. The thicker a lane, the "
     "larger the weight.</p><p>The topics in use at a column are the fewest that cover 99 % of the expected tokens. For "
@@ -47,7 +47,8 @@ HELP = (
     f"<li>★ <b>stable</b>: from here on, each of its lists has at least {NUM_STEADY} of its current {NUM_WORDS} top "
     "words. The mark can appear from the second column on, and disappears if the words change later.</li>"
     "<li>◆ <b>merge proposed</b>: from here on, the topic is a near-duplicate of a larger one, with a similarity of at "
-    f"least {LEAST_LIKENESS} (Bhattacharyya coefficient of the fifty most probable words; 1 for identical topics).</li>"
+    f"least {LEAST_SIMILARITY} (Bhattacharyya coefficient of the fifty most probable words; 1 for identical "
+    "topics).</li>"
     "<li>✕ <b>gone</b>: no longer in use. If it was a near-duplicate before, the topic that probably absorbed it is "
     "named.</li></ul>"
 )
@@ -80,11 +81,11 @@ class TopicLife(Viewer):
 
     def read(self, job: ReadingJob, progress: Progress) -> None:
         """Show the columns of a run; does nothing if there is no new column."""
-        shown = (progress.run_id, len(progress.checkpoints), progress.planned_columns[:1], progress.titles)
+        shown = (progress.run_id, len(progress.columns), progress.planned_columns[:1], progress.titles)
         self._progress = progress
         if shown != self._shown:
             self._shown = shown
-            self._events = find_events(progress.checkpoints)
+            self._events = find_events(progress.columns)
             self._draw()
 
     def _draw(self) -> None:
@@ -117,7 +118,7 @@ class TopicLife(Viewer):
         self._count.object = (
             f"<p style='margin:0;font-size:13px'>{shown}{count(len(self._listed), 'event')}</p>" if rows else ""
         )
-        self.rows.show(rows, "No events of this kind yet." if self._progress.checkpoints else "")
+        self.rows.show(rows, "No events of this kind yet." if self._progress.columns else "")
 
     def _say(self, text: str) -> None:
         self.summary.object = f"<p style='margin:4px 0'>{escape(text)}</p>"

@@ -17,7 +17,7 @@ from stickbreaker.app.frames.reading_frames import (
     topic_tree,
 )
 from stickbreaker.app.model.counting import count
-from stickbreaker.app.model.progress import Checkpoint, Progress
+from stickbreaker.app.model.progress import Moment, Progress
 from stickbreaker.app.model.reading import Reading, ReadingJob
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.model.selection import Selection
@@ -56,7 +56,7 @@ class TopicMap(Viewer):
         self.plot = MapPlot(self._pick, self._point)
         self._shown: tuple[Any, ...] = ()
         self._frame: pd.DataFrame | None = None
-        self._moment: Checkpoint | None = None
+        self._moment: Moment | None = None
         self._is_replayed = False
         selection.param.watch(lambda event: self._draw(), "topic")
         selection.param.watch(lambda *events: self._light(), ["pointed_topic", "pointed_word"])
@@ -141,7 +141,7 @@ class TopicMap(Viewer):
         self._selection.topic = topic_id
 
 
-def describe_map(moment: Checkpoint | None) -> str:
+def describe_map(moment: Moment | None) -> str:
     """Say what the map shows at a moment of the replay, or else in general; the lists do not follow the replay.
 
     >>> describe_map(None)

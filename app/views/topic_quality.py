@@ -6,8 +6,8 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
-from stickbreaker.app.frames.progress_frames import NO_TOPIC
 from stickbreaker.app.frames.quality_frames import describe_quality, quality_rows
+from stickbreaker.app.frames.word_table import NO_TOPIC
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import ReadingJob
 from stickbreaker.app.model.selection import Selection

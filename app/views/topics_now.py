@@ -8,8 +8,9 @@ import panel as pn
 import param
 from panel.viewable import Viewer
 
-from stickbreaker.app.frames.progress_frames import NO_TOPIC, list_words, steady_order
+from stickbreaker.app.frames.progress_frames import steady_order
 from stickbreaker.app.frames.stream_texts import name_recent
+from stickbreaker.app.frames.word_table import NO_TOPIC, list_words
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.replay import REPLAYED

@@ -48,7 +48,7 @@ class WordLife(Viewer):
 
     def read(self, job: ReadingJob, progress: Progress) -> None:
         """Show the columns of a run; does nothing if there is no new column."""
-        shown = (progress.run_id, len(progress.checkpoints), progress.planned_columns[:1], progress.titles)
+        shown = (progress.run_id, len(progress.columns), progress.planned_columns[:1], progress.titles)
         self._progress = progress
         if shown != self._shown:
             self._shown = shown

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from stickbreaker.app.frames.progress_frames import DEFAULT_TOPICS_RULE
+from stickbreaker.app.frames.word_table import DEFAULT_TOPICS_RULE
 from tests.browser.dashboard import PHONE
 from tests.browser.test_looks import OVERFLOWS
 

@@ -35,7 +35,7 @@ def test_the_words_of_a_moment_are_those_of_the_columns_until_then():
     cells = list_cells(moment, 0)
     assert {cell.column for cell in cells} == {0, 1}
     words = [cell.word for cell in cells if cell.column == 1]
-    assert words == [RUN.vocabulary[word] for word in RUN.checkpoints[1].top_words[0]]
+    assert words == [RUN.vocabulary[word] for word in RUN.columns[1].top_words[0]]
     before = {cell.word: cell.rank for cell in cells if cell.column == 0}
     assert all(cell.before == before.get(cell.word) for cell in cells if cell.column == 1)
 
@@ -48,7 +48,7 @@ def test_moments_differ_and_a_moment_is_always_drawn_the_same():
 
 @pytest.mark.parametrize(
     ("run", "fault"),
-    [(replace(RUN, status="running"), "pause the run"), (replace(RUN, checkpoints=()), "before its first column")],
+    [(replace(RUN, status="running"), "pause the run"), (replace(RUN, columns=()), "before its first column")],
 )
 def test_a_run_without_a_replay_says_why(tmp_path, run, fault):
     with pytest.raises(ValueError, match=fault):
@@ -58,4 +58,4 @@ def test_a_run_without_a_replay_says_why(tmp_path, run, fault):
 def test_a_run_without_dates_and_scores_has_a_film_too(tmp_path):
     write_film(tmp_path / "run.gif", replace(RUN, date=None, heldout=Curve.build(HELDOUT_COLUMNS)))
     with Image.open(tmp_path / "run.gif") as film:
-        assert film.n_frames > len(RUN.checkpoints)
+        assert film.n_frames > len(RUN.columns)

@@ -61,7 +61,7 @@ def test_a_word_first_appears_in_the_first_column_that_lists_it(record):
         place = model.corpus.vocabulary.index(word)
         listed = [
             any(place in words for words in point.top_words[point.expected_tokens > 1])
-            for point in progress.checkpoints
+            for point in progress.columns
         ]
         assert task.correct == (listed.index(True) if True in listed else len(listed))
         assert task.options[-1] == ABSENT
@@ -70,10 +70,10 @@ def test_a_word_first_appears_in_the_first_column_that_lists_it(record):
 
 def test_a_question_about_a_run_that_goes_on_is_a_prediction_that_the_run_settles(record):
     model, early, late = record[0].model(), record[1], record[0].progress(2)
-    assert not early.checkpoints
+    assert not early.columns
     task = ask_first("word3", model, early)
     assert (task.is_prediction, task.correct, find_first(task, early)) == (True, None, None)
-    assert task.columns == tuple(point.documents_seen for point in late.checkpoints)
+    assert task.columns == tuple(point.documents_seen for point in late.columns)
     assert find_first(task, late) == ask_first("word3", model, late).correct
     assert find_first(task, replace(late, run_id=2)) is None
 
@@ -81,7 +81,7 @@ def test_a_question_about_a_run_that_goes_on_is_a_prediction_that_the_run_settle
 def test_columns_have_the_date_that_the_run_has_read_up_to(record):
     model, progress = record[0].model(), record[0].progress(2)
     task = ask_first("word3", model, progress)
-    dates = [point.date.astype("datetime64[Y]") for point in progress.checkpoints]
+    dates = [point.date.astype("datetime64[Y]") for point in progress.columns]
     assert task.options[:-1] == tuple(f"up to {date}" for date in dates)
     shuffled = replace(progress, settings=replace(progress.settings, order="shuffled"))
     assert ask_first("word3", model, shuffled).options[0].startswith("after ")

@@ -7,7 +7,7 @@ import pytest
 
 from stickbreaker.app.frames.known_then_frames import NOT_LISTED, then_frame
 from stickbreaker.app.model.first_readings import FirstReadings
-from stickbreaker.app.model.progress import Checkpoint, Progress
+from stickbreaker.app.model.progress import Moment, Progress
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.plots.reading_plots import KINDS, calendar_plot
@@ -79,12 +79,12 @@ def test_no_word_is_shown_before_it_was_learned(job):
     vocabulary = reading.corpus.vocabulary
     first = reading.first
     known = [
-        Checkpoint(
+        Moment(
             seen, None, first.topic_ids, np.ones(len(first.topic_ids)), np.full(len(first.topic_ids), 9.0), words, 1
         )
         for seen, words in ((5, np.full((len(first.topic_ids), 1), 1)), (9, np.full((len(first.topic_ids), 1), 2)))
     ]
-    reading = replace(reading, model=replace(reading.model, checkpoints=tuple(known)))
+    reading = replace(reading, model=replace(reading.model, columns=tuple(known)))
     frame = then_frame(reading, "year", "tokens", None, title)
     days = reading.corpus.dates.astype("datetime64[Y]").astype(str)
     for row in frame[frame["topic_id"] >= 0].itertuples():

@@ -10,21 +10,19 @@ from stickbreaker.app.frames.progress_frames import (
     CURVES,
     axis_span,
     curve_frame,
-    default_topics,
     earlier_frame,
     mark_frame,
     steady_order,
-    table_frame,
     topics_by_pass,
-    topics_frame,
     warm_up_columns,
 )
+from stickbreaker.app.frames.word_table import default_topics, table_frame, topics_frame
 from stickbreaker.app.model.progress import (
     HELDOUT_COLUMNS,
     STEP_COLUMNS,
-    Checkpoint,
     Curve,
     Mark,
+    Moment,
     Progress,
 )
 from stickbreaker.engine.evaluation.held_out import rank_topics
@@ -36,7 +34,7 @@ WORDS = np.arange(10)
 def checkpoint(documents_seen, lists, tokens):
     """Topics 5, 6, 7, ... with these word lists and expected tokens."""
     tokens = np.array(tokens, dtype=float)
-    return Checkpoint(
+    return Moment(
         documents_seen=documents_seen,
         date=np.datetime64("1800") + np.timedelta64(documents_seen // 100, "Y"),
         topic_ids=np.arange(5, 5 + len(tokens)),
@@ -152,7 +150,7 @@ def test_an_unused_topic_has_no_words_and_no_word_is_new_after_it():
     assert not frame["is_new"].any()
 
 
-checkpoints = st.lists(
+moments = st.lists(
     st.tuples(
         st.lists(st.permutations(range(20)).map(lambda words: words[:10]), min_size=3, max_size=3),
         st.lists(st.sampled_from([0.0, 0.5, 2.0, 40.0]), min_size=3, max_size=3),
@@ -162,15 +160,15 @@ checkpoints = st.lists(
 
 
 @settings(deadline=None)
-@given(checkpoints)
-def test_any_checkpoints_give_a_table_without_gaps_in_its_values(points):
+@given(moments)
+def test_any_moments_give_a_table_without_gaps_in_its_values(points):
     frame = table_frame(points, VOCABULARY, [5, 6, 7])
     assert not frame.isna().any(axis=None)
     assert (frame.groupby(["topic_id", "column"]).size() == 10).all()
 
 
-@given(checkpoints)
-def test_the_default_topics_are_in_use_and_depend_only_on_the_checkpoints(points):
+@given(moments)
+def test_the_default_topics_are_in_use_and_depend_only_on_the_moments(points):
     first = default_topics(points)
     assert first == default_topics(tuple(points))
     assert len(set(first)) == len(first) <= 2

@@ -5,7 +5,7 @@ import pytest
 
 from stickbreaker.app.frames.summary_texts import OPENING, describe_check, describe_reading, list_figures
 from stickbreaker.app.model.checked_count import CountJob
-from stickbreaker.app.model.progress import HELDOUT_COLUMNS, STEP_COLUMNS, Checkpoint, Curve, Progress
+from stickbreaker.app.model.progress import HELDOUT_COLUMNS, STEP_COLUMNS, Curve, Moment, Progress
 from stickbreaker.engine.runs.count_check import CountCheck
 from stickbreaker.engine.runs.settings import RunSettings
 
@@ -46,7 +46,7 @@ def test_the_newest_score_and_count_are_shown_and_a_dash_before_there_is_one():
     day = np.datetime64("1800")
     scores = [(100, day, 1.0, -8.5), (200, day, 2.0, -7.8421)]
     steps = [(100, day, 1.0, 0.1, 90, 0.5, 1, 100), (200, day, 2.0, 0.1, 71, 0.5, 1, 100)]
-    now = Checkpoint(200, day, np.arange(1), np.ones(1), np.array([5.0]), np.zeros((1, 10), np.int32), 1)
+    now = Moment(200, day, np.arange(1), np.ones(1), np.array([5.0]), np.zeros((1, 10), np.int32), 1)
     shown = progress(
         steps=Curve.build(STEP_COLUMNS, steps), heldout=Curve.build(HELDOUT_COLUMNS, scores), now=now
     )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stickbreaker.app.frames.word_frames import OF_TOPIC, TOKENS, run_places, word_frame, word_life_rows
-from stickbreaker.app.model.progress import Checkpoint, Progress
+from stickbreaker.app.model.progress import Moment, Progress
 from stickbreaker.app.model.reading import ReadingJob
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.model.word_lists import WordLists, take_lists
@@ -20,7 +20,7 @@ VOCABULARY = (HOSTILE, "war", "peace", "gold", "silver")
 
 def point(seen, ids, words, shares, tokens):
     lists = WordLists(np.array(ids), np.array(words), np.array(shares, np.float32))
-    return Checkpoint(
+    return Moment(
         seen,
         np.datetime64("1800"),
         np.array(ids),
@@ -41,7 +41,7 @@ def progress():
         point(300, [4, 9], [[2, 0], [1, 3]], [[0.4, 0.3], [0.5, 0.2]], [1000.0, 5000.0]),
     )
     return Progress(
-        run_id=1, algorithm="hdp", corpus_size=300, documents_seen=300, checkpoints=points, vocabulary=VOCABULARY
+        run_id=1, algorithm="hdp", corpus_size=300, documents_seen=300, columns=points, vocabulary=VOCABULARY
     )
 
 

@@ -67,10 +67,10 @@ def test_answers_to_a_prediction_end_when_it_comes_true_and_it_is_revealed_only_
     task = replace(TASK, kind=FIRST, correct=None, is_prediction=True)
     state = ClassState().ask(task).answer("a", 1, 1)
     assert (state.is_open, state.reveal() is state) == (True, True)
-    settled = state.settle(1)
+    settled = state.resolve(1)
     assert settled.answer("b", 1, 1) is settled
     assert settled.reveal().all_results[0].counts == (0, 1, 0)
-    assert settled.settle(2) is settled
+    assert settled.resolve(2) is settled
 
 
 def test_a_watcher_reads_until_when_the_answer_can_be_changed():
@@ -80,11 +80,11 @@ def test_a_watcher_reads_until_when_the_answer_can_be_changed():
     assert describe_own(answered.reveal(), "a") == "Your answer is right."
     predicted = ClassState().ask(replace(TASK, kind=FIRST, correct=None, is_prediction=True)).answer("a", 1, 1)
     assert describe_own(predicted, "a") == "Answer sent. You can change it until the right answer is known."
-    assert describe_own(predicted.settle(1), "a").startswith("Answers are no longer accepted.")
+    assert describe_own(predicted.resolve(1), "a").startswith("Answers are no longer accepted.")
 
 
 @pytest.mark.parametrize(
-    "act", [ClassState().reveal, lambda: ClassState().settle(0), lambda: ClassState().answer("a", 0, 0)]
+    "act", [ClassState().reveal, lambda: ClassState().resolve(0), lambda: ClassState().answer("a", 0, 0)]
 )
 def test_without_a_task_nothing_happens(act):
     assert act() == ClassState()

@@ -14,10 +14,10 @@ from stickbreaker.app.frames.compare_frames import (
     run_rows,
     topic_title,
 )
-from stickbreaker.app.frames.progress_frames import NO_TOPIC
+from stickbreaker.app.frames.word_table import NO_TOPIC
 from stickbreaker.app.model.kept_runs import KEPT_RUN, MAX_KEPT, KeptRunError, KeptRuns, Listing
 from stickbreaker.app.model.page_notes import read_spec, with_page
-from stickbreaker.app.model.progress import HELDOUT_COLUMNS, Checkpoint, Curve, Progress
+from stickbreaker.app.model.progress import HELDOUT_COLUMNS, Curve, Moment, Progress
 from stickbreaker.app.model.reading import Model, Reader
 from stickbreaker.app.model.reading_link import ReadingLink
 from stickbreaker.app.model.record import Record
@@ -40,14 +40,14 @@ def summarize_evenly(config, tokens):
 EVEN = dataclasses.replace(HDP, summarize=summarize_evenly)
 
 
-def make_checkpoint(tokens):
+def make_moment(tokens):
     arrays = np.arange(3), np.array(tokens) / sum(tokens), np.array(tokens), np.zeros((3, 1), int)
-    return Checkpoint(100, None, *arrays, num_topics=3)
+    return Moment(100, None, *arrays, num_topics=3)
 
 
 def make_progress(**values):
     rows = [(50, np.datetime64("1800"), 0.5, -8.1), (100, np.datetime64("1850"), 1.0, -7.9)]
-    now = make_checkpoint(tokens=(50, 30, 20))
+    now = make_moment(tokens=(50, 30, 20))
     usual = {
         "status": "finished",
         "label": "Online HDP, κ 0.6",
@@ -122,7 +122,7 @@ def test_a_run_without_topics_has_no_coherence(kept):
 
 
 def test_the_table_says_that_no_topic_explains_a_word(kept):
-    run = kept.keep(make_progress(now=make_checkpoint(tokens=(0.5, 0.4, 0.1))), make_model())
+    run = kept.keep(make_progress(now=make_moment(tokens=(0.5, 0.4, 0.1))), make_model())
     other = kept.keep(make_progress(), make_model())
     rows = run_rows([run, other], ())
     assert [(row["cells"][2], row["note"]) for row in rows] == [("0", NO_TOPIC), ("3", "")]

@@ -25,13 +25,13 @@ def record():
 def test_topics_have_numbers_before_the_first_column_and_labels_of_their_top_words_from_then_on(record):
     record.advance()
     first = record.progress(1)
-    assert not first.checkpoints
+    assert not first.columns
     assert first.topic_title(first.now.topic_ids[0]) == f"topic {first.now.topic_ids[0]}"
     while not record.is_over:
         record.advance()
     last = record.progress(2)
-    assert set(last.labels) == set(last.checkpoints[-1].lists.topic_ids.tolist())
-    for topic_id, words in zip(last.checkpoints[-1].topic_ids.tolist(), last.checkpoints[-1].top_words, strict=True):
+    assert set(last.labels) == set(last.columns[-1].lists.topic_ids.tolist())
+    for topic_id, words in zip(last.columns[-1].topic_ids.tolist(), last.columns[-1].top_words, strict=True):
         listed = {last.vocabulary[int(word)] for word in words}
         assert set(last.topic_title(topic_id).split(", ")) <= listed
 
@@ -55,7 +55,7 @@ def test_the_curve_the_life_of_topics_and_an_estimator_have_the_same_topics_in_u
     progress, model = record.progress(1), record.model()
     write_model(Reader(record.model, lambda: None).begin(model), progress, tmp_path / "model.npz")
     loaded = engine.load(tmp_path / "model.npz")
-    used, tokens = set(progress.checkpoints[-1].lists.topic_ids.tolist()), progress.now.expected_tokens
+    used, tokens = set(progress.columns[-1].lists.topic_ids.tolist()), progress.now.expected_tokens
     assert used == set(loaded.topics_frame()["topic_id"])
     assert progress.steps["num_topics"][-1] == loaded.n_topics_ == len(used) < (tokens >= 1).sum()
     assert f"Of the {len(used)} topics in use now" in summarize_life(progress, ())

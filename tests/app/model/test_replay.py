@@ -34,8 +34,8 @@ def test_a_rewound_run_shows_what_the_page_showed_at_that_step(told, step):
         assert [column.tolist() for column in getattr(again, name).columns.values()] == [
             column.tolist() for column in getattr(then, name).columns.values()
         ]
-    assert again.checkpoints == then.checkpoints
-    assert again.now is (then.checkpoints[-1] if then.checkpoints else None)
+    assert again.columns == then.columns
+    assert again.now is (then.columns[-1] if then.columns else None)
 
 
 def test_between_two_steps_the_earlier_one_is_shown_and_before_the_first_one_that(told):

@@ -43,8 +43,8 @@ def assert_same(one, other):
         for column in getattr(one, name).columns:
             if column != "seconds":
                 np.testing.assert_array_equal(getattr(one, name)[column], getattr(other, name)[column])
-    assert len(one.checkpoints) == len(other.checkpoints)
-    for left, right in zip(one.checkpoints, other.checkpoints, strict=True):
+    assert len(one.columns) == len(other.columns)
+    for left, right in zip(one.columns, other.columns, strict=True):
         for name in ("topic_ids", "weights", "top_words"):
             np.testing.assert_array_equal(getattr(left, name), getattr(right, name))
         assert (left.documents_seen, left.date, left.num_topics) == (right.documents_seen, right.date, right.num_topics)

@@ -18,7 +18,7 @@ from stickbreaker.app.frames.reading_frames import (
     name_whole,
     topic_options,
 )
-from stickbreaker.app.model.reading import Reader, take_in
+from stickbreaker.app.model.reading import Reader, with_reading
 from stickbreaker.app.model.record import Record
 from stickbreaker.app.views.topics_now import NUM_TOPICS_SHOWN, OF_MODEL, OF_READING, TopicsNow
 from stickbreaker.app.views.word_table import WordTable
@@ -74,7 +74,7 @@ def naive_shares(record, corpus):
 
 
 def test_every_list_plot_and_file_has_the_share_of_all_words(reader, record, naive_shares):
-    reading, progress = reader.job.reading, take_in(record.progress(1), reader.job.reading)
+    reading, progress = reader.job.reading, with_reading(record.progress(1), reader.job.reading)
     table = topics_table(reading, progress).drop_duplicates("topic_id")
     frame, rows = map_frame(reading, progress.topic_title, None), quality_rows(reading, progress.topic_title)
     now = TopicsNow()
@@ -94,8 +94,8 @@ def test_every_list_plot_and_file_has_the_share_of_all_words(reader, record, nai
     assert now.rows.rows[0]["weight"] == percent
     page = gather(progress, (), reading)
     assert page["details"][0]["share"] == f"{percent} {OF_WORDS}"
-    assert [each["isRead"] for each in page["checkpoints"]] == [False] * (len(progress.checkpoints) - 1) + [True]
-    assert page["checkpoints"][-1]["topics"][0][:2] == [order[0], pytest.approx(naive_shares[order[0]], rel=1e-5)]
+    assert [each["isRead"] for each in page["moments"]] == [False] * (len(progress.columns) - 1) + [True]
+    assert page["moments"][-1]["topics"][0][:2] == [order[0], pytest.approx(naive_shares[order[0]], rel=1e-5)]
 
 
 def test_the_weight_in_the_model_is_another_number_and_is_called_so_until_all_documents_are_read(reader, record):
@@ -107,12 +107,12 @@ def test_the_weight_in_the_model_is_another_number_and_is_called_so_until_all_do
     now = TopicsNow()
     now.update(record.progress(1))
     assert OF_MODEL in now.whole.object
-    now.update(take_in(record.progress(1), reading))
+    now.update(with_reading(record.progress(1), reading))
     assert OF_READING in now.whole.object
 
 
 def test_the_largest_topics_include_a_topic_of_the_model_that_hardly_any_document_has(reader, record):
-    progress, now = take_in(record.progress(1), reader.job.reading), TopicsNow()
+    progress, now = with_reading(record.progress(1), reader.job.reading), TopicsNow()
     used = rank_topics(progress.now.expected_tokens)
     tokens = np.where(np.arange(len(progress.now.tokens)) == used[-1], 0.0, progress.now.tokens)
     now.update(replace(progress, now=replace(progress.now, read_tokens=tokens)))
@@ -121,7 +121,7 @@ def test_the_largest_topics_include_a_topic_of_the_model_that_hardly_any_documen
 
 
 def test_the_menu_of_the_word_lists_has_the_shares_of_a_reading(reader, record):
-    progress, table = take_in(record.progress(1), reader.job.reading), WordTable()
+    progress, table = with_reading(record.progress(1), reader.job.reading), WordTable()
     table.update(record.progress(1))
     before = list(table.picker.options)
     table.update(progress)
@@ -132,9 +132,9 @@ def test_the_menu_of_the_word_lists_has_the_shares_of_a_reading(reader, record):
 def test_a_reading_of_another_moment_changes_nothing(reader, record):
     progress = record.progress(1)
     for other in (replace(progress, run_id=2), replace(progress, documents_seen=1)):
-        assert take_in(other, reader.job.reading) is other
-    assert take_in(progress, None) is progress
-    assert take_in(progress, reader.begin(record.model())) is progress
+        assert with_reading(other, reader.job.reading) is other
+    assert with_reading(progress, None) is progress
+    assert with_reading(progress, reader.begin(record.model())) is progress
 
 
 def test_rows_of_the_page_time_have_the_largest_topic_of_each_period():

@@ -8,7 +8,7 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
-from stickbreaker.app.frames.progress_frames import table_frame
+from stickbreaker.app.frames.word_table import table_frame
 from stickbreaker.app.model import stream_record
 from stickbreaker.app.model.stream_record import StreamRecord
 from stickbreaker.engine.algorithm import Phase
@@ -54,7 +54,7 @@ def test_what_is_kept_does_not_grow_with_the_stream(monkeypatch):
 
     def look(record, event):
         progress = record.progress(event.step)
-        sizes = (len(progress.checkpoints), len(progress.steps), len(progress.next_batch), len(progress.labels))
+        sizes = (len(progress.columns), len(progress.steps), len(progress.next_batch), len(progress.labels))
         kept.append((*sizes, len(progress.vocabulary), measure(progress)))
 
     follow(write_texts(BATCH_SIZE * 400), look=look)
@@ -70,10 +70,10 @@ def test_columns_keep_their_words_after_the_words_have_lost_their_places():
     def look(record, event):
         progress = record.progress(event.step)
         dropped.update(event.dropped_words)
-        newest = progress.checkpoints[-1]
+        newest = progress.columns[-1]
         ids = newest.topic_ids.tolist()
         for topic_id in ids:
-            frame = table_frame(progress.checkpoints, progress.vocabulary, [topic_id])
+            frame = table_frame(progress.columns, progress.vocabulary, [topic_id])
             for seen, rows in frame.groupby("documents_seen"):
                 words = lists.setdefault((topic_id, seen), rows["word"].tolist())
                 assert words == rows["word"].tolist()
@@ -95,7 +95,7 @@ def test_a_stream_says_what_its_last_mini_batches_brought():
     assert len(progress.next_batch) == len(progress.steps) - 1 == 29
     np.testing.assert_allclose(progress.now.tokens.sum(), 400)
     # The largest topics are those of the last documents, and the columns those of the model.
-    assert progress.checkpoints[-1].read_tokens is None
+    assert progress.columns[-1].read_tokens is None
     assert set(progress.vocabulary) <= {*sum(SUBJECTS, ()), *(f"fashion{letter}" for letter in "abcdef")}
 
 
@@ -108,7 +108,7 @@ def test_documents_without_dates_get_the_time_at_which_they_are_read():
 
 def test_a_stream_without_words_shows_no_topic():
     progress = follow([(None, "and the 12"), (None, "")] * BATCH_SIZE).progress(1)
-    assert (progress.documents_seen, progress.checkpoints, progress.now) == (8, (), None)
+    assert (progress.documents_seen, progress.columns, progress.now) == (8, (), None)
 
 
 def test_faults_are_told_until_they_end_and_skipped_lines_are_counted():

@@ -26,7 +26,7 @@ def test_a_run_goes_through_the_whole_stream_and_finishes(make_runner, until):
     progress = runner.progress
     assert (progress.documents_seen, progress.documents_total, progress.share_done) == (100, 100, 1.0)
     assert len(progress.steps) == len(progress.heldout) == len(progress.next_batch) == 10
-    assert [c.documents_seen for c in progress.checkpoints] == [50, 100]
+    assert [c.documents_seen for c in progress.columns] == [50, 100]
     assert progress.planned_columns == ()
 
 

@@ -133,10 +133,10 @@ def test_a_run_without_pages_is_freed_after_five_minutes_and_not_before(service,
     join(service, None, Page(), held_spec)
     service.leave(run, page)
     clock.now = FREE_AFTER_SECONDS - 1
-    service.sweep()
+    service.remove_idle()
     assert len(service) == 2
     clock.now = FREE_AFTER_SECONDS
-    service.sweep()
+    service.remove_idle()
     assert len(service) == 1
     gate.set()
     run.runner.join(limit(30))
@@ -150,7 +150,7 @@ def test_a_reload_stops_the_clock(service, clock, held_spec):
     clock.now = FREE_AFTER_SECONDS - 1
     join(service, run.key, Page(), held_spec)
     clock.now = 2 * FREE_AFTER_SECONDS
-    service.sweep()
+    service.remove_idle()
     assert len(service) == 1
 
 

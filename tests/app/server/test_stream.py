@@ -47,7 +47,7 @@ def test_documents_are_learned_from_as_they_arrive(path, follow, until):
     until(lambda: stream.progress.status == "waiting")
     append(path, write_texts(3))
     until(lambda: stream.progress.stream.num_waiting == 3)
-    assert (stream.progress.documents_seen, stream.progress.checkpoints) == (0, ())
+    assert (stream.progress.documents_seen, stream.progress.columns) == (0, ())
     append(path, write_texts(2, 3))
     until(lambda: stream.progress.documents_seen == 4)
     assert (stream.progress.status, stream.progress.stream.num_waiting) == ("running", 1)

@@ -237,7 +237,7 @@ def test_a_link_to_watch_opens_the_saved_run_after_it_has_left_the_memory(presen
     until(lambda: run.runner.progress.documents_seen)
     presenter.stop()
     service.clock = lambda: 1e9
-    service.sweep()
+    service.remove_idle()
     until(lambda: not run.runner.wants_to_run)
     watcher = visit(link, "ben")
     assert (watcher.said, watcher.is_watching) == ([], True)

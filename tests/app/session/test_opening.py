@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from stickbreaker import engine
-from stickbreaker.app.frames.progress_frames import default_topics
+from stickbreaker.app.frames.word_table import default_topics, table_blocks, table_columns
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.session import page
 from stickbreaker.app.session.opening import CURVE_HEIGHT, MOST_COLUMNS, PHONE_COLUMNS, describe_opening
-from stickbreaker.app.views.word_table import table_blocks, table_columns
 from tests.app.small_runs import learn, small_corpus, small_spec
 
 TEMPLATE = Path(page.__file__).with_name("page.html").read_text(encoding="utf-8")
@@ -49,7 +48,7 @@ def test_the_opening_has_the_numbers_topics_and_words_of_the_run_as_text(finishe
     shown = render(finished)
     assert "<b>" not in shown
     texts = [unescape(text) for text in re.findall(r"<td>([^<]+)</td>", shown)]
-    last = finished.checkpoints[-1]
+    last = finished.columns[-1]
     words = finished.vocabulary.words
     for block in describe_opening(finished, "small")["blocks"]:
         (row,) = (at for at, k in enumerate(last.topic_ids) if finished.topic_title(k) == block["title"])
@@ -60,7 +59,7 @@ def test_the_opening_has_the_numbers_topics_and_words_of_the_run_as_text(finishe
 
 
 def test_before_the_first_column_the_words_of_the_moment_are_there_with_the_documents_read_so_far(finished):
-    early = replace(finished, status="running", checkpoints=(), planned_columns=(10_000, 20_000))
+    early = replace(finished, status="running", columns=(), planned_columns=(10_000, 20_000))
     columns, blocks = table_columns(early), table_blocks(early, default_topics((early.now,)), False)
     so_far = {"documents": f"{early.now.documents_seen:,}", "date": "now", "reached": False}
     assert columns == [so_far, {"documents": "20,000", "date": "planned", "reached": False}]
@@ -85,9 +84,9 @@ def test_the_curve_fills_its_box_and_has_its_lowest_and_highest_value(finished):
 
 
 def test_only_the_newest_columns_are_there_and_fewer_on_a_phone(finished):
-    many = replace(finished, checkpoints=finished.checkpoints[:1] * MOST_COLUMNS + finished.checkpoints)
+    many = replace(finished, columns=finished.columns[:1] * MOST_COLUMNS + finished.columns)
     opening = describe_opening(many, "small")
     assert len(opening["columns"]) == len(opening["blocks"][0]["words"][0]) == MOST_COLUMNS
-    assert opening["columns"][-1]["documents"] == f"{finished.checkpoints[-1].documents_seen:,}"
+    assert opening["columns"][-1]["documents"] == f"{finished.columns[-1].documents_seen:,}"
     heads = re.findall(r'<th scope="col"( class="wide")?>', render(many))
     assert heads == [' class="wide"'] * (MOST_COLUMNS - PHONE_COLUMNS) + [""] * PHONE_COLUMNS

@@ -339,7 +339,7 @@ def test_a_moment_shows_the_run_as_it_was_in_all_views_of_the_live_page(session,
     assert session.moment().documents_seen == 50
     assert session.curves.plots["num_topics"].points.data["documents_seen"][-1] == 50
     assert session.sketch.plot.present.data["x"].tolist() == [len(session.moment().steps)]
-    assert sum(column["reached"] for column in session.table.cells.columns) == len(session.moment().checkpoints)
+    assert sum(column["reached"] for column in session.table.cells.columns) == len(session.moment().columns)
     session.toggle()
     until(lambda: runner.progress.run_id == 2 and runner.progress.documents_seen > 0)
     session.look()

@@ -101,11 +101,11 @@ def test_topics_do_not_change_places_while_only_the_newest_column_changes(open_p
     places = iter(([], [1], [2]))
     monkeypatch.setattr("stickbreaker.app.views.word_table.default_topics", lambda *moments: next(places))
     progress = follow(4)
-    *before, newest = progress.checkpoints
+    *before, newest = progress.columns
     session, stream = open_page(progress)
     assert session.table.topics == [1]
     newest = replace(newest, documents_seen=20, date=np.datetime64("2026-11-26T08:30:00"))
-    stream.progress = replace(progress, checkpoints=(*before, newest), documents_seen=20)
+    stream.progress = replace(progress, columns=(*before, newest), documents_seen=20)
     session.look()
     assert session.table.cells.columns[-1]["date"] == "2026-11-26 08:30"
     assert session.table.topics == [1]

@@ -40,7 +40,7 @@ def test_it_runs_to_its_end_and_every_live_view_shows_it(algorithm, make_progres
     assert (progress.status, progress.message) == ("finished", "")
     assert progress.documents_seen == progress.documents_total > 0
     assert len(progress.heldout) > 0
-    assert progress.checkpoints
+    assert progress.columns
     table, now = WordTable(), TopicsNow()
     for view in (table, now, Curves(), RateSketch(), Header(HeaderActions(*[lambda *values: None] * 6))):
         view.update(Progress())

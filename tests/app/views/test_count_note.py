@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from stickbreaker.app.model.checked_count import CountJob
-from stickbreaker.app.model.progress import Checkpoint, Progress
+from stickbreaker.app.model.progress import Moment, Progress
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.views.count_note import CountNote
 
 DAY = np.datetime64("1800")
-NOW = Checkpoint(200, DAY, np.arange(1), np.ones(1), np.array([5.0]), np.zeros((1, 10), np.int32), 1)
+NOW = Moment(200, DAY, np.arange(1), np.ones(1), np.array([5.0]), np.zeros((1, 10), np.int32), 1)
 
 
 def progress(**fields):

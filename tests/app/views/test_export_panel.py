@@ -139,7 +139,7 @@ def test_document_shares_are_those_of_the_reading_and_sum_to_one(take, job, name
 
 def test_word_lists_have_every_checkpoint_and_ranks_from_one(take, progress, tmp_path):
     frame = read_table(*take("word-lists"), tmp_path)
-    assert sorted(set(frame["documents_seen"])) == [c.documents_seen for c in progress.checkpoints]
+    assert sorted(set(frame["documents_seen"])) == [c.documents_seen for c in progress.columns]
     for _, words in frame.groupby(["topic_id", "checkpoint"]):
         assert words["rank"].tolist() == list(range(1, len(words) + 1))
 
@@ -254,14 +254,14 @@ def test_the_offline_page_has_all_content_as_json_and_none_as_markup(take, progr
     assert page.count("</script>") == 2
     assert not re.search(r"<[^>]*(src|href)=", page)
     state = json.loads(re.search(r'id="state">(.*?)</script>', page, re.DOTALL)[1])
-    assert [each["seen"] for each in state["checkpoints"]] == [c.documents_seen for c in progress.checkpoints]
+    assert [each["seen"] for each in state["moments"]] == [c.documents_seen for c in progress.columns]
     assert state["topics"][str(named)][0] == NAMED
-    assert any(HOSTILE in words for *_, words in state["checkpoints"][-1]["topics"])
+    assert any(word == HOSTILE for *_, words in state["moments"][-1]["topics"] for word, _ in words)
     assert any(HOSTILE in row for detail in state["details"] for row in detail["documents"])
     np.testing.assert_allclose(np.sum(state["periods"]["values"], 1), 1.0, rtol=1e-4)
 
 
-def test_the_offline_page_of_a_run_without_a_reading_has_its_checkpoints(progress, tmp_path):
+def test_the_offline_page_of_a_run_without_a_reading_has_its_moments(progress, tmp_path):
     write_offline(tmp_path / "page.html", progress, (), None)
     assert '"details": [], "periods": null' in (tmp_path / "page.html").read_text(encoding="utf-8")
 

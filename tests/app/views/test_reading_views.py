@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from stickbreaker.app.frames import reading_frames
-from stickbreaker.app.frames.progress_frames import NO_TOPIC
 from stickbreaker.app.frames.reading_frames import (
     REST,
     TYPICAL_RULE,
@@ -16,7 +15,8 @@ from stickbreaker.app.frames.reading_frames import (
     topic_lines,
     word_rows,
 )
-from stickbreaker.app.model.progress import Checkpoint, Progress
+from stickbreaker.app.frames.word_table import NO_TOPIC
+from stickbreaker.app.model.progress import Moment, Progress
 from stickbreaker.app.model.reading import ReadingJob
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.model.selection import Selection
@@ -223,7 +223,7 @@ def test_the_map_names_its_fifteen_largest_topics_and_shows_earlier_sizes_in_a_r
     assert len(view.plot.labels.data["text"]) == min(15, shown)
     first = int(job.reading.summary.topic_ids[job.reading.used[0]])
     tokens = np.array([2.0, 0.0])
-    then = Checkpoint(5, None, np.array([first, 10**6]), np.array([1.0, 0.0]), tokens, np.zeros((2, 10), int), 1)
+    then = Moment(5, None, np.array([first, 10**6]), np.array([1.0, 0.0]), tokens, np.zeros((2, 10), int), 1)
     view.replay(replace(progress, status=REPLAYED, now=then))
     assert view.plot.source.data["topic_id"] == [first]
     assert view.plot.source.data["share"] == [1.0]

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from bokeh.models import ColumnDataSource
 
-from stickbreaker.app.frames.progress_frames import NO_TOPIC
+from stickbreaker.app.frames.word_table import NO_TOPIC
 from stickbreaker.app.model.progress import (
     HELDOUT_COLUMNS,
     NEXT_BATCH_COLUMNS,
     STEP_COLUMNS,
-    Checkpoint,
     Curve,
     Mark,
+    Moment,
     Progress,
 )
 from stickbreaker.app.plots.curve_plots import SCORE_HELP
@@ -44,7 +44,7 @@ def checkpoint(documents_seen, tokens):
     words = (np.arange(10) + np.arange(len(tokens))[:, None] * 5 + documents_seen // 300) % 30
     weights = tokens / max(tokens.sum(), 1)
     date = np.datetime64("1800") + np.timedelta64(documents_seen, "Y")
-    return Checkpoint(
+    return Moment(
         documents_seen, date, np.arange(len(tokens)), weights, tokens, words.astype(np.int32), len(tokens)
     )
 
@@ -69,7 +69,7 @@ def progress(num_steps, tokens=(50, 30, 20), **fields):
         "steps": Curve.build(STEP_COLUMNS, steps),
         "heldout": Curve.build(HELDOUT_COLUMNS, scores),
         "next_batch": Curve.build(NEXT_BATCH_COLUMNS, [(*row, 50) for row in scores]),
-        "checkpoints": reached,
+        "columns": reached,
         "now": checkpoint(100 * num_steps, tokens) if num_steps else None,
         "vocabulary": VOCABULARY,
         "planned_columns": tuple(d for d in PLANNED if d > 100 * num_steps),
@@ -285,7 +285,7 @@ def test_a_topic_that_is_no_longer_in_use_can_still_be_shown():
     assert "not in use" in next(block["note"] for block in view.cells.blocks if block["topic_id"] == 2)
 
 
-def test_the_table_is_not_written_between_checkpoints():
+def test_the_table_is_not_written_between_columns():
     view = WordTable()
     view.update(progress(3))
     blocks = view.cells.blocks

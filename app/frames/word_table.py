@@ -1,0 +1,219 @@
+"""The table of word lists: the top ten words of topics at each moment of a run, for the page and for files. Pure."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from stickbreaker.app.frames.progress_frames import date_text, topic_choices
+from stickbreaker.app.frames.stream_texts import name_recent
+from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.progress import Moment, Progress, find_used
+from stickbreaker.app.model.replay import REPLAYED
+from stickbreaker.app.model.word_lists import NUM_TOP_WORDS
+from stickbreaker.app.theme import topic_color
+from stickbreaker.engine.evaluation.held_out import rank_topics
+
+NUM_LARGE_TOPICS = 20
+RANKS_RISEN = 2
+NO_TOPIC = "No topic is in use: each has less than one expected token."
+DEFAULT_TOPICS_RULE = (
+    f"Until you select topics, two of the {NUM_LARGE_TOPICS} largest are shown. “Stable early”: its first lists are "
+    "the most similar to its current list. “Formed late”: its lists became similar to its current list only in the "
+    "last third of the columns."
+)
+ROLES = ("stable early", "formed late")
+MARKS = "+ marks new words, ↑ words that rose by two ranks or more."
+# With fewer columns, no topic can be stable or have formed late.
+LEAST_COLUMNS = 3
+
+
+def list_words(row: np.ndarray, vocabulary: Sequence[str]) -> tuple[str, ...]:
+    """The first ten words of a row of word ids."""
+    return tuple(str(vocabulary[int(word)]) for word in row[:NUM_TOP_WORDS])
+
+
+def topics_frame(moment: Moment | None, vocabulary: Sequence[str] | None) -> pd.DataFrame:
+    """The topics in use at one moment, largest first: columns topic_id, share, words (a tuple of ten)."""
+    if moment is None or vocabulary is None:
+        return pd.DataFrame({"topic_id": [], "share": [], "words": []})
+    order = rank_topics(moment.tokens)
+    return pd.DataFrame(
+        {
+            "topic_id": moment.topic_ids[order],
+            "share": moment.shares[order],
+            "words": [list_words(row, vocabulary) for row in moment.top_words[order]],
+        }
+    )
+
+
+def list_choices(topics: pd.DataFrame, selected: Sequence[int], title: Callable[[int], str]) -> dict[str, int]:
+    """List the topics by size, as "war, peace · 4.2 %"; selected ones are listed in any case."""
+    ids = [int(topic_id) for topic_id in topics["topic_id"]]
+    unused = [(k, title(k)) for k in sorted(set(selected) - set(ids))]
+    return topic_choices([(k, title(k)) for k in ids], topics["share"].tolist(), unused)
+
+
+def table_frame(moments: Sequence[Moment], vocabulary: Sequence[str], topic_ids: Sequence[int]) -> pd.DataFrame:
+    """The table of word lists, tidy.
+
+    Columns topic_id, column, documents_seen, date, weight, rank, word, is_new, has_risen.
+    One row for each topic, moment and rank. A word is new if it is not in the topic's list at the previous
+    moment, and has risen if it was there at least two ranks lower; a topic's first list has no such words. A topic
+    has no rows for a moment at which it is not in use.
+    """
+    rows = []
+    for topic_id in topic_ids:
+        before: tuple[str, ...] = ()
+        for column, moment in enumerate(moments):
+            position = find_used(moment, topic_id)
+            words = () if position is None else list_words(moment.top_words[position], vocabulary)
+            for rank, word in enumerate(words):
+                is_new = bool(before) and word not in before
+                has_risen = word in before and before.index(word) - rank >= RANKS_RISEN
+                head = (int(topic_id), column, moment.documents_seen, date_text(moment.date))
+                rows.append((*head, float(moment.weights[position]), rank, word, is_new, has_risen))
+            before = words
+    columns = ["topic_id", "column", "documents_seen", "date", "weight", "rank", "word", "is_new", "has_risen"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def default_topics(moments: Sequence[Moment], now: Moment | None = None) -> tuple[int, ...]:
+    """The topics shown until the user selects some: one stable early, then one formed late (`DEFAULT_TOPICS_RULE`).
+
+    now: the present moment, if the documents have been read with its model. Empty before the first moment and while
+    no topic is in use; one topic if only one is in use.
+    """
+    candidates = _large_topics(now or moments[-1]) if moments else []
+    if len(candidates) < 2:
+        return tuple(candidates)
+    early, late = np.array([_early_and_late_overlap(moments, topic_id) for topic_id in candidates]).T
+    stable_early = int(np.argmax(early))
+    growth = late - early
+    growth[stable_early] = -np.inf
+    return candidates[stable_early], candidates[int(np.argmax(growth))]
+
+
+def _large_topics(moment: Moment) -> list[int]:
+    ranked = rank_topics(moment.tokens)[:NUM_LARGE_TOPICS]
+    return [int(topic_id) for topic_id in moment.topic_ids[ranked]]
+
+
+def _early_and_late_overlap(moments: Sequence[Moment], topic_id: int) -> tuple[float, float]:
+    """Mean share of a topic's present top words in its lists of the first third of the moments, and of the last."""
+    lists = []
+    for moment in moments:
+        position = find_used(moment, topic_id)
+        lists.append(set() if position is None else set(moment.top_words[position][:NUM_TOP_WORDS].tolist()))
+    overlaps = [len(words & lists[-1]) / NUM_TOP_WORDS for words in lists]
+    third = max(1, round(len(moments) / 3))
+    return float(np.mean(overlaps[:third])), float(np.mean(overlaps[-third:]))
+
+
+def is_first_to_come(progress: Progress) -> bool:
+    """Whether the run has topics, but has not reached the first column."""
+    is_live = progress.status not in ("finished", "failed", REPLAYED)
+    return is_live and not progress.columns and progress.now is not None and bool(progress.planned_columns)
+
+
+def has_same_columns(progress: Progress, shown: Sequence[Any]) -> bool:
+    """Whether only the last column of a stream, which has its present words, differs from those shown."""
+    seen = tuple(point.documents_seen for point in progress.columns)
+    return progress.stream is not None and any(each[:-1] == seen[:-1] for each in shown)
+
+
+def fill_first(progress: Progress) -> Progress:
+    """The progress with the present words in its first column, until that is reached."""
+    now, planned = progress.now, progress.planned_columns
+    if now is None or not is_first_to_come(progress):
+        return progress
+    return replace(progress, columns=(replace(now, documents_seen=planned[0]),), planned_columns=planned[1:])
+
+
+def table_columns(progress: Progress) -> list[dict[str, Any]]:
+    """Return the column heads: past moments, then planned ones, the first of which may have the present words."""
+    reached = [
+        {
+            "documents": f"{point.documents_seen:,}",
+            "date": date_text(point.date, has_times=progress.stream is not None),
+            "reached": True,
+        }
+        for point in progress.columns
+    ]
+    to_come = {"finished": "not reached", "failed": "not reached", REPLAYED: "later"}.get(progress.status, "planned")
+    planned = [
+        {"documents": f"{documents:,}", "date": to_come, "reached": False} for documents in progress.planned_columns
+    ]
+    if progress.now is not None and is_first_to_come(progress):
+        planned[0] |= {"documents": f"{progress.now.documents_seen:,}", "date": "now"}
+    return reached + planned
+
+
+def table_blocks(progress: Progress, topic_ids: Sequence[int], is_chosen: bool) -> list[dict[str, Any]]:
+    """Return the blocks of the table with their words by rank and column; None if there is no word."""
+    is_early, progress = is_first_to_come(progress), fill_first(progress)
+    if progress.vocabulary is None or not progress.columns:
+        return []
+    frame = table_frame(progress.columns, progress.vocabulary, topic_ids)
+    num_columns = len(progress.columns) + len(progress.planned_columns)
+    blocks: dict[int, dict[str, Any]] = {
+        topic_id: {
+            "topic_id": topic_id,
+            "color": topic_color(topic_id),
+            "title": progress.topic_title(topic_id),
+            "note": "",
+        }
+        | {"cells": [[None] * num_columns for _ in range(NUM_TOP_WORDS)]}
+        for topic_id in topic_ids
+    }
+    for row in frame.itertuples(index=False):
+        cells: list[list[list[Any] | None]] = blocks[int(row.topic_id)]["cells"]
+        cells[int(row.rank)][int(row.column)] = [row.word, "+" if row.is_new else "↑" if row.has_risen else ""]
+    for position, (topic_id, block) in enumerate(blocks.items()):
+        has_roles = len(progress.columns) >= LEAST_COLUMNS and len(blocks) >= len(ROLES) and not is_chosen
+        role = ROLES[position] if has_roles and position < len(ROLES) else ""
+        now = read_now(progress)
+        when = "now" if is_early else "in the last column"
+        last = len(progress.columns) - 1
+        size = _last_weight(frame, topic_id, last, when) if now is None else _share(progress, now, topic_id)
+        block["note"] = ", ".join(filter(None, [role, size]))
+    return list(blocks.values())
+
+
+def read_now(progress: Progress) -> Moment | None:
+    """The present moment, if all documents have been read with its model."""
+    now = progress.now
+    return now if now is not None and now.is_read else None
+
+
+def _share(progress: Progress, now: Moment, topic_id: int) -> str:
+    share = now.shares[now.topic_ids == topic_id].sum()
+    stream = progress.stream
+    where = "the documents that were read with the model" if stream is None else name_recent(stream)
+    return f"{100 * share:.1f} % of the tokens in {where}"
+
+
+def _last_weight(frame: pd.DataFrame, topic_id: int, last_column: int, when: str) -> str:
+    weights = frame.loc[(frame["topic_id"] == topic_id) & (frame["column"] == last_column), "weight"]
+    return (
+        f"{100 * weights.iloc[0]:.1f} % of the model's weight {when}"
+        if len(weights)
+        else f"not in use {when}"
+    )
+
+
+def empty_note(progress: Progress, blocks: Sequence[dict[str, Any]]) -> str:
+    """Say why there is no block; empty if there is one."""
+    if blocks:
+        return ""
+    if progress.columns:
+        return "No topic selected." if len(topics_frame(progress.columns[-1], progress.vocabulary)) else NO_TOPIC
+    if progress.status in ("finished", "failed"):
+        return "This run ended before its first column."
+    if progress.stream is not None:
+        return "The first column appears with the first mini-batch."
+    if progress.planned_columns:
+        return f"The first column fills after {count(progress.planned_columns[0], 'document')}."
+    return "The first column fills once the run has read its first documents."
