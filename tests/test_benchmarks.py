@@ -338,17 +338,18 @@ def test_the_size_of_a_small_project_is_counted(tmp_path):
 
 
 class OneTopic:
-    """A sampler without mini-batches that has one uniform topic and counts its sweeps."""
+    """A sampler without mini-batches that has one uniform topic and counts its passes."""
 
     batch_size = None
-    seconds = sweeps = 0
+    seconds = 0
+    passes = 0
 
     def __init__(self, train, seed, size):
         self.vocab_size, self.size = train.vocab_size, size
 
-    def learn(self, sweeps):
-        """Count the sweeps."""
-        self.sweeps += sweeps
+    def learn(self, passes):
+        """Count the passes."""
+        self.passes += passes
 
     def infer(self, documents):
         """All in the one topic."""
@@ -363,17 +364,17 @@ class OneTopic:
         return np.ones(1)
 
     def num_topics(self):
-        """The sweeps, which a row then shows."""
-        return self.sweeps
+        """The passes, which a row then shows."""
+        return self.passes
 
 
-def test_a_sampler_of_another_library_takes_sweeps_and_has_no_next_batch(only_few, monkeypatch):
+def test_a_sampler_of_another_library_makes_passes_and_has_no_next_batch(only_few, monkeypatch):
     monkeypatch.setattr(heldout, "TomotopyLDA", OneTopic)
     setup = heldout.Setup(NAME, None, None, ("next_batch", "disjoint_words"))
     rows = heldout.measure(setup, "shuffled", heldout.Entry("tomotopy-lda", 5), 0)
     assert [row["protocol"] for row in rows] == ["disjoint_words"] * 2
     for row in rows:
-        assert (row["topics"], row["setting"]) == (heldout.SWEEPS, 5)
+        assert (row["topics"], row["setting"]) == (heldout.SAMPLER_PASSES, 5)
         assert row["nats_per_word"] == pytest.approx(-np.log(load_corpus(NAME).vocab_size))
 
 

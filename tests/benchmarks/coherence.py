@@ -5,8 +5,8 @@
 
 Every system learns from all documents of the sample and is measured on the same counts (`evaluation/coherence.py`).
 Topics of one token or more count; "below zero, counted" is of the fewest topics that cover 99 % of the
-tokens. `tomotopy-lda` has 100 topics or K, 600 sweeps and priors that it optimises; `tomotopy-hdp` has 600
-sweeps from 100 topics; the other libraries read the corpus ten times, and gensim's HDP once. The JSON file
+tokens. `tomotopy-lda` has 100 topics or K, 600 passes and priors that it optimises; `tomotopy-hdp` makes 600
+passes from 100 topics; the other libraries read the corpus ten times, and gensim's HDP once. The JSON file
 lists each topic with its ten words, its share and its NPMI. `hdp, settled` reads until documents set aside are
 predicted no better. `--beside FILE` adds rows of an earlier run to the tables; with `--systems` and no name,
 nothing is measured. `--check` compares our NPMI with gensim's, of windows as long as the documents, on a small
@@ -29,7 +29,7 @@ from tests.benchmarks.contestants import GensimHDP, GensimLDA, Ours, ScikitLearn
 from tests.benchmarks.corpora import load
 from tests.benchmarks.heldout import to_markdown, write_json
 
-SIZE, SWEEPS, PASSES = 100, 600, 10
+SIZE, SAMPLER_PASSES, PASSES = 100, 600, 10
 OTHER_SIZES = (10, 25, 50)
 TOKENS_OF_A_TOPIC = 1.0
 MEASURES = ("npmi", "weighted_npmi", "below_zero", "exclusivity", "diversity")
@@ -50,7 +50,7 @@ def fit_hdp(corpus, seed, passes=PASSES):
 def fit_tomotopy(make, corpus, seed):
     """As `fit_hdp`, of a sampler of tomotopy."""
     model = make(corpus, seed)
-    model.learn(SWEEPS)
+    model.learn(SAMPLER_PASSES)
     return model.topics(), model.tokens(), model.seconds
 
 

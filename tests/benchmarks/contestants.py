@@ -181,7 +181,7 @@ class GensimHDP:
 
 
 class Tomotopy:
-    """A Gibbs sampler of tomotopy, on all cores. It reads all documents in each sweep, and has no mini-batches."""
+    """A Gibbs sampler of tomotopy, on all cores. It reads all documents in each pass, and has no mini-batches."""
 
     batch_size = None
 
@@ -193,10 +193,10 @@ class Tomotopy:
         for document in np.split(words, ends[:-1]):
             self.model.add_doc(document.tolist())
 
-    def learn(self, num_sweeps):
-        """Some sweeps over the corpus."""
+    def learn(self, num_passes):
+        """Some passes over the corpus."""
         began = time.perf_counter()
-        self.model.train(num_sweeps, workers=0)
+        self.model.train(num_passes, workers=0)
         self.seconds += time.perf_counter() - began
 
     def _live(self):
@@ -244,7 +244,7 @@ class TomotopyHDP(Tomotopy):
 
 
 class TomotopyLDA(Tomotopy):
-    """tomotopy's LDA, whose α of each topic and η it optimises every ten sweeps."""
+    """tomotopy's LDA, whose α of each topic and η it optimises every ten passes."""
 
     def __init__(self, train, seed, size=100):
         import tomotopy

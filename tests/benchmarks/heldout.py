@@ -5,8 +5,8 @@
 A corpus has the same test documents for every seed; the seeds differ in the order, the start and the held-out words.
 Each plain LDA (ours and scikit-learn's, at each K) learns with the one of `CHOICES` that scores best on validation
 documents, a tenth of the training documents. So no test document takes part in a choice. The HDP, direct assignment
-and the LDAs with its local step use their defaults. tomotopy's LDA takes `SWEEPS` sweeps instead of one
-pass, learns its priors, and is scored by the common fold-in. `--beside FILE` adds rows of an earlier run to
+and the LDAs with its local step use their defaults. tomotopy's LDA makes `SAMPLER_PASSES` passes instead of one,
+learns its priors, and is scored by the common fold-in. `--beside FILE` adds rows of an earlier run to
 the tables; with `--systems` and no name, nothing is measured.
 """
 
@@ -31,7 +31,7 @@ from tests.benchmarks.corpora import divide
 
 SIZES = (25, 50, 100, 200, 300)
 PLAIN_BATCH = 256
-SWEEPS = 200
+SAMPLER_PASSES = 200
 # κ and τ₀.
 CHOICES = ((0.6, 64.0), (0.8, 16.0), (0.7, 10.0))
 # Wang 2011 as printed, and as its authors ran it.
@@ -103,7 +103,7 @@ def enter(entry, train, seed):
 def learn(contestant, train, seed, next_batch=False):
     """One pass; on request, also nats per held-out token of each batch but the first, before it is learned from."""
     if contestant.batch_size is None:
-        contestant.learn(SWEEPS)
+        contestant.learn(SAMPLER_PASSES)
         return None, None
     totals = np.zeros(3)
     for number, batch in enumerate(train.batches(contestant.batch_size)):

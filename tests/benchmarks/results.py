@@ -202,7 +202,7 @@ HEADINGS = {
     ),
     "held-out": (
         "Prediction of held-out words",
-        "Nats per held-out word (`disjoint_words`); higher is better. One pass; tomotopy takes 200 sweeps. "
+        "Nats per held-out word (`disjoint_words`); higher is better. One pass; tomotopy makes 200 passes. "
         "The best K of each LDA is chosen on the test documents. The rows of gensim are from `speed`, the "
         "others from `heldout --orders shuffled --protocols disjoint_words --systems hdp unigram lda-warm` "
         "and `sklearn-lda`; with `--documents 2000` also `tomotopy-lda`; and with `--corpus rfc --documents 10000`.",
@@ -210,7 +210,7 @@ HEADINGS = {
     "coherence": (
         "Coherence",
         "NPMI of the ten top words, weighted by tokens; higher is better. The HDP reads until documents set "
-        "aside are predicted no better, tomotopy takes 600 sweeps, scikit-learn ten passes, gensim one. In "
+        "aside are predicted no better, tomotopy makes 600 passes, scikit-learn ten, gensim one. In "
         "small corpora tomotopy's K is the best of 10, 25, 50 and 100. Command: `coherence --documents N`.",
     ),
     "stability": (

@@ -1,9 +1,9 @@
 """Tokens per second of our Gibbs samplers and tomotopy's, on one thread.
 
-    python -m tests.benchmarks.samplers [--corpus NAME] [--sweeps 10] [--rounds 5] [--json FILE]
+    python -m tests.benchmarks.samplers [--corpus NAME] [--passes 10] [--rounds 5] [--json FILE]
 
 Contestants alternate, round by round, so that other work on the machine affects both; a ratio is of two times
-measured one after the other. A round continues each sampler for some sweeps, so the first round is at the start and the
+measured one after the other. A round continues each sampler for some passes, so the first round is at the start and the
 last one with learned topics. tomotopy runs with workers=1; its table weight is not the HDP's, so it has more
 topics and only speed is compared; both numbers of topics are given.
 """
@@ -38,8 +38,8 @@ class Ours:
         self.batch = next(corpus.batches(corpus.num_documents))
         self.state = self.algorithm.init(self.config, corpus.vocab_size, np.random.default_rng(0))
 
-    def sweep(self, number):
-        """Take this number of sweeps."""
+    def make_passes(self, number):
+        """Make this number of passes."""
         for _ in range(number):
             rng = np.random.default_rng([0, self.state.step + 1])
             self.state, _ = self.algorithm.step(self.config, self.state, self.batch, rng)
@@ -69,8 +69,8 @@ class Tomotopy:
             self.model.add_doc(document.tolist())
         self.model.train(0)
 
-    def sweep(self, number):
-        """Take this number of sweeps on one thread."""
+    def make_passes(self, number):
+        """Make this number of passes on one thread."""
         self.model.train(number, workers=1)
 
     def num_topics(self):
@@ -78,11 +78,11 @@ class Tomotopy:
         return getattr(self.model, "live_k", self.model.k)
 
 
-def measure(race, corpus, num_sweeps, num_rounds):
+def measure(race, corpus, num_passes, num_rounds):
     """A row of one race: ratios of our tokens a second to theirs, round by round."""
     ours, theirs = (contestant(*RACES[race], corpus) for contestant in (Ours, Tomotopy))
-    seconds = np.array([[time_call(each, num_sweeps) for each in (ours, theirs)] for _ in range(num_rounds)])
-    rates = corpus.num_tokens * num_sweeps / seconds / 1e6
+    seconds = np.array([[time_call(each, num_passes) for each in (ours, theirs)] for _ in range(num_rounds)])
+    rates = corpus.num_tokens * num_passes / seconds / 1e6
     ratios = seconds[:, 1] / seconds[:, 0]
     return {
         "contestant": "tomotopy",
@@ -99,10 +99,10 @@ def measure(race, corpus, num_sweeps, num_rounds):
     }
 
 
-def time_call(contestant, num_sweeps):
-    """Seconds of some sweeps."""
+def time_call(contestant, num_passes):
+    """Seconds of some passes."""
     began = time.perf_counter()
-    contestant.sweep(num_sweeps)
+    contestant.make_passes(num_passes)
     return time.perf_counter() - began
 
 
@@ -110,12 +110,12 @@ def main():
     """Read the command line, measure, print, and write JSON where asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corpus", default="state-of-the-union")
-    parser.add_argument("--sweeps", type=int, default=10)
+    parser.add_argument("--passes", type=int, default=10)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json")
     arguments = parser.parse_args()
     corpus = load_corpus(arguments.corpus)
-    rows = [{"corpus": arguments.corpus, **measure(race, corpus, arguments.sweeps, arguments.rounds)} for race in RACES]
+    rows = [{"corpus": arguments.corpus, **measure(race, corpus, arguments.passes, arguments.rounds)} for race in RACES]
     print(to_markdown(pd.DataFrame(rows).round(2)))
     write_json(arguments.json, rows)
 

@@ -139,7 +139,7 @@ class Fitted:
             own = float((split.counts * np.log(np.mean(self.predictions, 0))).sum() / split.num_tokens)
         return own, folded
 
-    def weigh(self, documents, seed):
+    def score_whole(self, documents, seed):
         """Log likelihood of whole documents, a token: of a mixture in closed form, of others by importance sampling."""
         if self.algorithm.infers_by is InfersBy.MIXTURE:
             return mixture_likelihood(documents, self.summary.topics, self.summary.weights)
@@ -161,10 +161,10 @@ def measure(system, corpus_name, documents, order, seed):
         "disjoint_words": fitted.score(split_words(read, test.doc_ids, seed)),
         "tokens_90_10": fitted.score(split_tokens(read, test.doc_ids, seed)),
         "perplexity_bound": (None, perplexity_bound(read, fitted.summary.topics, fitted.prior())),
-        "importance_sampling": (fitted.weigh(read, seed), None),
+        "importance_sampling": (fitted.score_whole(read, seed), None),
         "next_batch": (fitted.score_ahead(), None),
     }
-    return tell(found, (system, corpus_name, documents, order, seed), fitted.facts)
+    return make_rows(found, (system, corpus_name, documents, order, seed), fitted.facts)
 
 
 def measure_within(system, corpus_name, documents, order, seed):
@@ -175,7 +175,7 @@ def measure_within(system, corpus_name, documents, order, seed):
     kept = replace(train, counts=to_matrix(split.observed, train.vocab_size))
     fitted = Fitted(system, kept, RunSettings(order=order, seed=seed, score_next_batch=False), split)
     found = {"within_documents": fitted.score_known(split)}
-    return tell(found, (system, corpus_name, documents, order, seed), fitted.facts)
+    return make_rows(found, (system, corpus_name, documents, order, seed), fitted.facts)
 
 
 def measure_both(*run_of):
@@ -183,7 +183,7 @@ def measure_both(*run_of):
     return measure(*run_of) + measure_within(*run_of)
 
 
-def tell(found, run_of, facts):
+def make_rows(found, run_of, facts):
     """A row for each protocol and predictive that there is."""
     names = dict(zip(("system", "corpus", "subset", "order", "seed"), run_of, strict=True))
     return [

@@ -154,7 +154,7 @@ def load(name, seed):
     return draw_real(name, seed), None
 
 
-def judge_topics(topics, known, frequencies):
+def classify_topics(topics, known, frequencies):
     """Found, repeated and mixed topics among those in use (n, V), by the true ones, and echoes of the frequencies."""
     middle = (topics + frequencies) / 2
     divergences = (rel_entr(topics, middle).sum(1) + rel_entr(frequencies, middle).sum(1)) / 2
@@ -199,7 +199,7 @@ def measure(name, seed, passes, **chosen):
         topics = summary.topics[in_use].astype(float)
         row = {"corpus": name, "system": "hdp", "seed": seed, "passes": done, **chosen}
         row["counted"] = update.stepped.num_topics
-        row |= judge_topics(topics, known, frequencies / frequencies.sum())
+        row |= classify_topics(topics, known, frequencies / frequencies.sum())
         row |= {"nats": update.held_out.nats_per_word, "unigram": unigram, "seconds": update.stepped.seconds}
         rows.append(row)
     return rows
@@ -211,7 +211,7 @@ def measure_other(name, system, seed):
     topics, tokens, seconds = coherence.SYSTEMS[system](corpus, seed)
     in_use = rank_topics(tokens)
     frequencies = np.asarray(corpus.counts.sum(0), float).ravel()
-    found = judge_topics(topics[in_use], known, frequencies / frequencies.sum())
+    found = classify_topics(topics[in_use], known, frequencies / frequencies.sum())
     return {"corpus": name, "system": system, "seed": seed, "counted": len(in_use), **found, "seconds": seconds}
 
 
