@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import signal
 import time
 from collections import Counter
 from contextlib import ExitStack
@@ -25,6 +26,7 @@ TIERS = ("fast", "recovery", "notebooks", "chaos", "security", "browser")
 MAX_MINUTES = {"compiling": 6, "fast": 2, "recovery": 5, "notebooks": 6, "chaos": 5, "security": 5, "browser": 8}
 # Only against hanging; `limit` makes them longer on a slow machine.
 TIMEOUTS = {"fast": 120, "recovery": 900, "notebooks": 900, "chaos": 600, "security": 240, "browser": 240}
+SECONDS_TO_CLOSE = 60
 # The notebooks that the README's command runs.
 COMMON_NOTEBOOKS = ("1_quick_start", "6_your_own_text")
 # Debian's browser without a window comes first: it opens pages with less processor time.
@@ -90,6 +92,8 @@ class CompileClock(event.Listener):
 
 
 CLOCK = CompileClock()
+# Where a session writes; empty in a worker process.
+TERMINAL: list[pytest.TerminalReporter] = []
 event.register("numba:compile", CLOCK)
 
 
@@ -125,6 +129,7 @@ def names_files(config: pytest.Config) -> bool:
 def pytest_sessionstart(session: pytest.Session):
     """Compile all kernels once, before the worker processes start and load them."""
     config = session.config
+    TERMINAL[:] = filter(None, [config.pluginmanager.getplugin("terminalreporter")])
     if not (names_files(config) or config.option.collectonly or hasattr(config, "workerinput")):
         compile_all()
 
@@ -160,6 +165,31 @@ def require_browser():
         if os.environ.get("STICKBREAKER_REQUIRE_BROWSER") == "1":
             pytest.fail(NO_BROWSER, pytrace=False)
         pytest.skip(NO_BROWSER)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport):
+    """Name a failed test at once, so that a session which is ended from outside has said which tests failed."""
+    if report.failed and TERMINAL:
+        TERMINAL[0].write_line(f"\n{report.outcome}: {report.nodeid} ({report.when})")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item):
+    """Closing has a limit of its own for each thing that hangs: after a failure, pytest-timeout has none."""
+    seconds = limit(SECONDS_TO_CLOSE)
+
+    def fail(*_):
+        pytest.fail(f"Closing took more than {seconds:.0f} s.")
+
+    if not hasattr(signal, "setitimer"):
+        return (yield)
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def pytest_runtest_setup(item: pytest.Item):
