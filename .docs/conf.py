@@ -78,10 +78,11 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 # Pages without pages below them.
-html_sidebars = {name: [] for name in ("index", "quick_start", "app/README", "own_text", "engine/BENCHMARKS")}
+html_sidebars = {name: [] for name in ("index", "quick_start", "engine/BENCHMARKS")}
 
 # Lists of pages that the texts themselves need not have.
 TOCTREES = {
+    "app/README": "CLASS\nSERVER",
     "engine/decisions/README": ":glob:\n\n[0-9]*",
     "notebooks/README": ":glob:\n\n[0-9]*",
 }

@@ -39,7 +39,7 @@ DOCUMENTS = (
     "README.md",
     ".github/*.md",
     ".github/LICENSE",
-    "app/README.md",
+    "app/*.md",
     "app/*.gif",
     "data/README.md",
     "engine/*.md",

@@ -91,11 +91,19 @@ def test_the_index_marks_the_superseded_decisions_and_no_others():
 
 
 def test_the_glossary_defines_each_term_once():
-    _, glossary = GLOSSARY.read_text("utf-8").split("\n## Glossary\n")
+    _, after = GLOSSARY.read_text("utf-8").split("\n## Glossary\n")
+    glossary, _ = after.split("\n## Map\n")
     cells = re.findall(r"^\| ([^|]+?) \| ", glossary, re.MULTILINE)
     terms = [term for cell in cells if cell != "term" for term in cell.split(", ")]
     assert len(terms) > 80
     assert sorted(terms) == sorted(set(terms))
+
+
+def test_the_guide_for_a_server_has_each_variable_that_the_code_reads_and_no_other():
+    code = [path.read_text("utf-8") for place in PACKAGES.values() for path in place.rglob("*.py")]
+    guide = (PACKAGES["app"] / "SERVER.md").read_text("utf-8")
+    read, explained = (set(re.findall(r"STICKBREAKER_[A-Z_]+", text)) for text in ("\n".join(code), guide))
+    assert read == explained
 
 
 def read_map(text: str) -> dict[str, list[str]]:

@@ -31,7 +31,7 @@ FULL = (
     "take {}: delete one under Bring your own text, or take a sample."
 )
 ALL_FULL = (
-    "This corpus needs about {}, but the limit for all users together is {} (STICKBREAKER_ALL_CORPORA), and {} is "
+    "This corpus needs about {}, but the limit for all users together is {} (10 times STICKBREAKER_CORPORA), and {} is "
     "already used: delete a corpus, or ask the administrator of the server."
 )
 

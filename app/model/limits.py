@@ -13,12 +13,17 @@ class LimitError(ValueError):
     """The variable of a limit is not a number; the message names the variable and what to write."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Limit:
-    """A limit. variable: sets another value. default: in units, as the variable. size: single things in a unit."""
+    """A limit. name: in the log. variable: sets another value than the default, if it has one.
 
-    variable: str
+    default: in units, as the variable; times the basis, if the limit has one. size: single things in a unit.
+    """
+
+    name: str
     default: float
+    variable: str = ""
+    basis: "Limit | None" = None
     unit: str = "gigabytes"
     size: int = GIGABYTE
 
@@ -31,43 +36,33 @@ class LimitReachedError(CorpusError):
         self.limit = limit
 
 
-# What one run may take: by default a quarter of the machine's memory.
-RUN_MEMORY = Limit(variable="STICKBREAKER_RUN_MEMORY", default=machine_memory() / 4 / GIGABYTE)
-# What the models of a user's kept runs may take on disk.
-KEPT_MODELS = Limit(variable="STICKBREAKER_KEPT_MODELS", default=1.0)
-ALL_KEPT_MODELS = Limit(variable="STICKBREAKER_ALL_KEPT_MODELS", default=20.0)
-# Pages that are open at the same time, of all users and of one who has logged in.
-PAGES = Limit(variable="STICKBREAKER_PAGES", default=200, unit="pages", size=1)
-PAGES_PER_USER = Limit(variable="STICKBREAKER_PAGES_PER_USER", default=20, unit="pages", size=1)
-# Runs in memory, of all users and of one who has logged in, and the sum of what they may take. The estimates are of
-# learning runs; those that wait or are paused take much less.
-RUNS = Limit(variable="STICKBREAKER_RUNS", default=200, unit="runs", size=1)
-RUNS_PER_USER = Limit(variable="STICKBREAKER_RUNS_PER_USER", default=20, unit="runs", size=1)
-RUNS_MEMORY = Limit(variable="STICKBREAKER_RUNS_MEMORY", default=machine_memory() / GIGABYTE)
-# What saved runs, saved readings, corpora and uploads may take on disk. "All" is the sum over all users.
-SAVED_RUNS = Limit(variable="STICKBREAKER_SAVED_RUNS", default=2.0)
-ALL_SAVED_RUNS = Limit(variable="STICKBREAKER_ALL_SAVED_RUNS", default=40.0)
-SAVED_READINGS = Limit(variable="STICKBREAKER_SAVED_READINGS", default=1.0)
-ALL_SAVED_READINGS = Limit(variable="STICKBREAKER_ALL_SAVED_READINGS", default=20.0)
-CORPORA = Limit(variable="STICKBREAKER_CORPORA", default=10.0)
-ALL_CORPORA = Limit(variable="STICKBREAKER_ALL_CORPORA", default=100.0)
-UPLOAD = Limit(variable="STICKBREAKER_UPLOAD", default=0.2)
-UPLOADS_PER_USER = Limit(variable="STICKBREAKER_UPLOADS_PER_USER", default=1.0)
-ALL_UPLOADS = Limit(variable="STICKBREAKER_ALL_UPLOADS", default=4.0)
-# Processes that read and count text that users bring; each takes about 150 MB of memory.
-TEXT_PROCESSES = Limit(variable="STICKBREAKER_TEXT_PROCESSES", default=8, unit="processes", size=1)
-TEXT_PROCESSES_PER_USER = Limit(variable="STICKBREAKER_TEXT_PROCESSES_PER_USER", default=2, unit="processes", size=1)
-# What one of them may take of memory.
-TEXT_MEMORY = Limit(variable="STICKBREAKER_TEXT_MEMORY", default=max(3.0, machine_memory() / 8 / GIGABYTE))
-# Corpora that are read with the models of runs at the same time.
-READINGS = Limit(variable="STICKBREAKER_READINGS", default=4, unit="readings", size=1)
-READINGS_PER_USER = Limit(variable="STICKBREAKER_READINGS_PER_USER", default=2, unit="readings", size=1)
-LIMITS = (
-    *(RUN_MEMORY, KEPT_MODELS, ALL_KEPT_MODELS, SAVED_RUNS, ALL_SAVED_RUNS),
-    *(SAVED_READINGS, ALL_SAVED_READINGS, CORPORA, ALL_CORPORA, UPLOAD, UPLOADS_PER_USER, ALL_UPLOADS),
-    *(PAGES, PAGES_PER_USER, RUNS, RUNS_PER_USER, RUNS_MEMORY),
-    *(TEXT_PROCESSES, TEXT_PROCESSES_PER_USER, TEXT_MEMORY, READINGS, READINGS_PER_USER),
-)
+# Memory: of one run, of all runs, and of one process that reads the text of a user. The estimates are of learning runs;
+# those that wait or are paused take much less.
+RUN_MEMORY = Limit("run_memory", machine_memory() / 4 / GIGABYTE, "STICKBREAKER_RUN_MEMORY")
+RUNS_MEMORY = Limit("runs_memory", machine_memory() / GIGABYTE, "STICKBREAKER_RUNS_MEMORY")
+TEXT_MEMORY = Limit("text_memory", max(3.0, machine_memory() / 8 / GIGABYTE), "STICKBREAKER_TEXT_MEMORY")
+# Disk: of one user, and of all users together.
+CORPORA = Limit("corpora", 10.0, "STICKBREAKER_CORPORA")
+ALL_CORPORA = Limit("all_corpora", 10, basis=CORPORA)
+KEPT_MODELS = Limit("kept_models", 1.0, "STICKBREAKER_KEPT_MODELS")
+ALL_KEPT_MODELS = Limit("all_kept_models", 20, basis=KEPT_MODELS)
+SAVED_RUNS = Limit("saved_runs", 2, basis=KEPT_MODELS)
+ALL_SAVED_RUNS = Limit("all_saved_runs", 20, basis=SAVED_RUNS)
+SAVED_READINGS = Limit("saved_readings", 1, basis=KEPT_MODELS)
+ALL_SAVED_READINGS = Limit("all_saved_readings", 20, basis=SAVED_READINGS)
+UPLOAD = Limit("upload", 0.2, "STICKBREAKER_UPLOAD")
+UPLOADS_PER_USER = Limit("uploads_per_user", 5, basis=UPLOAD)
+ALL_UPLOADS = Limit("all_uploads", 20, basis=UPLOAD)
+# Things at the same time: of all users, and of one who has logged in.
+PAGES = Limit("pages", 200, "STICKBREAKER_PAGES", unit="pages", size=1)
+PAGES_PER_USER = Limit("pages_per_user", 20, "STICKBREAKER_PAGES_PER_USER", unit="pages", size=1)
+RUNS = Limit("runs", 1, basis=PAGES, unit="runs", size=1)
+RUNS_PER_USER = Limit("runs_per_user", 1, basis=PAGES_PER_USER, unit="runs", size=1)
+TEXT_PROCESSES = Limit("text_processes", 8, unit="processes", size=1)
+TEXT_PROCESSES_PER_USER = Limit("text_processes_per_user", 2, unit="processes", size=1)
+READINGS = Limit("readings", 4, unit="readings", size=1)
+READINGS_PER_USER = Limit("readings_per_user", 2, unit="readings", size=1)
+LIMITS = tuple(each for each in globals().values() if isinstance(each, Limit))
 
 
 def find_limit(limit: Limit) -> int:
@@ -76,7 +71,9 @@ def find_limit(limit: Limit) -> int:
     >>> find_limit(KEPT_MODELS)
     1000000000
     """
-    written = os.environ.get(limit.variable, "")
+    if limit.basis is not None:
+        return int(limit.default * find_limit(limit.basis))
+    written = os.environ.get(limit.variable, "") if limit.variable else ""
     try:
         units = float(written) if written else limit.default
         if not 0 <= units < float("inf"):
@@ -88,8 +85,8 @@ def find_limit(limit: Limit) -> int:
 
 
 def find_fault(error: BaseException) -> str:
-    """The variable of the limit that was reached, or the type of another error: neither contains a text."""
-    return error.limit.variable if isinstance(error, LimitReachedError) else type(error).__name__
+    """The name of the limit that was reached, or the type of another error: neither contains a text."""
+    return error.limit.name if isinstance(error, LimitReachedError) else type(error).__name__
 
 
 def write_bytes(number: float) -> str:

@@ -48,7 +48,7 @@ class SavedRun:
 class SavedRuns:
     """The runs of one user that can be continued: the newest twenty, and those of the last day, at most two hundred.
 
-    Of these, the oldest are removed if they take more than `STICKBREAKER_SAVED_RUNS`.
+    Of these, the oldest are removed if they take more than the limit `SAVED_RUNS`.
     The name of a file has digests of the key and of the watch token, so that a list of the folder reveals neither.
     """
 

@@ -27,7 +27,7 @@ EVENTS = (
 )
 # The events of statuses in which a run has ended.
 ENDS = {"finished": "run_finished", "failed": "run_failed"}
-VARIABLES = {limit.variable for limit in LIMITS}
+LIMIT_NAMES = {limit.name for limit in LIMITS}
 
 _log = logging.getLogger("stickbreaker.events")
 
@@ -49,7 +49,7 @@ class EventLog:
 
     def write_fault(self, event: str, fault: str, run: str = "") -> None:
         """Count and write a failure, or that a limit was reached. fault: as `find_fault` gives it."""
-        if fault in VARIABLES:
+        if fault in LIMIT_NAMES:
             self.write("limit_reached", run, limit=fault)
         else:
             self.write(event, run, fault=fault)

@@ -70,7 +70,7 @@ class PageHandler(DocHandler):
             sessions = PAGE_QUEUE.list_open(self.application_context.sessions)
             refusal = refuse_page(sessions, claims) if claims is not None else None
             if refusal is not None:
-                find_service().events.write("limit_reached", limit=refusal.limit.variable)
+                find_service().events.write("limit_reached", limit=refusal.limit.name)
                 self.set_status(503)
                 self.set_header("Content-Type", "text/plain; charset=utf-8")
                 self.finish(str(refusal))

@@ -16,9 +16,9 @@ from stickbreaker.app.server.claims import GUEST
 from stickbreaker.engine import Corpus, find_algorithm
 from stickbreaker.engine.runs.memory import estimate_memory
 
-MANY = "This server has {} runs in memory, which is its maximum (STICKBREAKER_RUNS): try again later."
+MANY = "This server has {} runs in memory, which is its maximum (STICKBREAKER_PAGES): try again later."
 MANY_OF_USER = (
-    "You have {} runs in memory, which is the maximum for each user (STICKBREAKER_RUNS_PER_USER): close a page, or "
+    "You have {} runs in memory, which is the maximum for each user (STICKBREAKER_PAGES_PER_USER): close a page, or "
     "cancel a sweep."
 )
 MUCH = (

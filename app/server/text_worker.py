@@ -38,14 +38,8 @@ from stickbreaker.engine.corpora.write_own import BuildRequest, build_own, expor
 
 # Of a process that has built a corpus: the runs of the server go first.
 NICENESS = 5
-MANY = (
-    "{} pages are importing text, which is the maximum of this server (STICKBREAKER_TEXT_PROCESSES): try again when "
-    "one of them has been closed."
-)
-MANY_OF_USER = (
-    "You have {} pages that are importing text, which is the maximum for each user "
-    "(STICKBREAKER_TEXT_PROCESSES_PER_USER): close one of them."
-)
+MANY = "{} pages are importing text, which is the maximum of this server: try again when one of them has been closed."
+MANY_OF_USER = "You have {} pages that are importing text, which is the maximum for each user: close one of them."
 MUCH_MEMORY = (
     "Reading this file needs more than {} of memory, which is the limit (STICKBREAKER_TEXT_MEMORY): split it, or take "
     "a sample of it."
@@ -150,7 +144,7 @@ def _answer(tasks: TextTaskRunner, task: str, arguments: tuple[Any, ...]) -> tup
     except (CorpusError, ValueError) as error:
         return "refused", (str(error), find_fault(error))
     except MemoryError:
-        return "refused", (_explain_memory(), TEXT_MEMORY.variable)
+        return "refused", (_explain_memory(), TEXT_MEMORY.name)
     except Exception as error:
         return "refused", (f"Unexpected error: {type(error).__name__}: {error}", find_fault(error))
 
@@ -196,7 +190,7 @@ class TextWorker:
                 await asyncio.to_thread(process.join, PATIENCE_SECONDS)
                 # Libraries in C++ abort the process if they get no memory.
                 if process.exitcode == -signal.SIGABRT:
-                    self._note(TEXT_MEMORY.variable)
+                    self._note(TEXT_MEMORY.name)
                     raise CorpusError(_explain_memory()) from error
                 raise Stopped from error
             finally:

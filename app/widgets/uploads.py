@@ -35,11 +35,11 @@ LARGE = (
     "sample, or give a path on the server's machine."
 )
 MUCH_OF_USER = (
-    "Your uploads would take {}, but the limit for each user is {} (STICKBREAKER_UPLOADS_PER_USER): "
+    "Your uploads would take {}, but the limit for each user is {} (5 times STICKBREAKER_UPLOAD): "
     "close another page with an upload."
 )
 MUCH = (
-    "The uploads of all users would take {}, but this server allows {} (STICKBREAKER_ALL_UPLOADS): try again when "
+    "The uploads of all users would take {}, but this server allows {} (20 times STICKBREAKER_UPLOAD): try again when "
     "other users have closed their pages."
 )
 

@@ -34,6 +34,17 @@ def until():
 
 
 @pytest.fixture
+def set_limit(monkeypatch):
+    """Set a limit to a value, in its units, also if it has no variable."""
+
+    def set_value(limit, value):
+        for field, content in {"default": value, "variable": "", "basis": None}.items():
+            monkeypatch.setattr(limit, field, content)
+
+    return set_value
+
+
+@pytest.fixture
 def make_runner():
     """Make runners on the small corpus that learn as fast as possible and end with the test."""
     runners = []

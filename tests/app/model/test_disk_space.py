@@ -46,13 +46,13 @@ def write(folder, size):
         (ALL_CORPORA, "the limit for all users together is 4 MB .*, and 4 MB is already used: delete a corpus"),
     ],
 )
-def test_a_corpus_that_exceeds_the_limit_of_a_user_or_of_all_is_refused(limit, said, tmp_path, monkeypatch):
+def test_a_corpus_that_exceeds_the_limit_of_a_user_or_of_all_is_refused(limit, said, tmp_path, monkeypatch, set_limit):
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "data"))
     mine = write(tmp_path / "data" / "users" / "anna-1" / "corpora" / "one", 3_000_000).parent
     write(tmp_path / "data" / "users" / "ben-1" / "corpora" / "one", 1_000_000)
     source = write(tmp_path / "texts", 2_000_000)
     check_corpora(mine, source)
-    monkeypatch.setenv(limit.variable, "0.004")
+    set_limit(limit, 0.004)
     with pytest.raises(CorpusError, match=said):
         check_corpora(mine, source)
     if limit is CORPORA:
@@ -68,7 +68,7 @@ def save(user, name, size, age):
     return path
 
 
-def test_runs_of_the_user_with_the_most_are_removed_if_all_users_have_too_much(tmp_path, monkeypatch):
+def test_runs_of_the_user_with_the_most_are_removed_if_all_users_have_too_much(tmp_path, set_limit):
     anna, ben = tmp_path / "anna", tmp_path / "ben"
     old, middle, new = (save(anna, age, 400, age) for age in (30, 20, 10))
     oldest, other = save(ben, "oldest", 300, 90), save(ben, "other", 300, 80)
@@ -76,25 +76,25 @@ def test_runs_of_the_user_with_the_most_are_removed_if_all_users_have_too_much(t
     folders = [tmp_path / "empty", anna, ben]
     limit_saved_runs(folders)
     assert all(path.exists() for path in paths)
-    monkeypatch.setenv(ALL_SAVED_RUNS.variable, str(1_400 / GIGABYTE))
+    set_limit(ALL_SAVED_RUNS, 1_400 / GIGABYTE)
     limit_saved_runs(folders)
     assert [path.exists() for path in paths] == [False, True, True, True, True]
-    monkeypatch.setenv(ALL_SAVED_RUNS.variable, str(1_000 / GIGABYTE))
+    set_limit(ALL_SAVED_RUNS, 1_000 / GIGABYTE)
     limit_saved_runs(folders)
     assert [path.exists() for path in paths] == [False, False, True, True, True]
     # The newest run of each user stays.
-    monkeypatch.setenv(ALL_SAVED_RUNS.variable, "0")
+    set_limit(ALL_SAVED_RUNS, 0)
     limit_saved_runs(folders)
     assert [path.exists() for path in paths] == [False, False, True, False, True]
 
 
-def test_models_of_runs_without_a_name_are_removed_first_if_all_users_have_too_much(tmp_path, monkeypatch):
+def test_models_of_runs_without_a_name_are_removed_first_if_all_users_have_too_much(tmp_path, set_limit):
     kept = {name: KeptRuns(tmp_path / name / KEPT_RUNS) for name in ("anna", "ben")}
     named, unnamed, newest = (keep_small(kept["anna"]).key for _ in range(3))
     of_ben = keep_small(kept["ben"]).key
     kept["anna"].rename(named, "mine")
     sizes = kept["anna"].listing().sizes
-    monkeypatch.setenv(ALL_KEPT_MODELS.variable, str(3.5 * sizes[named].model / GIGABYTE))
+    set_limit(ALL_KEPT_MODELS, 3.5 * sizes[named].model / GIGABYTE)
     limit_kept_models([tmp_path / name for name in (*kept, "empty")])
     sizes = kept["anna"].listing().sizes
     assert [sizes[key].model > 0 for key in (named, unnamed, newest)] == [True, False, True]

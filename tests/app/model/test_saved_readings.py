@@ -9,6 +9,7 @@ import pytest
 from stickbreaker import engine
 from stickbreaker.app.model import reading
 from stickbreaker.app.model.disk_space import READINGS, limit_saved_readings, list_items
+from stickbreaker.app.model.limits import ALL_SAVED_READINGS, SAVED_READINGS
 from stickbreaker.app.model.reading import Reader, Saved
 from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.saved_readings import SavedReadings, digest_model
@@ -89,7 +90,7 @@ def test_a_reading_that_cannot_be_saved_is_shown_all_the_same(tmp_path, monkeypa
     assert "could not be saved" in caplog.text
 
 
-def test_the_oldest_readings_are_removed_beyond_the_limits_of_a_user_and_of_all(tmp_path, monkeypatch):
+def test_the_oldest_readings_are_removed_beyond_the_limits_of_a_user_and_of_all(tmp_path, set_limit):
     models = [make_record(delay=float(delay)).model() for delay in (1, 2, 4)]
     shares = reading.read_shares(models[0].algorithm, models[0].config, models[0].state, models[0].corpus)
     users = [tmp_path / name for name in ("one", "two")]
@@ -99,10 +100,10 @@ def test_the_oldest_readings_are_removed_beyond_the_limits_of_a_user_and_of_all(
             os.utime(user / READINGS / f"{digest_model(model)}.npz", (number, number))
     size = (users[0] / READINGS / f"{digest_model(models[0])}.npz").stat().st_size
     assert [item.size for item in list_items(users[0], {}) if item.name.startswith("Readings")] == [3 * size]
-    monkeypatch.setenv("STICKBREAKER_SAVED_READINGS", f"{2.5 * size / 1e9:.9f}")
+    set_limit(SAVED_READINGS, 2.5 * size / 1e9)
     SavedReadings(users[0] / READINGS).write(models[2], shares)
     found = [[SavedReadings(user / READINGS).find(model) is not None for model in models] for user in users]
     assert found == [[False, True, True], [True, True, True]]
-    monkeypatch.setenv("STICKBREAKER_ALL_SAVED_READINGS", f"{4.5 * size / 1e9:.9f}")
+    set_limit(ALL_SAVED_READINGS, 4.5 * size / 1e9)
     limit_saved_readings(users)
     assert [len(list((user / READINGS).iterdir())) for user in users] == [2, 2]

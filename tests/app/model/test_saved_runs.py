@@ -182,15 +182,15 @@ def test_the_newest_twenty_runs_and_those_of_the_last_day_stay(tmp_path, positio
     assert is_there == {"key 0": False, "key 1": False, "key 2": True, "the newest": True}
 
 
-def test_the_oldest_runs_are_removed_if_all_take_too_much_space_but_never_the_newest(tmp_path, position, monkeypatch):
+def test_the_oldest_runs_are_removed_if_all_take_too_much_space_but_never_the_newest(tmp_path, position, set_limit):
     saved = SavedRuns(tmp_path)
     saved.write(SavedRun("key 0", "token 0", None, position))
     (path,) = tmp_path.iterdir()
-    monkeypatch.setenv(SAVED_RUNS.variable, str(2.5 * path.stat().st_size / GIGABYTE))
+    set_limit(SAVED_RUNS, 2.5 * path.stat().st_size / GIGABYTE)
     for number in (1, 2):
         saved.write(SavedRun(f"key {number}", f"token {number}", None, position))
     assert [saved.find(f"key {number}") is not None for number in range(3)] == [False, True, True]
-    monkeypatch.setenv(SAVED_RUNS.variable, "0")
+    set_limit(SAVED_RUNS, 0)
     saved.write(SavedRun("key 3", "token 3", None, position))
     assert [saved.find(f"key {number}") is not None for number in range(4)] == [False, False, False, True]
 

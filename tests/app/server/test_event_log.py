@@ -102,12 +102,12 @@ def test_a_run_that_cannot_be_kept_is_written_and_still_raises_its_error(log):
     assert "secret" not in log.read_text()
 
 
-def test_a_limit_that_is_reached_is_written_with_its_variable_and_without_a_run_where_there_is_none(log):
+def test_a_limit_that_is_reached_is_written_with_its_name_and_without_a_run_where_there_is_none(log):
     events = EventLog()
     events.write_fault("text_failed", find_fault(LimitReachedError(CORPORA, "a secret corpus")))
     events.write("login_failed")
     first, second = (json.loads(line) for line in log.read_text().splitlines())
-    assert (first["event"], first["limit"]) == ("limit_reached", "STICKBREAKER_CORPORA")
+    assert (first["event"], first["limit"]) == ("limit_reached", "corpora")
     assert second.keys() == {"time", "event"}
     assert "secret" not in log.read_text()
 

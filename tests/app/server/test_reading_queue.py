@@ -10,13 +10,13 @@ from tests.app.small_runs import small_spec
 
 
 @pytest.fixture(autouse=True)
-def limits(monkeypatch):
-    monkeypatch.setenv(READINGS.variable, "3")
-    monkeypatch.setenv(READINGS_PER_USER.variable, "2")
+def limits(set_limit):
+    set_limit(READINGS, 3)
+    set_limit(READINGS_PER_USER, 2)
 
 
-def test_a_user_with_many_readings_waits_and_the_others_pass(monkeypatch):
-    monkeypatch.setenv(READINGS.variable, "4")
+def test_a_user_with_many_readings_waits_and_the_others_pass(set_limit):
+    set_limit(READINGS, 4)
     queue = ReadingQueue()
     anna, ben = [queue.make_turn("anna") for _ in range(3)], queue.make_turn("ben")
     assert [turn.ask() for turn in anna[:2]] == ["", ""]
@@ -61,9 +61,9 @@ def test_readings_without_logins_share_the_limit_of_the_server_in_the_order_of_a
     assert turns[4].ask() == ""
 
 
-def test_a_limit_of_none_still_allows_one(monkeypatch):
-    monkeypatch.setenv(READINGS.variable, "0")
-    monkeypatch.setenv(READINGS_PER_USER.variable, "0")
+def test_a_limit_of_none_still_allows_one(set_limit):
+    set_limit(READINGS, 0)
+    set_limit(READINGS_PER_USER, 0)
     assert ReadingQueue().make_turn("anna").ask() == ""
 
 

@@ -18,10 +18,10 @@ def hold(key, user="anna", size=0, left_at=None):
 
 
 @pytest.fixture(autouse=True)
-def limits(monkeypatch):
-    monkeypatch.setenv(RUNS.variable, "5")
-    monkeypatch.setenv(RUNS_PER_USER.variable, "3")
-    monkeypatch.setenv(RUNS_MEMORY.variable, "1")
+def limits(set_limit):
+    set_limit(RUNS, 5)
+    set_limit(RUNS_PER_USER, 3)
+    set_limit(RUNS_MEMORY, 1)
 
 
 def test_the_oldest_abandoned_run_of_a_user_makes_room_for_the_next_one():
@@ -32,7 +32,7 @@ def test_the_oldest_abandoned_run_of_a_user_makes_room_for_the_next_one():
 
 def test_a_user_whose_runs_all_have_a_page_is_told_what_to_close():
     held = [hold(str(number)) for number in range(3)] + [hold("other", "ben", left_at=0.0)]
-    with pytest.raises(LimitReachedError, match=r"You have 3 runs .*STICKBREAKER_RUNS_PER_USER\): close a") as told:
+    with pytest.raises(LimitReachedError, match=r"You have 3 runs .*STICKBREAKER_PAGES_PER_USER\): close a") as told:
         choose_freed(held, "anna")
     assert told.value.limit == RUNS_PER_USER
     assert choose_freed(held, "ben") == []
@@ -41,7 +41,7 @@ def test_a_user_whose_runs_all_have_a_page_is_told_what_to_close():
 @pytest.mark.parametrize("user", [None, GUEST])
 def test_visitors_without_a_login_share_the_limit_of_the_server(user):
     held = [hold(str(number), user) for number in range(5)]
-    with pytest.raises(LimitReachedError, match=r"This server has 5 runs .*STICKBREAKER_RUNS\): try again later"):
+    with pytest.raises(LimitReachedError, match=r"This server has 5 runs .*STICKBREAKER_PAGES\): try again later"):
         choose_freed(held, user)
     assert choose_freed(held[:4], user) == []
     assert choose_freed([*held[:4], hold("left", user, left_at=3.0)], user) == ["left"]
@@ -110,7 +110,7 @@ def test_a_user_with_too_many_open_runs_is_refused_and_others_are_not(service):
     assert len(service) == 4
 
 
-def test_a_run_does_not_begin_while_the_others_take_all_memory(service, until, monkeypatch):
+def test_a_run_does_not_begin_while_the_others_take_all_memory(service, until, set_limit):
     gate = threading.Event()
     first = service.join(Visitor("anna"), Page(), Watched(gate=gate).spec).run
     second = service.join(Visitor("ben"), Page(), small_spec).run
@@ -120,7 +120,7 @@ def test_a_run_does_not_begin_while_the_others_take_all_memory(service, until, m
         # 10 arrays of 20 words, three topics and 4 bytes.
         assert measured.size >= 10 * 20 * 3 * 4
         assert measure(run.runner.progress, None, measured).size == 0
-    monkeypatch.setenv(RUNS_MEMORY.variable, "0.000001")
+    set_limit(RUNS_MEMORY, 0.000001)
     second.runner.restart(small_spec(batch_size=20))
     until(lambda: second.runner.progress.status == "failed")
     assert "The runs on this server need about" in second.runner.progress.message

@@ -104,7 +104,7 @@ def test_the_process_answers_refuses_stops_without_leftovers_and_is_replaced_aft
     asyncio.run(talk())
 
 
-def test_the_number_of_processes_is_limited_in_total_and_for_each_user(monkeypatch, path):
+def test_the_number_of_processes_is_limited_in_total_and_for_each_user(monkeypatch, path, set_limit):
     def refusal(user):
         with pytest.raises(CorpusError) as refused:
             asyncio.run(TextWorker(user=user).ask("look", path, {}))
@@ -112,7 +112,7 @@ def test_the_number_of_processes_is_limited_in_total_and_for_each_user(monkeypat
 
     monkeypatch.setattr(TextWorker, "users", ["anna", "anna", "ben"])
     assert refusal("anna").startswith("You have 2 pages that are importing text, which is the maximum for each user")
-    monkeypatch.setenv(TEXT_PROCESSES.variable, "3")
+    set_limit(TEXT_PROCESSES, 3)
     for user in ("ben", None):
         assert refusal(user).startswith("3 pages are importing text, which is the maximum of this server")
     assert TextWorker.users == ["anna", "anna", "ben"]

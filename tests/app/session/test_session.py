@@ -87,7 +87,7 @@ def test_a_page_says_that_it_waits_before_it_has_joined_its_run(service):
     assert "this run is next" in bar.note
 
 
-def test_failures_of_a_page_are_counted_in_the_log_of_the_server(service, session, until, monkeypatch):
+def test_failures_of_a_page_are_counted_in_the_log_of_the_server(service, session, until, monkeypatch, set_limit):
     def fail(taken, path):
         raise OSError("no space for a secret")
 
@@ -109,14 +109,14 @@ def test_failures_of_a_page_are_counted_in_the_log_of_the_server(service, sessio
     }
     monkeypatch.setenv(UPLOAD.variable, "0")
     send(session.bring.mover, {"kind": "open", "name": "mine.csv", "size": 1, "folders": []})
-    monkeypatch.setenv(TEXT_PROCESSES.variable, "0")
+    set_limit(TEXT_PROCESSES, 0)
     with pytest.raises(CorpusError, match="0 pages are importing text"):
         asyncio.run(session.bring.text_tasks.ask("look", Path("mine.csv"), {}))
     assert service.events.counts()["limit_reached"] == 2
 
 
-def test_a_page_for_which_there_is_no_run_says_why_and_does_nothing(service, monkeypatch):
-    monkeypatch.setenv(RUNS.variable, "0")
+def test_a_page_for_which_there_is_no_run_says_why_and_does_nothing(service, set_limit):
+    set_limit(RUNS, 0)
     document = Document()
     with set_curdoc(document):
         session = Session(service, make_spec)

@@ -93,9 +93,9 @@ def test_a_large_upload_is_refused_before_and_during_the_transfer(upload, monkey
         (ALL_UPLOADS, (None, None), "this server allows 2 MB"),
     ],
 )
-def test_the_uploads_of_a_user_and_of_all_are_limited_until_one_is_removed(limit, users, said, monkeypatch):
+def test_the_uploads_of_a_user_and_of_all_are_limited_until_one_is_removed(limit, users, said, monkeypatch, set_limit):
     monkeypatch.setattr(uploads, "SPACE", UploadSpace())
-    monkeypatch.setenv(limit.variable, "0.002")
+    set_limit(limit, 0.002)
     first, second = Upload(users[0]), Upload(users[1])
     for each in (first, second):
         each.begin()
