@@ -25,10 +25,10 @@ from tests.app.small_runs import Compiled
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 FIGURES = {"stick", "slots", "own", "arrows", "bound"}
-STICKLESS = {"lda", "batch-lda", "cv-lda", "gibbs-lda", "gibbs-hdp"}
-SLOTTED = {"hdp", "svi-hdp", "batch-hdp"}
-STEPPING = {"hdp", "svi-hdp", "direct-hdp", "lda"}
-BOUNDED = {"batch-hdp", "batch-lda", "batch-dp-mixture", "cv-hdp", "cv-lda"}
+STICKLESS = {each.name for each in REGISTRY if each.stick is None}
+SLOTTED = {each.name for each in REGISTRY if each.trace is not None}
+STEPPING = {each.name for each in REGISTRY if each.preview is not None}
+BOUNDED = {each.name for each in REGISTRY if each.has_bound}
 
 
 def title(topic_id):
