@@ -83,7 +83,7 @@ html_sidebars = {name: [] for name in ("index", "quick_start", "engine/BENCHMARK
 # Lists of pages that the texts themselves need not have.
 TOCTREES = {
     "app/README": "CLASS\nSERVER",
-    "engine/decisions/README": ":glob:\n\n[0-9]*",
+    "engine/decisions/README": ":glob:\n\n[a-z]*",
     "notebooks/README": ":glob:\n\n[0-9]*",
 }
 ARRAY_LIKE = re.compile(r"(~?[\w.]*_?Buffer) \| .*?_NestedSequence\[[^\[\]]*\]")

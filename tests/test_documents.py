@@ -1,27 +1,20 @@
-"""Decisions are indexed and short, and name what replaced them; the glossary defines each term once."""
+"""Decisions are indexed and short, and name files that exist; the glossary defines each term once."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-DECISIONS = Path(__file__).parents[1] / "engine" / "decisions"
-INDEX = DECISIONS / "README.md"
-PATHS = sorted(path for path in DECISIONS.glob("*.md") if path != INDEX)
-SECTIONS = ["Context", "Decision", "Consequences"]
-MAX_WORDS, MAX_TABLES = 200, 1
-PACKAGES = {name: Path(__file__).parents[1] / name for name in ("app", "engine")}
+ROOT = Path(__file__).parents[1]
+INDEX = ROOT / "engine" / "decisions" / "README.md"
+PAGES = sorted(path for path in INDEX.parent.glob("*.md") if path != INDEX)
+MAX_WORDS = 400
+PACKAGES = {name: ROOT / name for name in ("app", "engine")}
 GLOSSARY = PACKAGES["app"] / "README.md"
 
-STATUS = r"accepted|superseded by \[(?P<next>\d{4})\]\((?P<successor>[^)]+)\)"
-TABLE_RULE = re.compile(r"^\s*\|?[ :]*-{3,}[-| :]*$", re.MULTILINE)
-LINK = re.compile(r"\]\((?P<target>\d{4}-[^)]+\.md)\)")
-
-
-def read_header(text: str) -> re.Match[str] | None:
-    """Match of the title and the two lines below it."""
-    header = rf"# (?P<number>\d{{4}}): \S.*\n\n- Status: (?P<status>{STATUS})\n"
-    return re.match(header + r"- Date: (?P<date>\d{4}-\d{2}-\d{2})\n\n## ", text)
+NAMED_FILE = re.compile(r"`((?:app|engine|notebooks|tests|\.ci|\.docs|\.import)/[^ `]*)")
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)")
+NAMED_PAGE = re.compile(r"decisions/([\w-]+\.md)")
 
 
 def count_words(text: str) -> int:
@@ -33,61 +26,26 @@ def count_words(text: str) -> int:
     return sum(bool(re.search(r"\w", word)) for word in text.split())
 
 
-def test_no_two_decisions_have_the_same_number():
-    numbers = [int(path.name[:4]) for path in PATHS]
-    assert numbers[0] == 1
-    assert len(set(numbers)) == len(numbers)
-
-
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
-def test_a_decision_has_a_number_a_title_a_status_a_date_and_three_sections(path):
-    text = path.read_text("utf-8")
-    assert re.fullmatch(r"\d{4}(-[a-z0-9]+)+\.md", path.name)
-    header = read_header(text)
-    assert header, text.split("\n## ")[0]
-    assert header["number"] == path.name[:4]
-    assert re.findall(r"^## (.+)$", text, re.MULTILINE) == SECTIONS
-    assert all(part.strip() for part in re.split(r"^## .+$", text, flags=re.MULTILINE)[1:])
-
-
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
-def test_a_decision_has_at_most_200_words_and_one_table(path):
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_a_decision_is_short_and_names_only_files_that_exist(path):
     text = path.read_text("utf-8")
     assert count_words(text) <= MAX_WORDS
-    assert len(TABLE_RULE.findall(text)) <= MAX_TABLES
+    assert [name for name in NAMED_FILE.findall(text) if not (ROOT / name).exists()] == []
+    assert [target for target in LINK.findall(text) if not (path.parent / target).exists()] == []
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
-def test_links_between_decisions_lead_to_files(path):
-    missing = [target for target in LINK.findall(path.read_text("utf-8")) if not (DECISIONS / target).is_file()]
-    assert missing == []
+def test_the_index_lists_each_decision_once_with_its_title():
+    listed = re.findall(r"^- \[(.+)\]\((.+)\)$", INDEX.read_text("utf-8"), re.MULTILINE)
+    titles = [(path.read_text("utf-8").splitlines()[0].removeprefix("# "), path.name) for path in PAGES]
+    assert sorted(listed) == sorted(titles)
 
 
-def test_a_superseded_decision_names_a_later_one_that_exists():
-    headers = {path: read_header(path.read_text("utf-8")) for path in PATHS}
-    superseded = {path: header for path, header in headers.items() if header and header["successor"]}
-    assert superseded
-    for path, header in superseded.items():
-        successor = DECISIONS / header["successor"]
-        assert successor in PATHS
-        assert successor.name[:4] == header["next"]
-        assert successor.name > path.name
-
-
-def test_the_index_lists_each_decision_once_in_order_with_its_title():
-    lines = [line for line in INDEX.read_text("utf-8").splitlines() if re.match(r"- \[\d{4}\]", line)]
-    expected = []
-    for path in PATHS:
-        title = path.read_text("utf-8").splitlines()[0].removeprefix(f"# {path.name[:4]}: ")
-        expected.append(f"- [{path.name[:4]}]({path.name}) {title}")
-    assert [line.split(" (superseded by ")[0] for line in lines] == expected
-
-
-def test_the_index_marks_the_superseded_decisions_and_no_others():
-    lines = [line for line in INDEX.read_text("utf-8").splitlines() if re.match(r"- \[\d{4}\]", line)]
-    marked = {line[3:7]: line[-5:-1] for line in lines if " (superseded by " in line}
-    headers = [read_header(path.read_text("utf-8")) for path in PATHS]
-    assert marked == {header["number"]: header["next"] for header in headers if header and header["successor"]}
+def test_code_and_documents_name_only_decisions_that_exist():
+    folders = (".github", "app", "engine", "notebooks", "tests")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in {".md", ".py"}]
+    named = {name for path in (ROOT / "README.md", *files) for name in NAMED_PAGE.findall(path.read_text("utf-8"))}
+    assert "number-of-topics.md" in named
+    assert [name for name in sorted(named) if not (INDEX.parent / name).is_file()] == []
 
 
 def test_the_glossary_defines_each_term_once():
@@ -140,9 +98,8 @@ def test_the_map_names_each_file_once_and_no_file_that_is_gone(package):
 
 
 def test_every_paper_of_the_readme_can_be_cited():
-    root = Path(__file__).parents[1]
-    papers = (root / "README.md").read_text(encoding="utf-8").partition("## The papers\n")[2]
+    papers = (ROOT / "README.md").read_text(encoding="utf-8").partition("## The papers\n")[2]
     listed = re.findall(r"^\* .*[a-z]{2}\. (.+)\. [A-Z]+ .*\d{4}\.$", papers, re.MULTILINE)
-    text = (root / ".github" / "CITATION.cff").read_text(encoding="utf-8").partition("references:")[2]
+    text = (ROOT / ".github" / "CITATION.cff").read_text(encoding="utf-8").partition("references:")[2]
     assert sorted(listed) == sorted(re.findall(r"^    title: (.+)$", text, re.MULTILINE))
     assert len(listed) == 5

@@ -1,6 +1,6 @@
 """Detect the encoding of a text file, and refuse files that are not text.
 
-engine/decisions/0079-own-encoding-detection.md says why no library does it.
+engine/decisions/text-reading.md says why no library does it.
 """
 
 import codecs

@@ -1,7 +1,7 @@
 """The concentrations of simulated corpora are estimated within standard errors from the curvature of the likelihood.
 
 With known assignments the updates are maximum likelihood, so the limit is four standard errors. Inference that must
-find the assignments has further errors (engine/decisions/0036-updates-of-learned-concentrations.md). LDA with the true
+find the assignments has further errors (engine/decisions/learned-concentrations.md). LDA with the true
 topics assigns nearly all tokens of long documents correctly, so its α has the same limit.
 """
 

@@ -8,7 +8,7 @@ The first test measures how much of what can be known about unread documents one
 difference between the score of word frequencies alone and the score of topics estimated from the true assignments.
 
 The second test starts from the true assignments. Twenty passes must keep nine topics in ten (see `true_topics`). From
-the default start fewer topics are within the limit (engine/decisions/0005-recovery-requirements.md).
+the default start fewer topics are within the limit (engine/decisions/tests.md).
 """
 
 import numpy as np
