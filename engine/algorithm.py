@@ -19,7 +19,7 @@ driver, the form of the app, the checkpoints and the contract tests use only thi
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
 
@@ -82,6 +82,7 @@ class StepInfo(NamedTuple):
     bound: the objective in nats per token, if the algorithm computes it.
     has_converged: whether the objective settled, so that the run ends here.
     has_fallen: whether the step lowered the objective and was rejected, so that the run ends without having converged.
+    is_pass_needed: whether another pass probably predicts new documents better; None where the algorithm cannot say.
     """
 
     step: int
@@ -92,6 +93,7 @@ class StepInfo(NamedTuple):
     bound: float | None = None
     has_converged: bool = False
     has_fallen: bool = False
+    is_pass_needed: bool | None = None
 
     @property
     def ends_run(self) -> bool:
@@ -214,13 +216,6 @@ class Algorithm:
     set_aside: (config, state, batch) -> the batch without the documents that its step must not learn from.
     transfer: how a shard's local step runs in another process; without it, all expectations are sent there.
     has_corpus_weights: whether documents share learned topic weights, as in an HDP; the prior of an LDA is uniform.
-    concentrations: those of CONCENTRATIONS that its config has; `doc_concentration` is the total α₀.
-    sets_max_topics, sets_precision: whether its config has `max_topics` and `precision`.
-    sets_duplicates: whether its config has `duplicates`, "merge" or "keep".
-    sets_topic_expectation: whether its config has `topic_expectation`, "mean" or "geometric".
-    sets_later_passes: whether its config has `later_passes`, "average" or "forget".
-    has_bound: whether its steps compute its objective, and its config has `tolerance`, which ends the run.
-    has_learning_rate: whether steps follow ρ_t = (τ₀ + t)^-κ; its config has `delay`, `forgetting_rate` and `start`.
 
     Raises ValueError unless it has either `step` or all of `expect`, `local` and `blend`.
     """
@@ -248,19 +243,30 @@ class Algorithm:
     set_aside: SetAside | None = None
     transfer: Transfer | None = None
     has_corpus_weights: bool = True
-    concentrations: tuple[str, ...] = CONCENTRATIONS
-    sets_max_topics: bool = True
-    sets_precision: bool = True
-    sets_duplicates: bool = False
-    sets_topic_expectation: bool = False
-    sets_later_passes: bool = False
-    has_bound: bool = False
-    has_learning_rate: bool = False
 
     def __post_init__(self) -> None:
         has_parts = [part is not None for part in (self.expect, self.local, self.blend)]
         if any(has_parts) == (self.step is not None) or any(has_parts) != all(has_parts):
             raise ValueError(f"Algorithm {self.name!r} needs either step, or all of expect, local and blend.")
+
+    def has_setting(self, name: str) -> bool:
+        """Whether the config has a field of that name."""
+        return any(each.name == name for each in fields(self.config))
+
+    @property
+    def concentrations(self) -> tuple[str, ...]:
+        """The concentrations that the config has; `doc_concentration` is the total α₀."""
+        return tuple(filter(self.has_setting, CONCENTRATIONS))
+
+    @property
+    def has_bound(self) -> bool:
+        """Whether steps compute the objective, and `tolerance` ends the run."""
+        return self.has_setting("tolerance")
+
+    @property
+    def has_learning_rate(self) -> bool:
+        """Whether steps follow ρ_t = (τ₀ + t)^-κ; the config then has `delay`, `forgetting_rate` and `start`."""
+        return self.has_setting("forgetting_rate")
 
     def step_size(self, config: Any, corpus_size: int) -> int:
         """Documents that a step reads: S, or the whole corpus where the algorithm has no mini-batches."""

@@ -20,9 +20,8 @@ TOO_MUCH_LEFT = 0.1
 class Scheduled(Protocol):
     """What the schedules read of an `Algorithm`."""
 
-    @property
-    def sets_later_passes(self) -> bool:
-        """Whether its config has `later_passes`."""
+    def has_setting(self, name: str) -> bool:
+        """Whether its config has a field of that name."""
 
     @property
     def has_learning_rate(self) -> bool:
@@ -63,7 +62,7 @@ def is_average(config: Any) -> bool:
 
 def averages_passes(algorithm: Scheduled, config: Any) -> bool:
     """Whether later passes of the algorithm average over their documents under this config."""
-    return algorithm.sets_later_passes and is_average(config)
+    return algorithm.has_setting("later_passes") and is_average(config)
 
 
 def planned_rates(algorithm: Scheduled, config: Any, corpus_size: int, steps: np.ndarray) -> np.ndarray:

@@ -146,7 +146,7 @@ def _is_mixture(dissection: Dissection) -> bool:
 
 def _uses_means(dissection: Dissection) -> bool:
     model = dissection.model
-    return model.algorithm.sets_topic_expectation and bool(model.config.topic_expectation == "mean")
+    return model.algorithm.has_setting("topic_expectation") and bool(model.config.topic_expectation == "mean")
 
 
 def _other_source(dissection: Dissection) -> str:

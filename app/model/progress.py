@@ -257,7 +257,7 @@ class Progress:
     def removes_topics(self) -> bool:
         """Whether the run removes topics that other topics explain."""
         record = self.algorithm_record
-        has_setting = record is not None and record.sets_duplicates and self.config is not None
+        has_setting = record is not None and record.has_setting("duplicates") and self.config is not None
         return has_setting and cast(OnlineHDPConfig, self.config).duplicates == "merge"
 
     @property

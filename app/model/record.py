@@ -67,11 +67,10 @@ def _measure(corpus: engine.Corpus) -> list[int]:
 
 def _describe_end(update: Update) -> str:
     """Say what another pass would do, if the run knows it."""
-    if update.stepped.info.has_fallen:
+    info = update.stepped.info
+    if info.has_fallen:
         return FALLEN
-    if not np.isfinite(getattr(update.state, "pass_score", np.nan)):
-        return ""
-    return SETTLED if update.state.has_settled else NOT_SETTLED
+    return {None: "", True: NOT_SETTLED, False: SETTLED}[info.is_pass_needed]
 
 
 # What a person has called topics, by id, for each run: its corpus and sizes, algorithm, config and settings.

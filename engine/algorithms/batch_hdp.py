@@ -204,7 +204,4 @@ ALGORITHM = Algorithm(
     passes=100,
     stick=stick,
     trace=partial(trace_slots, _expect_words),
-    sets_duplicates=True,
-    sets_topic_expectation=True,
-    has_bound=True,
 )

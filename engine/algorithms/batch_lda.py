@@ -130,7 +130,6 @@ ALGORITHM = Algorithm(
     reads=Reads.CORPUS,
     infers_by=InfersBy.DIRICHLET,
     has_corpus_weights=False,
-    concentrations=("doc_concentration", "word_concentration"),
     init=init,
     infer=infer,
     summarize=summarize,
@@ -140,6 +139,4 @@ ALGORITHM = Algorithm(
     transfer=OF_TOTALS,
     passes=100,
     lda_priors=lda_priors,
-    sets_topic_expectation=True,
-    has_bound=True,
 )

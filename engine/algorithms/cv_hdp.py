@@ -248,6 +248,4 @@ ALGORITHM = Algorithm(
     memory=collapsed.memory,
     start_from=start_from,
     stick=stick,
-    concentrations=(),
-    has_bound=True,
 )

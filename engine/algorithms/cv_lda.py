@@ -110,7 +110,6 @@ ALGORITHM = Algorithm(
     reads=Reads.CORPUS,
     infers_by=InfersBy.COLLAPSED,
     has_corpus_weights=False,
-    concentrations=("doc_concentration",),
     init=init,
     infer=infer,
     summarize=summarize,
@@ -118,5 +117,4 @@ ALGORITHM = Algorithm(
     passes=100,
     memory=collapsed.memory,
     start_from=start_from,
-    has_bound=True,
 )

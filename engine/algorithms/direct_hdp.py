@@ -111,8 +111,4 @@ ALGORITHM = Algorithm(
     stick=stick,
     word_topics=word_topics,
     preview=preview_hdp,
-    sets_duplicates=True,
-    sets_topic_expectation=True,
-    sets_later_passes=True,
-    has_learning_rate=True,
 )

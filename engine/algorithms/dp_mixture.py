@@ -282,8 +282,6 @@ ALGORITHM = Algorithm(
     transfer=Transfer(narrow=narrow, trim=trim, widen=widen),
     stick=stick,
     word_topics=word_topics,
-    concentrations=("corpus_concentration", "word_concentration"),
-    has_learning_rate=True,
 )
 BATCH = Algorithm(
     name="batch-dp-mixture",
@@ -300,6 +298,4 @@ BATCH = Algorithm(
     transfer=OF_TOTALS,
     passes=100,
     stick=stick,
-    concentrations=("corpus_concentration", "word_concentration"),
-    has_bound=True,
 )

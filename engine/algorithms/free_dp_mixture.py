@@ -136,6 +136,4 @@ ALGORITHM = Algorithm(
     step=step,
     stick=stick,
     word_topics=word_topics,
-    concentrations=("corpus_concentration", "word_concentration"),
-    sets_max_topics=False,
 )

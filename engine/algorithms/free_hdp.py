@@ -154,5 +154,4 @@ ALGORITHM = Algorithm(
     step=step,
     stick=stick,
     word_topics=word_topics,
-    sets_max_topics=False,
 )

@@ -212,6 +212,4 @@ ALGORITHM = Algorithm(
     step=step,
     passes=200,
     memory=memory,
-    sets_max_topics=False,
-    sets_precision=False,
 )

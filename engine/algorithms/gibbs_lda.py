@@ -122,12 +122,10 @@ ALGORITHM = Algorithm(
     reads=Reads.CORPUS,
     infers_by=InfersBy.DIRICHLET,
     has_corpus_weights=False,
-    concentrations=("doc_concentration", "word_concentration"),
     init=init,
     infer=infer,
     summarize=summarize,
     step=step,
     passes=200,
     memory=memory,
-    sets_precision=False,
 )

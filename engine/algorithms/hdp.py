@@ -160,9 +160,5 @@ ALGORITHM = Algorithm(
     trace=partial(trace_slots, _expect_words),
     word_topics=word_topics,
     preview=preview_hdp,
-    sets_duplicates=True,
-    sets_topic_expectation=True,
-    sets_later_passes=True,
-    has_learning_rate=True,
 )
 SVI = replace(ALGORITHM, name="svi-hdp", title="Online HDP, as in Hoffman 2013", config=SVIHDPConfig)

@@ -154,7 +154,6 @@ ALGORITHM = Algorithm(
     reads=Reads.BATCHES,
     infers_by=InfersBy.DIRICHLET,
     has_corpus_weights=False,
-    concentrations=("doc_concentration", "word_concentration"),
     init=init,
     infer=infer,
     summarize=summarize,
@@ -165,6 +164,4 @@ ALGORITHM = Algorithm(
     word_topics=word_topics,
     preview=preview_topics,
     lda_priors=lda_priors,
-    sets_topic_expectation=True,
-    has_learning_rate=True,
 )

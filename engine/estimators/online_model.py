@@ -111,7 +111,7 @@ class OnlineTopicModel(TopicModel):
             config, self.corpus_size_ = resolve_stream(self.config_, self.documents_seen_, corpus.num_documents)
         else:
             config, self.corpus_size_ = resolve(self.config_, corpus_size), corpus_size
-            if is_population and self.algorithm.sets_later_passes:
+            if is_population and self.algorithm.has_setting("later_passes"):
                 # The documents beyond D are new ones, not those of a second pass.
                 config = replace(config, later_passes="forget")
         num_left = corpus.num_documents

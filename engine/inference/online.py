@@ -83,6 +83,8 @@ def blend_hdp(
 
     if config.duplicates == "merge":
         blended = drop_empty(decide(steps.infer, config, blended, batch, grow), len(state.tables))
+    if np.isfinite(blended.pass_score):
+        info = info._replace(is_pass_needed=not blended.has_settled)
     return blended, info
 
 

@@ -27,8 +27,8 @@ def estimate_memory(algorithm: Algorithm, config: Any, corpus: Corpus) -> int:
     config: with a value for each setting. An algorithm that keeps something for each document says how much.
     """
     own = 0 if algorithm.memory is None else algorithm.memory(config, corpus.documents())
-    num_topics = config.max_topics if algorithm.sets_max_topics else 0
-    size = np.dtype(config.precision if algorithm.sets_precision else np.float64).itemsize
+    num_topics = config.max_topics if algorithm.has_setting("max_topics") else 0
+    size = np.dtype(config.precision if algorithm.has_setting("precision") else np.float64).itemsize
     return own + COPIES * size * corpus.vocab_size * num_topics
 
 
@@ -50,7 +50,7 @@ def check_memory(prepared: Prepared, allowed: int) -> None:
     if needed <= allowed:
         return
     said = f"This run needs about {needed / 1e9:.2g} GB of memory, but the limit is {allowed / 1e9:.2g} GB"
-    if not algorithm.sets_max_topics:
+    if not algorithm.has_setting("max_topics"):
         raise TooMuchMemoryError(f"{said}: use a smaller corpus.")
     fits, too_many = 0, config.max_topics
     while too_many - fits > 1:

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from stickbreaker import engine
@@ -74,15 +73,13 @@ def test_a_run_that_ends_because_its_bound_would_fall_says_so(ending, message):
     assert (record.status, record.message) == ("finished", message)
 
 
-@pytest.mark.parametrize(
-    ("score", "has_settled", "message"), [(-7.0, True, SETTLED), (-7.0, False, NOT_SETTLED), (-np.inf, False, "")]
-)
-def test_a_run_says_what_another_pass_would_do_if_documents_were_set_aside(score, has_settled, message):
-    def settle(config, state, statistics, batch):
+@pytest.mark.parametrize(("is_pass_needed", "message"), [(False, SETTLED), (True, NOT_SETTLED), (None, "")])
+def test_a_run_says_what_another_pass_would_do_if_the_algorithm_knows(is_pass_needed, message):
+    def blend(config, state, statistics, batch):
         state, info = HDP.blend(config, state, statistics, batch)
-        return state._replace(pass_score=score, has_settled=has_settled), info
+        return state, info._replace(is_pass_needed=is_pass_needed)
 
-    spec = replace(small_spec(), algorithm=replace(HDP, blend=settle))
+    spec = replace(small_spec(), algorithm=replace(HDP, blend=blend))
     record = Record(spec, 1, lambda: 0.0)
     record.open(small_corpus(), engine.prepare(spec.algorithm, spec.config, small_corpus(), spec.settings))
     while record.status != "finished":

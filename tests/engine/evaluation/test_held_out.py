@@ -34,7 +34,7 @@ def test_own_scores_equal_brute_force_and_do_not_change_the_state(algorithm):
 
 @pytest.mark.parametrize("algorithm", [each for each in REGISTRY if each.word_topics], ids=lambda each: each.name)
 def test_a_score_by_the_topics_of_the_held_out_words_equals_that_by_all_topics(algorithm):
-    sizes = {"max_topics": 20} if algorithm.sets_max_topics else {}
+    sizes = {"max_topics": 20} if algorithm.has_setting("max_topics") else {}
     documents, config = draw_documents(200), resolve(algorithm.config(batch_size=50, **sizes), 200)
     state = algorithm.init(config, 50, np.random.default_rng(0))
     for first in range(0, 200, 50):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from stickbreaker.engine import OnlineDirectHDP, OnlineHDP
+from stickbreaker.engine import OnlineDirectHDP, OnlineHDP, RunSettings, prepare, run
 from stickbreaker.engine.algorithms import hdp
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.corpora.documents import Batch
@@ -117,6 +117,17 @@ def test_points_of_a_path_predict_as_the_models_after_the_removals_do():
         rows = whole.topic_counts.rows(words)[:, left]
         np.testing.assert_allclose(point.topic_counts.rows(words), rows, rtol=1e-4, atol=1e-4)
         assert len(score_documents(CONFIG, point, split, hdp.infer)) == len(split.scored)
+
+
+@pytest.mark.parametrize("duplicates", ["merge", "keep"])
+def test_a_step_says_whether_another_pass_is_needed_once_documents_set_aside_have_scored_a_pass(duplicates):
+    settings = RunSettings(passes=3, num_test=20)
+    updates = [*run(prepare(hdp.ALGORITHM, hdp.HDPConfig(duplicates=duplicates), simulate(0, 3, 500), settings))]
+    told = [update.stepped.info.is_pass_needed for update in updates]
+    ends = [place for place, update in enumerate(updates) if update.stepped.documents_seen % 480 == 0]
+    assert told[: ends[0]] == [None] * ends[0]
+    assert told[-1] == (None if duplicates == "keep" else not updates[-1].state.has_settled)
+    assert all((told[end] is None) == (duplicates == "keep") for end in ends)
 
 
 @pytest.mark.parametrize("seed", range(5))
