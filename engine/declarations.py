@@ -132,7 +132,7 @@ def _choice(help: str, *choices: str) -> _Declared:
 MAX_TOPICS = _whole("K", (1, 2000), "Maximum number of topics in the model")
 NUM_TOPICS = _whole("K", (1, 2000), "Number of topics; the model uses all of them")
 MAX_SLOTS = _whole("T", (1, 200), "Maximum number of topic slots in a document")
-MAX_ACTIVE_TOPICS = _whole("M", (1, 2000), "Number of topics that a document considers after its first sweeps")
+MAX_ACTIVE_TOPICS = _whole("M", (1, 2000), "Number of topics that a document considers after its first iterations")
 DOC_CONCENTRATION = _number("α₀", (1e-6, 1e6), "Higher values spread a document over more topics")
 LDA_CONCENTRATION = _number("Kα", (1e-6, 1e6), "Higher values spread a document over more topics")
 REMOVAL_CONCENTRATION = _number("γ", (1e-6, 1e6), "Higher values keep more topics")
@@ -162,7 +162,7 @@ LATER_PASSES = _choice(
     "forget",
 )
 START_FROM = _choice(
-    "own: the algorithm's usual start; gibbs: 200 sweeps of the HDP's sampler first (Teh 2007 Fig. 3)",
+    "own: the algorithm's usual start; gibbs: 200 passes of the HDP's sampler first (Teh 2007 Fig. 3)",
     "own",
     "gibbs",
 )
@@ -170,7 +170,7 @@ PRECISION = _choice("Floating-point precision of topics and local steps", "float
 TOLERANCE = _number("", (0.0, 1.0), "Stop when a pass raises the bound by less than this fraction of its value")
 SWEEP_TOLERANCE = _number("", (0.0, 1.0), "Stop when the relative change of the bound falls below this")
 WORD_TOTAL = _number("β", (1e-6, 1e9), "Total word concentration of a topic; lower values give each topic fewer words")
-BURN_IN = _whole("", (0, INFINITY), "Sweeps before the first sample")
-SAMPLE_EVERY = _whole("", (1, INFINITY), "Sweeps from one sample to the next")
-BATCH_BURN_IN = _whole("", (0, 1000), "Gibbs sweeps over a mini-batch before the first sample")
-BATCH_SAMPLES = _whole("", (1, 1000), "Number of samples, one per Gibbs sweep, that are averaged for a mini-batch")
+BURN_IN = _whole("", (0, INFINITY), "Passes before the first sample")
+SAMPLE_EVERY = _whole("", (1, INFINITY), "Passes from one sample to the next")
+BATCH_BURN_IN = _whole("", (0, 1000), "Gibbs passes over a mini-batch before the first sample")
+BATCH_SAMPLES = _whole("", (1, 1000), "Number of samples, one per Gibbs pass, that are averaged for a mini-batch")

@@ -19,17 +19,17 @@ STICK = (
     "number of {counted} with topic k, and v<sub>k</sub> − γ the expected number with a later topic."
 )
 SLOTS = (
-    "Each round first assigns the words of a document to slots (ζ, Eq. 18), then updates the sizes of the slots "
+    "Each iteration first assigns the words of a document to slots (ζ, Eq. 18), then updates the sizes of the slots "
     "(a and b, Eq. 15 and 16) and their topics (φ<sub>jt</sub>, printed as varphi, Eq. 17). Each bar shows the "
-    "document after one more round, with one piece per slot. The size of a piece is the number of words in the slot; "
-    "its colour is that of the slot's most probable topic."
+    "document after one more iteration, with one piece per slot. The size of a piece is the number of words in the "
+    "slot; its colour is that of the slot's most probable topic."
 )
 WARM_UP = (
     "<b>The run is in its warm-up</b>, which does not use slots. This figure shows the slots as they would be after "
     "the warm-up."
 )
 DOCUMENT_BOUND = (
-    "These rounds maximise the document's part of the bound: the terms in braces in Eq. 14. No round "
+    "These iterations maximise the document's part of the bound: the terms in braces in Eq. 14. No iteration "
     "lowers it, apart from floating-point error."
 )
 MEAN = (
@@ -68,7 +68,7 @@ def explain_stick(dissection: Dissection) -> str:
         return STICK.format(counted="documents" if _is_mixture(dissection) else "document slots")
     name = dissection.model.algorithm.title
     if dissection.model.algorithm.has_corpus_weights:
-        return f"{name} samples the weights β of its topics directly in each sweep, without a stick."
+        return f"{name} samples the weights β of its topics directly in each pass, without a stick."
     return f"{name} does not learn topic weights: the prior over a document's K topics is a setting."
 
 
@@ -83,16 +83,16 @@ def explain_slots(dissection: Dissection) -> str:
 
 
 def explain_end(num_taken: int, num_shown: int) -> str:
-    """Say after how many rounds the run stops updating a document, and whether its slots have settled."""
+    """Say after how many iterations the run stops updating a document, and whether its slots have settled."""
     if num_taken > num_shown:
-        return f"The run uses more than these {num_shown} rounds."
+        return f"The run uses more than these {num_shown} iterations."
     line = ", up to the dashed line" if num_taken < num_shown else ""
     end = (
-        f"In round {num_shown}, less than {100 * SETTLED_SHARE:.1f} % of the words move to another slot."
+        f"In iteration {num_shown}, less than {100 * SETTLED_SHARE:.1f} % of the words move to another slot."
         if num_shown < MOST_ITERATIONS
-        else f"After {num_shown} rounds, words still move between slots."
+        else f"After {num_shown} iterations, words still move between slots."
     )
-    return f"The run stops after {count(num_taken, 'round')}{line}. {end}"
+    return f"The run stops after {count(num_taken, 'iteration')}{line}. {end}"
 
 
 def explain_document_bound(dissection: Dissection) -> str:

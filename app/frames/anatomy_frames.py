@@ -38,7 +38,7 @@ def stick_frame(stick: Breaking, title: Title) -> pd.DataFrame:
 
 
 def slot_frame(trace: SlotTrace, title: Title) -> pd.DataFrame:
-    """Slots after each round, stacked from bottom to top, as shares of the document's tokens.
+    """Slots after each iteration, stacked from bottom to top, as shares of the document's tokens.
 
     Columns iteration, slot, bottom, top, tokens, share (E[π_jt]), topic_id, title, held, color: a slot's topic is the
     most probable in φ_jt, and held is its probability.
@@ -66,13 +66,13 @@ def slot_frame(trace: SlotTrace, title: Title) -> pd.DataFrame:
 
 
 def bound_frame(trace: SlotTrace) -> pd.DataFrame:
-    """The document's part of the bound per token after each round: columns x, y."""
+    """The document's part of the bound per token after each iteration: columns x, y."""
     tokens = max(float(trace.tokens[0].sum()), 1.0)
     return pd.DataFrame({"x": np.arange(1, len(trace.bounds) + 1), "y": trace.bounds / tokens})
 
 
 def slot_rows(trace: SlotTrace, title: Title) -> list[dict[str, Any]]:
-    """List the slots that have tokens after the last round of a run: topic, E[π_jt] and the topic's probability."""
+    """List the slots that have tokens after the last iteration of a run: topic, E[π_jt] and the topic's probability."""
     frame = slot_frame(trace, title)
     last = min(trace.num_taken, len(trace.bounds))
     frame = frame[(frame["iteration"] == last) & (frame["tokens"] >= LEAST_SHARE)]

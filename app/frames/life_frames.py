@@ -20,7 +20,7 @@ MARK_COLUMNS = ["topic_id", "title", "y", "x", "kind", "text", "date", "color"]
 
 
 def lane_topics(progress: Progress, chosen: int | None) -> list[int]:
-    """The thirty topics to draw: those with the most weight in the model at any column, and always the selected one."""
+    """The thirty topics to draw: those with the most weight in the model at any moment, and always the selected one."""
     peaks: dict[int, float] = {}
     for point in progress.columns:
         for topic_id, share in _shares(point).items():
@@ -129,7 +129,7 @@ def summarize_life(progress: Progress, events: Sequence[LifeEvent]) -> str:
         numbers[NEAR_DUPLICATE], f"{numbers[NEAR_DUPLICATE]} merges are proposed"
     )
     return (
-        f"{count(len(lists[0].topic_ids), 'topic')} in the first column, {numbers[BORN]:,} born since, "
+        f"{count(len(lists[0].topic_ids), 'topic')} at the first moment, {numbers[BORN]:,} born since, "
         f"{numbers[GONE]:,} gone. Of the {len(lists[-1].topic_ids):,} topics in use now, {numbers[STABLE]:,} "
         f"{'is' if numbers[STABLE] == 1 else 'are'} stable, and {merges}."
     )

@@ -99,6 +99,6 @@ def explain_no_word(progress: Progress, word: str) -> str:
         when = f" after {count(planned[0], 'document')}" if planned else ""
         return f"Words are first recorded at the first column of the word lists{when}."
     return (
-        f"“{word}” was not among the {NUM_LISTED} most probable words of any topic at any column. Topics with a "
+        f"“{word}” was not among the {NUM_LISTED} most probable words of any topic at any moment. Topics with a "
         "smaller share of it are listed above once the corpus has been read."
     )

@@ -57,7 +57,7 @@ FALLEN = (
 )
 
 SETTLED = "Documents set aside are predicted no better after this pass: another pass would change little."
-NOT_SETTLED = "The topics have not settled yet: another pass probably predicts new documents better."
+NOT_SETTLED = "The topics still change: another pass probably predicts new documents better."
 
 
 def _measure(corpus: engine.Corpus) -> list[int]:

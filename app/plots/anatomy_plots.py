@@ -75,7 +75,7 @@ class StickPlot:
 
 
 class SlotPlot:
-    """The words of a document in its slots, round by round; a dashed line marks the last round of the run."""
+    """The words of a document in its slots, iteration by iteration; a dashed line marks the last of the run."""
 
     def __init__(self) -> None:
         columns = ("iteration", "slot", "bottom", "top", "tokens", "share", "topic_id", "title", "held", "color")
@@ -84,7 +84,7 @@ class SlotPlot:
             height=SLOT_HEIGHT,
             x_range=Range1d(0.4, 1.6),
             y_range=Range1d(0, 1),
-            x_axis_label="rounds of Eq. 15 to 18",
+            x_axis_label="iterations of Eq. 15 to 18",
             y_axis_label="share of the document's words",
         )
         line = {"line_color": "#ffffff", "line_width": 0.5}
@@ -96,13 +96,13 @@ class SlotPlot:
         _count_whole(fig)
 
     def show(self, frame: pd.DataFrame, num_taken: int) -> None:
-        """Draw a slot frame; the run takes the first `num_taken` rounds."""
+        """Draw a slot frame; the run takes the first `num_taken` iterations."""
         self.source.data = frame.to_dict("list")
         _mark_end(self, int(frame["iteration"].max()), num_taken)
 
 
 class BoundPlot:
-    """A bound in nats per word, by rounds or passes."""
+    """A bound in nats per word, by iterations or passes."""
 
     def __init__(self, x_label: str) -> None:
         self.source, self.end = _source("x", "y"), _source("x")
@@ -122,7 +122,7 @@ class BoundPlot:
         _count_whole(fig)
 
     def show(self, frame: pd.DataFrame, num_taken: int | None = None) -> None:
-        """Draw a frame of bounds; the run takes the first `num_taken` rounds."""
+        """Draw a frame of bounds; the run takes the first `num_taken` iterations."""
         self.figure.y_range.update(**find_span(frame["y"]))
         self.source.data = frame.to_dict("list")
         last = int(frame["x"].max()) if len(frame) else 1
@@ -130,7 +130,7 @@ class BoundPlot:
 
 
 def _mark_end(plot: SlotPlot | BoundPlot, last: int, num_taken: int) -> None:
-    """Make room for `last` rounds, and draw a line after the last round of the run if more rounds are shown."""
+    """Make room for `last` iterations, and draw a line after the last of the run if more are shown."""
     plot.figure.x_range.end = last + 0.6
     plot.end.data = {"x": [num_taken + 0.5] if num_taken < last else []}
 

@@ -17,8 +17,8 @@ from stickbreaker.app.widgets.layouts import ProgressBar, fill_if_shown, lay_in_
 LABEL = "Check the number of topics"
 HELP = (
     "<p>The Gibbs sampler of the HDP starts from this model: it draws the topic of each word from the model, and then "
-    f"draws it again in each of {NUM_SWEEPS} sweeps. Topics can appear and disappear in a sweep.</p>"
-    f"<p>The result is the smallest and the largest number of topics in use over the last {NUM_SWEEPS // 2} sweeps, "
+    f"draws it again in each of {NUM_SWEEPS} passes. Topics can appear and disappear in a pass.</p>"
+    f"<p>The result is the smallest and the largest number of topics in use over the last {NUM_SWEEPS // 2} passes, "
     "by the 99 % rule. It is not a confidence interval: the sampler rarely merges or splits large topics, so a "
     "different start can give a different number.</p>"
     f"<p>It reads the training documents, or a random part of them with about {NUM_TOKENS // 1_000_000} million "

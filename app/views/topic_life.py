@@ -39,13 +39,13 @@ from stickbreaker.app.widgets.pick_list import PickList
 MOST_LABEL = 22
 KINDS = {"all": None, "born": BORN, "stable": STABLE, "merges proposed": NEAR_DUPLICATE, "gone": GONE}
 HELP = (
-    f"<p>The {NUM_LANES} topics with the largest weight in the model at any column are shown. The thicker a lane, the "
-    "larger the weight.</p><p>The topics in use at a column are the fewest that cover 99 % of the expected tokens. For "
+    f"<p>The {NUM_LANES} topics with the largest weight in the model at any moment are shown. The thicker a lane, the "
+    "larger the weight.</p><p>The topics in use at a moment are the fewest that cover 99 % of the expected tokens. For "
     "more detail, set more “Columns of word lists” under Advanced settings.</p>"
     "<ul style='margin:4px 0;font-size:14px'>"
-    "<li>● <b>born</b>: in use for the first time, after the first column.</li>"
+    "<li>● <b>born</b>: in use for the first time, after the first moment.</li>"
     f"<li>★ <b>stable</b>: from here on, each of its lists has at least {NUM_STEADY} of its current {NUM_WORDS} top "
-    "words. The mark can appear from the second column on, and disappears if the words change later.</li>"
+    "words. The mark can appear from the second moment on, and disappears if the words change later.</li>"
     "<li>◆ <b>merge proposed</b>: from here on, the topic is a near-duplicate of a larger one, with a similarity of at "
     f"least {LEAST_SIMILARITY} (Bhattacharyya coefficient of the fifty most probable words; 1 for identical "
     "topics).</li>"

@@ -81,7 +81,7 @@ class UnderTheHood(Viewer):
             return self._layout
         self._rates = self._make_rates()
         self._stick, self._slots, self._arrows = StickPlot(), SlotPlot(), ArrowPlot()
-        self._own_bound, self._bound = BoundPlot("rounds of Eq. 15 to 18"), BoundPlot("passes")
+        self._own_bound, self._bound = BoundPlot("iterations of Eq. 15 to 18"), BoundPlot("passes")
         self._list = PickList(self._pick_slot)
         self.moment = _html(f"<p role='status'>{WAITING}</p>")
         self.texts = {name: _html() for name in ("stick", "slots", "end", "own", "rate", "arrows", "bound")}

@@ -68,7 +68,7 @@ class CVHDPConfig:
         "printed",
         "",
         None,
-        "printed: as in the paper; soft: the first 20 sweeps with a large β",
+        "printed: as in the paper; soft: the first 20 passes with a large β",
         choices=("printed", "soft"),
     )
     start_from: str = setting("own", **declared.START_FROM)

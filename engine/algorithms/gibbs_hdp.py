@@ -41,14 +41,14 @@ class GibbsHDPConfig:
         "random",
         "",
         None,
-        "random: as in the paper; soft: raise α and η in the first 60 sweeps, which avoids duplicate topics",
+        "random: as in the paper; soft: raise α and η in the first 60 passes, which avoids duplicate topics",
         choices=("random", "soft"),
     )
     concentrations: str = setting(
         "resampled",
         "",
         None,
-        "Whether α and γ are resampled in each sweep or stay fixed",
+        "Whether α and γ are resampled in each pass or stay fixed",
         choices=("resampled", "fixed"),
     )
     doc_concentration: float = setting(1.0, **declared.DOC_CONCENTRATION)

@@ -27,7 +27,7 @@ class GibbsLDAConfig:
 
     max_topics: int = setting(100, **declared.NUM_TOPICS)
     concentrations: str = setting(
-        "fixed", "", None, "Whether α stays fixed or is resampled in each sweep", choices=("fixed", "resampled")
+        "fixed", "", None, "Whether α stays fixed or is resampled in each pass", choices=("fixed", "resampled")
     )
     doc_concentration: float = setting(0.1, **declared.LDA_CONCENTRATION)
     word_concentration: float = setting(0.01, **declared.WORD_CONCENTRATION)

@@ -36,7 +36,7 @@ class OnlineHDP(OnlineTopicModel):
     topic_expectation : {"mean", "geometric"}, default="mean"
         Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     max_active_topics : int, default=32
-        M. Number of topics that a document considers after its first sweeps.
+        M. Number of topics that a document considers after its first iterations.
     duplicates : {"merge", "keep"}, default="merge"
         merge: merge topics down to the fewest that predict documents set aside as well; keep: keep all K.
     later_passes : {"average", "forget"}, default="average"
@@ -285,7 +285,7 @@ class OnlineSVIHDP(OnlineTopicModel):
     topic_expectation : {"mean", "geometric"}, default="geometric"
         Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     max_active_topics : int, default=32
-        M. Number of topics that a document considers after its first sweeps.
+        M. Number of topics that a document considers after its first iterations.
     duplicates : {"merge", "keep"}, default="keep"
         merge: merge topics down to the fewest that predict documents set aside as well; keep: keep all K.
     later_passes : {"average", "forget"}, default="forget"
@@ -374,7 +374,7 @@ class BatchHDP(TopicModel):
     topic_expectation : {"mean", "geometric"}, default="mean"
         Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
     max_active_topics : int, default=32
-        M. Number of topics that a document considers after its first sweeps.
+        M. Number of topics that a document considers after its first iterations.
     duplicates : {"keep", "merge"}, default="keep"
         keep: as in the paper; merge: merge topics if that raises the bound.
     precision : {"float32", "float64"}, default="float32"
@@ -494,9 +494,9 @@ class GibbsHDP(TopicModel):
     initial_topics : int, default=100
         K₀. Number of topics over which tokens are spread at the start.
     start : {"random", "soft"}, default="random"
-        random: as in the paper; soft: raise α and η in the first 60 sweeps, which avoids duplicate topics.
+        random: as in the paper; soft: raise α and η in the first 60 passes, which avoids duplicate topics.
     concentrations : {"resampled", "fixed"}, default="resampled"
-        Whether α and γ are resampled in each sweep or stay fixed.
+        Whether α and γ are resampled in each pass or stay fixed.
     doc_concentration : float, default=1.0
         α₀. Higher values spread a document over more topics.
     corpus_concentration : float, default=1.0
@@ -512,9 +512,9 @@ class GibbsHDP(TopicModel):
     corpus_rate : float, default=7.5
         b_γ. Rate of the gamma prior of γ.
     burn_in : int, default=100
-        Sweeps before the first sample.
+        Passes before the first sample.
     sample_every : int, default=5
-        Sweeps from one sample to the next.
+        Passes from one sample to the next.
     passes : int or None, default=None
         Number of times that `fit` reads the corpus; None means 200.
     random_state : int or np.random.RandomState or None, default=None
@@ -569,7 +569,7 @@ class GibbsLDA(TopicModel):
     max_topics : int, default=100
         K. Number of topics; the model uses all of them.
     concentrations : {"fixed", "resampled"}, default="fixed"
-        Whether α stays fixed or is resampled in each sweep.
+        Whether α stays fixed or is resampled in each pass.
     doc_concentration : float, default=0.1
         Kα. Higher values spread a document over more topics.
     word_concentration : float, default=0.01
@@ -579,9 +579,9 @@ class GibbsLDA(TopicModel):
     doc_rate : float, default=4.0
         b_α. Rate of the gamma prior of Kα.
     burn_in : int, default=100
-        Sweeps before the first sample.
+        Passes before the first sample.
     sample_every : int, default=5
-        Sweeps from one sample to the next.
+        Passes from one sample to the next.
     passes : int or None, default=None
         Number of times that `fit` reads the corpus; None means 200.
     random_state : int or np.random.RandomState or None, default=None
@@ -646,9 +646,9 @@ class CVHDP(TopicModel):
     base_total : float, default=40.0
         V a_τ. Total of the Dirichlet prior of τ over all words.
     first_sweeps : {"printed", "soft"}, default="printed"
-        printed: as in the paper; soft: the first 20 sweeps with a large β.
+        printed: as in the paper; soft: the first 20 passes with a large β.
     start_from : {"own", "gibbs"}, default="own"
-        own: the algorithm's usual start; gibbs: 200 sweeps of the HDP's sampler first (Teh 2007 Fig. 3).
+        own: the algorithm's usual start; gibbs: 200 passes of the HDP's sampler first (Teh 2007 Fig. 3).
     tolerance : float, default=1e-05
         Stop when the relative change of the bound falls below this.
     precision : {"float32", "float64"}, default="float32"
@@ -715,7 +715,7 @@ class CVLDA(TopicModel):
     word_total : float, default=100.0
         β. Total word concentration of a topic; lower values give each topic fewer words.
     start_from : {"own", "gibbs"}, default="own"
-        own: the algorithm's usual start; gibbs: 200 sweeps of the HDP's sampler first (Teh 2007 Fig. 3).
+        own: the algorithm's usual start; gibbs: 200 passes of the HDP's sampler first (Teh 2007 Fig. 3).
     tolerance : float, default=1e-05
         Stop when the relative change of the bound falls below this.
     precision : {"float32", "float64"}, default="float32"
@@ -768,9 +768,9 @@ class OnlineFreeHDP(OnlineTopicModel):
     batch_size : int or None, default=None
         S. Documents per mini-batch. None: depends on the size of the corpus.
     burn_in : int, default=5
-        Gibbs sweeps over a mini-batch before the first sample.
+        Gibbs passes over a mini-batch before the first sample.
     num_samples : int, default=5
-        Number of samples, one per Gibbs sweep, that are averaged for a mini-batch.
+        Number of samples, one per Gibbs pass, that are averaged for a mini-batch.
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
@@ -821,9 +821,9 @@ class OnlineFreeDPMixture(OnlineTopicModel):
     batch_size : int or None, default=None
         S. Documents per mini-batch. None: depends on the size of the corpus.
     burn_in : int, default=5
-        Gibbs sweeps over a mini-batch before the first sample.
+        Gibbs passes over a mini-batch before the first sample.
     num_samples : int, default=5
-        Number of samples, one per Gibbs sweep, that are averaged for a mini-batch.
+        Number of samples, one per Gibbs pass, that are averaged for a mini-batch.
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None

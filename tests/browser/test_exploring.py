@@ -139,7 +139,7 @@ def test_the_calendar_names_its_axes_and_a_span_narrows_the_documents(finished):
     # No decade is empty: the topic that is largest in it has a row.
     are_large = f"() => {{ const all = ({FIND_LARGEST})(); return all.length === 24 && Math.min(...all) > 0.05 }}"
     page.wait_for_function(are_large)
-    expect(page.get_by_text(re.compile("1[0-9]{2} topics in the first column"))).to_be_visible()
+    expect(page.get_by_text(re.compile("1[0-9]{2} topics at the first moment"))).to_be_visible()
     expect(page.get_by_text(re.compile("^stable from here on"))).not_to_have_count(0)
     page.get_by_role("combobox", name="Documents from").click()
     page.get_by_role("menuitem", name="1990s").or_(page.get_by_role("option", name="1990s")).click()
@@ -180,8 +180,8 @@ def test_under_the_hood_the_topic_of_a_slot_is_the_one_whose_arrows_are_drawn(fi
     page = finished.page
     finished.button("Under the hood").click()
     expect(page.get_by_text("The model after 9,384 documents.", exact=True)).to_be_visible()
-    expect(page.get_by_text("These rounds maximise the document")).to_be_visible()
-    expect(page.get_by_text(re.compile("The run stops after [0-9]+ rounds, up to the dashed line"))).to_be_visible()
+    expect(page.get_by_text("These iterations maximise the document")).to_be_visible()
+    expect(page.get_by_text(re.compile("The run stops after [0-9]+ iterations, up to the dashed line"))).to_be_visible()
     slot = page.get_by_role("button", name=re.compile("^select topic: slot")).last
     topic = re.search(r"slot \d+: (.+)$", slot.get_attribute("aria-label") or slot.inner_text())[1]
     slot.click()

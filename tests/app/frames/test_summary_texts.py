@@ -65,17 +65,17 @@ def checked(*counts, **fields):
         (checked(70, 60, 58, 66, 58, run_id=5), ""),
         (
             checked(70, 90, 90, 58, 59),
-            "Gibbs sampler started from this model: 58 to 59 topics in use over the last 2 of 4 sweeps "
+            "Gibbs sampler started from this model: 58 to 59 topics in use over the last 2 of 4 passes "
             "(9,384 documents).",
         ),
         (
             checked(70, 90, 90, 59, 59, documents_seen=256),
-            "Gibbs sampler started from the model after 256 documents: 59 topics in use over the last 2 of 4 sweeps "
+            "Gibbs sampler started from the model after 256 documents: 59 topics in use over the last 2 of 4 passes "
             "(9,384 documents).",
         ),
         (
             checked(70, 66, 58, check=CountCheck(np.array([70, 66, 66, 66, 58]), 2000, 10**6, 9384)),
-            "Gibbs sampler started from this model: 58 to 66 topics in use over the last 2 of 4 sweeps "
+            "Gibbs sampler started from this model: 58 to 66 topics in use over the last 2 of 4 passes "
             "(2,000 of 9,384 documents, drawn at random). The count is still falling.",
         ),
         (CountJob("waiting", message="Waiting for a free processor core."), "Waiting for a free processor core."),

@@ -152,7 +152,7 @@ def test_events_are_listed_newest_first_with_topic_names(progress):
         ("topic 1", "100 documents", "stable from here on"),
     ]
     assert summarize_life(progress, find_events(progress.columns)) == (
-        "2 topics in the first column, 1 born since, 1 gone. Of the 2 topics in use now, 2 are stable, and no merge is "
+        "2 topics at the first moment, 1 born since, 1 gone. Of the 2 topics in use now, 2 are stable, and no merge is "
         "proposed."
     )
 

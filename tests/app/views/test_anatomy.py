@@ -217,12 +217,13 @@ def test_the_slots_contain_the_whole_document_after_each_round(answer):
 
 def test_the_caption_says_where_the_run_stops_and_whether_the_slots_have_settled():
     assert explain_end(3, 66) == (
-        "The run stops after 3 rounds, up to the dashed line. In round 66, less than 0.1 % of the words move to "
-        "another slot."
+        "The run stops after 3 iterations, up to the dashed line. In iteration 66, less than 0.1 % of the words move "
+        "to another slot."
     )
-    assert explain_end(1, 1).startswith("The run stops after 1 round. In round 1,")
-    assert explain_end(3, MOST_ITERATIONS).endswith(f"After {MOST_ITERATIONS} rounds, words still move between slots.")
-    assert explain_end(200, MOST_ITERATIONS) == f"The run uses more than these {MOST_ITERATIONS} rounds."
+    assert explain_end(1, 1).startswith("The run stops after 1 iteration. In iteration 1,")
+    end = f"After {MOST_ITERATIONS} iterations, words still move between slots."
+    assert explain_end(3, MOST_ITERATIONS).endswith(end)
+    assert explain_end(200, MOST_ITERATIONS) == f"The run uses more than these {MOST_ITERATIONS} iterations."
 
 
 def test_a_step_ends_between_its_start_and_its_target(answer):
