@@ -1,6 +1,6 @@
 """The speed and the memory of one pass, compared with those of gensim and scikit-learn.
 
-    python -m tests.benchmarks.speed [--json FILE] [--rounds 5] [--quick]
+    python -m tests.benchmarks.speed [--corpora NAME ...] [--rounds 5] [--quick] [--json FILE]
 
 Contestants alternate, five times in one run unless told otherwise, so that other work on the machine affects
 all; a ratio is of two times measured one after the other, each the mean of as many passes as take a second. Each works
@@ -201,16 +201,16 @@ def tabulate(rows):
     return to_markdown(pd.DataFrame(rows).round(dict.fromkeys(thousandths, 3) | dict.fromkeys(tenths, 1)))
 
 
-def list_data(quick):
+def list_data(names, quick):
     """The corpora there are; a line for each that is not."""
     found = []
-    for name, size in CORPORA.items():
+    for name in names:
         try:
             load_corpus(name)
         except CorpusError as error:
             print(f"skipped: {error}")
             continue
-        found.append(Data(name, 2_000 if quick else size, 0))
+        found.append(Data(name, 2_000 if quick else CORPORA[name], 0))
     return found
 
 
@@ -218,6 +218,7 @@ def main():
     """Read the command line, measure, print, and write JSON where asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json")
+    parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=list(CORPORA))
     parser.add_argument("--rounds", type=int, default=NUM_ROUNDS)
     parser.add_argument("--quick", action="store_true", help="one round on 2,000 documents, to see that it runs")
     arguments = parser.parse_args()
@@ -225,7 +226,7 @@ def main():
     if len(cores) < 2:
         parser.error("two cores are needed: gains from a second thread are measured")
     single, double = start_process(cores[:1]), start_process(cores)
-    rounds, available = [], list_data(arguments.quick)
+    rounds, available = [], list_data(arguments.corpora, arguments.quick)
     for seed in range(1 if arguments.quick else arguments.rounds):
         for data in available:
             print(f"round {seed + 1}, {data.corpus}", file=sys.stderr)
