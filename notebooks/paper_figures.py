@@ -11,9 +11,9 @@ import pandas as pd
 from notebooks.drawings import TOPICS, Axes, draw_above_topics, draw_panels, draw_unlike_panels, draw_word_lists
 from notebooks.figure_runs import SPEECHES, Followed, Setup, average, curves, last_scores, read
 from stickbreaker import engine
-from stickbreaker.app.frames.progress_frames import NUM_TOP_WORDS, default_topics, table_frame
-from stickbreaker.app.model.progress import Checkpoint
-from stickbreaker.app.model.word_lists import find_top_words
+from stickbreaker.app.frames.word_table import default_topics, table_frame
+from stickbreaker.app.model.progress import Moment
+from stickbreaker.app.model.word_lists import NUM_TOP_WORDS, find_top_words
 from stickbreaker.engine.evaluation.held_out import count_topics
 from stickbreaker.engine.inference.expectations import expected_log_likelihood, log_expected_likelihood
 from stickbreaker.engine.runs.settings import RunSettings
@@ -135,7 +135,7 @@ def wang_2011_table_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
     algorithm = engine.find_algorithm("hdp")
     settings = RunSettings(num_evaluations=0, num_snapshots=9)
     updates = engine.run(engine.prepare(algorithm, algorithm.config(), corpus, settings))
-    found = [checkpoint_of(each.snapshot, each.snapshot.summary) for each in updates if each.snapshot is not None]
+    found = [moment_of(each.snapshot, each.snapshot.summary) for each in updates if each.snapshot is not None]
     clear, late = default_topics(found)
     frame = word_lists(
         found, corpus, {"a topic that is stable early": clear, "a topic that forms late": late}, is_dated=True
@@ -152,7 +152,7 @@ def hoffman_2010_figure_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
     steps = (update.stepped for update in engine.run(engine.prepare(algorithm, config, corpus, settings)))
     shown = (2, 4, 8, 12, 16, 32, 48, 64)
     found = [
-        checkpoint_of(step, algorithm.summarize(config, step.state))
+        moment_of(step, algorithm.summarize(config, step.state))
         for step in islice(steps, marks)
         if step.info.step in shown
     ]
@@ -217,18 +217,18 @@ def thin(name: str, setup: Setup) -> Any:
     return corpus.select(np.linspace(0, corpus.num_documents - 1, number).astype(int))
 
 
-def checkpoint_of(event: Any, summary: Any) -> Checkpoint:
+def moment_of(event: Any, summary: Any) -> Moment:
     """Return a moment of a run in the form that the page stores."""
     tokens = np.asarray(summary.expected_tokens, float)
     top_words = find_top_words(summary.topics, NUM_TOP_WORDS)
     num_topics = count_topics(tokens)
     weights = tokens / max(tokens.sum(), 1e-30)
-    return Checkpoint(
+    return Moment(
         event.documents_seen, event.date, summary.topic_ids, weights, tokens, top_words, num_topics=num_topics
     )
 
 
-def word_lists(found: list[Checkpoint], corpus: Any, topics: Mapping[str, int], is_dated: bool) -> pd.DataFrame:
+def word_lists(found: list[Moment], corpus: Any, topics: Mapping[str, int], is_dated: bool) -> pd.DataFrame:
     """Return the columns that `draw_word_lists` needs; headings are the documents read, and the year if `is_dated`."""
     lists = table_frame(found, corpus.vocabulary, list(topics.values()))
     names = {topic_id: name for name, topic_id in topics.items()}
