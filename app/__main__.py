@@ -1,4 +1,4 @@
-"""The command `stickbreaker`: serve the page and open it in a browser, from a checkout or from an installed wheel."""
+"""The command `stickbreaker`: serve the app and open it in a browser, from a checkout or from an installed wheel."""
 
 import argparse
 import os
@@ -18,7 +18,7 @@ PASSED_ON = {
     "--ssl-certfile": "certificate: serve over https",
     "--ssl-keyfile": "private key of the certificate",
 }
-# Options that the page reads from a variable of the environment, by their variable.
+# Options that the app reads from a variable of the environment, by their variable.
 VARIABLES = {
     PATH: ("--follow", "PATH", "JSON-lines file or folder to which texts are added: follow it live"),
     TEXT: ("--follow-text", "NAME", "name of the text in its JSON lines (default: text)"),

@@ -18,7 +18,7 @@ Value = TypeVar("Value")
 
 
 def setting(default: Any, symbol: str, bounds: tuple[float, float] | None = None, help: str = "", **more: Any) -> Any:
-    """Declare a setting, a field of a config, with what `check_settings`, the page and the estimators read of it.
+    """Declare a setting, a field of a config, with what `check_settings`, the app and the estimators read of it.
 
     Parameters
     ----------

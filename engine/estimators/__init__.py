@@ -76,7 +76,7 @@ def load(path: str | PathLike[str]) -> TopicModel:
     Raises
     ------
     CheckpointError
-        If the file is missing or damaged, or holds a run of the page instead of a model.
+        If the file is missing or damaged, or holds a run of the app instead of a model.
     """
     position, words, corpus_size = load_model(path)
     model = from_position(position, words, corpus_size)

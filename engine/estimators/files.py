@@ -89,12 +89,12 @@ MODEL = replace(checkpoint.CHECKPOINT, remedy="give a file that was written by t
 def load_model(path: str | PathLike[str]) -> tuple[Position, tuple[str, ...] | None, int]:
     """The position in a model's file, its V words if it knows them, and D, the documents of its corpus.
 
-    Raises CheckpointError if the file is missing or damaged, or holds a run of the page instead of a model.
+    Raises CheckpointError if the file is missing or damaged, or holds a run of the app instead of a model.
     """
     position = checkpoint.load(path, MODEL)
     if not {NUM_WORDS, CORPUS_SIZE} <= position.notes.keys():
         raise CheckpointError(
-            f"{path} contains a run of the page, not a model: read it with engine.runs.checkpoint.load."
+            f"{path} contains a run of the app, not a model: read it with engine.runs.checkpoint.load."
         )
     words, corpus_size = position.notes.get(WORDS), position.notes[CORPUS_SIZE].item()
     return position, None if words is None else tuple(words.tolist()), corpus_size

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 SPLIT_SEED = 0
-# Imported by name when it is used: the engine does not depend on the page.
+# Imported by name when it is used: the engine does not depend on the app.
 NOTEBOOK = "stickbreaker.app.notebook"
 UNUSED_TOPICS = ("keep", "drop")
 # A fit that is not told how many passes to make reads the corpus at most this number of times.
@@ -91,9 +91,9 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     history_ : pandas.DataFrame
         The ten most probable words of each topic at nine moments of `fit`, or of each of its passes if documents set
         aside decide on their number; columns topic_id, checkpoint,
-        documents_seen, date (NaT without dates), share, rank, word, probability. Empty for a model from the page.
+        documents_seen, date (NaT without dates), share, rank, word, probability. Empty for a model from the app.
     topic_names_ : dict of int to str
-        The names that people have given to topics on the page, by id; empty for other models.
+        The names that people have given to topics in the app, by id; empty for other models.
     """
 
     algorithm: Algorithm
@@ -545,7 +545,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     def topic_labels(self, words: Sequence[str] | None = None, label_with: Labeller | None = None) -> dict[int, str]:
         """A readable label of each topic in use: two or three words that distinguish it from the other topics.
 
-        A name that a person has given on the page takes precedence. `engine.evaluation.labels` states the rule.
+        A name that a person has given in the app takes precedence. `engine.evaluation.labels` states the rule.
 
         Parameters
         ----------
@@ -680,7 +680,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         Raises
         ------
         ImportError
-            If the package of the page, `stickbreaker.app`, cannot be imported.
+            If the package of the app, `stickbreaker.app`, cannot be imported.
         """
         check_is_fitted(self)
         try:

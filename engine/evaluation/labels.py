@@ -51,7 +51,7 @@ def label_topics(
     label_with : callable, optional
         Receives the ten most probable words of a topic, the most probable first, and returns its label. It replaces the
         rule, and labels that it returns twice stay as they are. Estimators and `LiveRun` of a notebook take one;
-        the page has the rule.
+        the app has the rule.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Grids of runs: every combination of systems and values of their settings, for studies and for the page's sweeps."""
+"""Grids of runs: every combination of systems and values of their settings, for studies and for sweeps of the app."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace

@@ -1,6 +1,6 @@
 """A run that is ready to start: its training and test documents, and its settings, each with a value.
 
-The page, notebooks and scripts all hand the same `Prepared` to `run`, so that all of them learn the same.
+The app, notebooks and scripts all hand the same `Prepared` to `run`, so that all of them learn the same.
 """
 
 from dataclasses import dataclass, replace
