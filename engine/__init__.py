@@ -7,12 +7,12 @@ from stickbreaker.engine.algorithms import REGISTRY, find_algorithm
 from stickbreaker.engine.corpora.build_stored import build
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
 from stickbreaker.engine.corpora.documents import Batch, Documents
+from stickbreaker.engine.corpora.export import export_own
 from stickbreaker.engine.corpora.library import delete_own
 from stickbreaker.engine.corpora.load import list_corpora, load_corpus
 from stickbreaker.engine.corpora.preview import preview
 from stickbreaker.engine.corpora.stored import StoredCorpus, store_corpus
 from stickbreaker.engine.corpora.words import WordChoices
-from stickbreaker.engine.corpora.write_own import export_own
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.events import Update
 from stickbreaker.engine.runs.prepared import Prepared, prepare

@@ -118,8 +118,7 @@ def describe_own(about: OwnCorpus) -> str:
     """Describe one of the user's corpora in one sentence."""
     kept = "with its text" if about.has_text else "counts only"
     source = f", from {about.source}" if about.source else ""
-    stored = "; it is stored in a separate folder and read from there" if about.is_stored else ""
-    return f"{_describe_size(about)}, {kept}{source}, built on {about.built_at[:10]}{stored}."
+    return f"{_describe_size(about)}, {kept}{source}, built on {about.built_at[:10]}."
 
 
 def _describe_size(about: OwnCorpus) -> str:

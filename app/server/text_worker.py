@@ -29,12 +29,13 @@ from stickbreaker.app.model.limits import (
     write_bytes,
 )
 from stickbreaker.app.model.text_tasks import Report, Stopped
-from stickbreaker.engine.corpora.build import Columns
+from stickbreaker.engine.corpora.build_stored import BuildRequest, build_own
+from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.export import export_own
 from stickbreaker.engine.corpora.library import OwnCorpus
 from stickbreaker.engine.corpora.preview import Preview, look_through
 from stickbreaker.engine.corpora.words import WordChoices, WordEffect
-from stickbreaker.engine.corpora.write_own import BuildRequest, build_own, export_own
 
 # Of a process that has built a corpus: the runs of the server go first.
 NICENESS = 5
@@ -85,7 +86,7 @@ class TextTaskRunner:
             BuildRequest(path=path, name=name, columns=columns, words=words, keeps_text=keeps_text),
             self._report,
             self._folder,
-        )[0]
+        )
 
     def export(self, name: str, target: Path) -> Path:
         """Write a corpus as one Parquet file."""

@@ -30,7 +30,7 @@ from stickbreaker.app.widgets.corpus_menu import CorpusMenu, MenuActions, make_n
 from stickbreaker.app.widgets.file_transfer import FileTransfer
 from stickbreaker.app.widgets.layouts import BAR_STYLE, write_bar
 from stickbreaker.app.widgets.word_form import WordForm
-from stickbreaker.engine.corpora.build import Columns
+from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import OwnCorpus, check_name, list_own
 from stickbreaker.engine.corpora.preview import Preview

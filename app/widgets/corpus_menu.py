@@ -98,7 +98,6 @@ class CorpusMenu(pn.viewable.Viewer):
     def _describe(self) -> None:
         about = self._own.get(self.menu.value)
         self._is_sure, self.delete.label = False, "Delete"
-        self.download.visible = about is None or not about.is_stored
         self.about.object = f"<p>{escape(describe_own(about))}</p>" if about else ""
 
     def delete_corpus(self, event: Any) -> None:

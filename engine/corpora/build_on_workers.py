@@ -13,9 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.piece_shards import PlannedShard, ShardMaker, Survey
-from stickbreaker.engine.corpora.pieces import BuildPlan, Part, Piece, count_bytes, count_part
-from stickbreaker.engine.corpora.shards import ShardSize
+from stickbreaker.engine.corpora.pieces import BuildPlan, Part, count_bytes, count_part
 from stickbreaker.engine.files.whole_files import replacing
 from stickbreaker.engine.parallel.clusters import Cluster, ClusterError, TaskLostError, worker_address
 
@@ -56,38 +54,20 @@ class PartCounter:
 
 
 @dataclass(frozen=True)
-class _Surveyor:
-    """Surveys a piece on a worker."""
+class _OnWorker:
+    """Calls a function on a worker, and names the worker in an error of a file."""
 
-    maker: ShardMaker
+    function: Callable[[Any], Any]
 
-    def __call__(self, piece: Piece) -> Survey:
-        with _naming_worker():
-            return self.maker.survey(self.maker.trim(piece))
-
-
-@dataclass(frozen=True)
-class _Writer:
-    """Writes a shard on a worker."""
-
-    maker: ShardMaker
-
-    def __call__(self, task: PlannedShard) -> ShardSize:
-        with _naming_worker():
-            return self.maker.write(task, self.maker.trim(task.piece))
-
-
-@contextmanager
-def _naming_worker() -> Generator[None, None, None]:
-    """Name the worker in an error of a file."""
-    try:
-        yield
-    except (CorpusError, OSError) as error:
-        reason = str(error).rstrip(".")
-        raise ClusterError(
-            f"Worker {worker_address()} cannot read or write the unfinished build ({reason}). Build again with the same"
-            " arguments; workers that join must have the folder too."
-        ) from error
+    def __call__(self, payload: Any) -> Any:
+        try:
+            return self.function(payload)
+        except (CorpusError, OSError) as error:
+            reason = str(error).rstrip(".")
+            raise ClusterError(
+                f"Worker {worker_address()} cannot read or write the unfinished build ({reason}). Build again with the"
+                " same arguments; workers that join must have the folder too."
+            ) from error
 
 
 @contextmanager
@@ -136,20 +116,15 @@ class BuildWorkers:
                         out.write(files[name])
                 report(done / len(parts))
 
-    def survey(self, maker: ShardMaker, pieces: Sequence[Piece], report: Report) -> list[Survey] | None:
-        """Survey all pieces; None if a worker does not have the folder, so that this process makes the shards."""
+    def have_folder(self) -> bool:
+        """Whether all workers have the folder of the build; otherwise, this process makes the shards."""
         with marking(self._mark):
-            if not all(self._cluster.run_everywhere(Path.exists, self._mark).values()):
-                return None
-        return self._in_order(_Surveyor(maker), pieces, report)
+            return all(self._cluster.run_everywhere(Path.exists, self._mark).values())
 
-    def write(self, maker: ShardMaker, tasks: Sequence[PlannedShard], report: Report) -> list[ShardSize]:
-        """Write all shards."""
-        return self._in_order(_Writer(maker), tasks, report)
-
-    def _in_order(self, function: Callable[[Any], Any], payloads: Sequence[Any], report: Report) -> list[Any]:
+    def call(self, function: Callable[[Any], Any], payloads: Sequence[Any], report: Report) -> list[Any]:
+        """Call a function with each payload on a worker; return the results in order."""
         found: dict[int, Any] = {}
-        for place, result in self._map(function, payloads):
+        for place, result in self._map(_OnWorker(function), payloads):
             found[place] = result
             report(len(found) / len(payloads))
         return [found[place] for place in range(len(payloads))]

@@ -1,4 +1,7 @@
-"""Build a corpus on disk from text that does not fit in memory; an interrupted build continues where it stopped."""
+"""Build a corpus on disk, in two passes over text that need not fit in memory.
+
+`build` makes any folder, and continues an interrupted build. `build_own` adds a corpus to those of the user.
+"""
 
 import json
 import logging
@@ -6,17 +9,21 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
 from hashlib import sha256
 from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from stickbreaker.engine.corpora.build import Columns
+from stickbreaker.engine.corpora.build import build_corpus
 from stickbreaker.engine.corpora.build_on_workers import BuildWorkers
+from stickbreaker.engine.corpora.columns import MAX_ROWS, Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.library import OwnCorpus, check_name, find_folder, find_own, name_folder
 from stickbreaker.engine.corpora.piece_shards import PlannedShard, ShardMaker, Survey
 from stickbreaker.engine.corpora.pieces import (
     BuildPlan,
@@ -30,14 +37,21 @@ from stickbreaker.engine.corpora.pieces import (
     list_files,
 )
 from stickbreaker.engine.corpora.remote_files import copy_remote
-from stickbreaker.engine.corpora.rows import BadRows
-from stickbreaker.engine.corpora.shards import Manifest, ShardSize, seal_corpus
+from stickbreaker.engine.corpora.rows import TABLE_SUFFIXES, BadRows
+from stickbreaker.engine.corpora.shards import Manifest, ShardSize, is_stored, seal_corpus
 from stickbreaker.engine.corpora.sources import FOLDER, Source, find_source, is_remote, name_source
-from stickbreaker.engine.corpora.stored import SHARD_DOCUMENTS, StoredCorpus, is_stored, name_unfinished, open_stored
-from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES
+from stickbreaker.engine.corpora.stored import SHARD_DOCUMENTS, StoredCorpus, name_unfinished, open_stored, write_corpus
 from stickbreaker.engine.corpora.text_files import TEXT_SUFFIXES
 from stickbreaker.engine.corpora.words import WordChoices, check_choices
-from stickbreaker.engine.files.whole_files import FileError, claim, find_new_folder, replacing, sync_folder
+from stickbreaker.engine.files.whole_files import (
+    FileError,
+    building,
+    claim,
+    find_new_folder,
+    replacing,
+    sync_folder,
+    unfinished_folder,
+)
 from stickbreaker.engine.parallel.clusters import connect
 from stickbreaker.engine.progress_bars import Report, show_share
 from stickbreaker.engine.versions import find_environment
@@ -139,6 +153,95 @@ def build(  # noqa: PLR0913
         )
         _build(plan, work, target, report, None if cluster is None else BuildWorkers(cluster, plan, work))
     return open_stored(target)
+
+
+@dataclass(frozen=True)
+class BuildRequest:
+    """A request to build a corpus for a user.
+
+    Attributes
+    ----------
+    path : Path
+        The file or folder.
+    name : str
+        The name of the new corpus.
+    columns : Columns
+        The columns to use.
+    words : WordChoices, optional
+        Which words are counted.
+    keeps_text : bool
+        Whether the texts are stored with the counts.
+    """
+
+    path: Path
+    name: str
+    columns: Columns = Columns()  # noqa: RUF009
+    words: WordChoices | None = None
+    keeps_text: bool = True
+
+
+def build_own(
+    request: BuildRequest,
+    report: Report = lambda share, message: None,
+    folder: str | PathLike[str] | None = None,
+) -> OwnCorpus:
+    """Build a corpus and add it to those of the user; after an error or a cancellation, nothing is stored.
+
+    Parameters
+    ----------
+    request : BuildRequest
+        What to build.
+    report : callable
+        Receives the share that is done (0 to 1) and a message. It may raise an exception to cancel.
+    folder : str or path, optional
+        The folder of the built corpora. By default, `corpora` in the folder of STICKBREAKER_DATA or the user's data.
+
+    Returns
+    -------
+    OwnCorpus
+        The description of the stored corpus.
+
+    Raises
+    ------
+    CorpusError
+        If the name is not valid, the source cannot be read, or the folder cannot be written.
+    """
+    request = replace(request, name=check_name(request.name, folder))
+    place = find_folder(folder) / name_folder(request.name)
+    try:
+        with building(place) as corpus, unfinished_folder(place.parent) as pieces:
+            source = find_source(request.path)
+            if source.is_counted:
+                _store_counts(source, request, corpus, report)
+            else:
+                plan = BuildPlan(
+                    paths=(str(source.path),),
+                    columns=request.columns,
+                    words=request.words or WordChoices(),
+                    keeps_text=request.keeps_text,
+                    max_memory=MAX_MEMORY,
+                    # One shard, unless the counts need more memory.
+                    shard_documents=MAX_ROWS,
+                )
+                _make_corpus(plan, pieces, corpus, report).seal(corpus, request.name, datetime.now().isoformat())
+    except FileError as error:
+        raise CorpusError(str(error)) from error
+    return find_own(request.name, folder).about
+
+
+def _store_counts(source: Source, request: BuildRequest, folder: Path, report: Report) -> None:
+    """Write the corpus of a file of counts."""
+    built = build_corpus(source, request.columns, request.words, report)
+    report(0.97, "Writing the corpus")
+    write_corpus(
+        built.corpus,
+        folder,
+        built.corpus.num_documents,
+        name=request.name,
+        source=source.path.name,
+        num_skipped=built.bad.count,
+        built_at=datetime.now().isoformat(),
+    )
 
 
 @contextmanager
@@ -252,6 +355,35 @@ def _build(plan: BuildPlan, work: Path, target: Path, report: Report, workers: B
     folder, corpus = work / PIECES, work / "corpus"
     for each in (folder, corpus):
         each.mkdir(exist_ok=True)
+    made = _make_corpus(plan, folder, corpus, report, workers)
+    made.seal(corpus, target.name)
+    os.rename(corpus, target)
+    sync_folder(target.parent)
+    for note in PlanFiles(plan).table(0).notes:
+        logger.warning(note)
+    if made.bad.count:
+        listed = "; ".join(map(str, made.bad.listed[:5]))
+        rows = f"{made.bad.count:,} row{'s' if made.bad.count > 1 else ''}"
+        logger.warning("%s: skipped %s. First: %s", target, rows, listed)
+
+
+class MadeCorpus(NamedTuple):
+    """The shards of a corpus that is still without its manifest, and what that needs."""
+
+    manifest: Manifest
+    words: list[str]
+    groups: list[str] | None
+    bad: BadRows
+
+    def seal(self, folder: Path, name: str, built_at: str = "") -> None:
+        """Complete the folder of the shards."""
+        seal_corpus(folder, replace(self.manifest, name=name, built_at=built_at), self.words, self.groups)
+
+
+def _make_corpus(
+    plan: BuildPlan, folder: Path, corpus: Path, report: Report, workers: BuildWorkers | None = None
+) -> MadeCorpus:
+    """Count the text piece by piece into `folder`, and make the shards in `corpus`."""
     count_parts = None if workers is None else workers.count_parts
     pieces = count_pieces(plan, folder, lambda share: report(0.85 * share, "Counting words"), count_parts)
     bad = BadRows()
@@ -267,19 +399,13 @@ def _build(plan: BuildPlan, work: Path, target: Path, report: Report, workers: B
     units = [piece.date_unit for piece in pieces if piece.num_documents]
     date_unit = max(units, key=DATE_UNITS.index) if plan.columns.date else "D"
     maker = ShardMaker(plan=plan, pieces=folder, corpus=corpus, words=words, date_unit=date_unit)
-    surveys, sizes = _make_shards(maker, pieces, lambda share: report(0.88 + 0.12 * share, "Writing shards"), workers)
+    surveys, sizes = _make_shards(
+        maker, pieces, lambda share: report(0.88 + 0.12 * share, "Writing the corpus"), workers
+    )
     for survey in surveys:
         bad.add(survey.wordless, survey.num_wordless)
     groups = list(_number_groups(surveys)) if plan.columns.group else None
-    seal_corpus(corpus, _describe(maker, target.name, sizes, bad.count), words, groups)
-    os.rename(corpus, target)
-    sync_folder(target.parent)
-    for note in PlanFiles(plan).table(0).notes:
-        logger.warning(note)
-    if bad.count:
-        listed = "; ".join(map(str, bad.listed[:5]))
-        rows = f"{bad.count:,} row{'s' if bad.count > 1 else ''}"
-        logger.warning("%s: skipped %s. First: %s", target, rows, listed)
+    return MadeCorpus(manifest=_describe(maker, sizes, bad.count), words=words, groups=groups, bad=bad)
 
 
 def _choose_words(plan: BuildPlan, folder: Path, pieces: Sequence[Piece], bad: BadRows) -> list[str]:
@@ -297,8 +423,8 @@ def _make_shards(
     maker: ShardMaker, pieces: Sequence[Piece], report: Callable[[float], object], workers: BuildWorkers | None
 ) -> tuple[list[Survey], list[ShardSize]]:
     """Make the shards of all pieces, here or on workers that have the folder of the build."""
-    surveys = workers and workers.survey(maker, pieces, lambda share: report(0.5 * share))
-    if workers and surveys:
+    if workers and workers.have_folder():
+        surveys = workers.call(maker.survey_piece, pieces, lambda share: report(0.5 * share))
         firsts = np.append(0, np.cumsum([survey.num_documents for survey in surveys])).tolist()
         numbers = _number_groups(surveys)
         tasks = [
@@ -310,7 +436,7 @@ def _make_shards(
             )
             for number, piece in enumerate(pieces)
         ]
-        return surveys, workers.write(maker, tasks, lambda share: report(0.5 + 0.5 * share))
+        return surveys, workers.call(maker.write_piece, tasks, lambda share: report(0.5 + 0.5 * share))
     surveys, sizes = [], []
     numbers, first = {}, 0
     for number, piece in enumerate(pieces):
@@ -330,12 +456,12 @@ def _number_groups(surveys: Sequence[Survey]) -> dict[str, int]:
     return {name: number for number, name in enumerate(names)}
 
 
-def _describe(maker: ShardMaker, name: str, sizes: Sequence[ShardSize], num_skipped: int) -> Manifest:
-    """Describe all shards."""
+def _describe(maker: ShardMaker, sizes: Sequence[ShardSize], num_skipped: int) -> Manifest:
+    """Describe all shards; the corpus has no name yet."""
     plan = maker.plan
     is_grouped = plan.columns.group is not None
     return Manifest(
-        name=name,
+        name="",
         num_documents=sum(size.num_documents for size in sizes),
         vocab_size=len(maker.words),
         num_tokens=sum(size.num_tokens for size in sizes),

@@ -471,3 +471,10 @@ class Corpus:
 
     def _ids(self, start: int, stop: int) -> np.ndarray:
         return self.doc_ids[start:stop]
+
+
+def number_groups(names: Sequence[str]) -> dict[str, Any]:
+    """Number the groups (D,) of documents in order of appearance; return the arguments of `Corpus` for them."""
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    groups = np.array([numbers[name] for name in names], np.int64)
+    return {"groups": groups, "group_titles": list(numbers), "split_by": "group"}

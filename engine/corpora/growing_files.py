@@ -12,8 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.rows import BadRow
-from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES
+from stickbreaker.engine.corpora.rows import TABLE_SUFFIXES, BadRow
 from stickbreaker.engine.corpora.text_files import load_file, make_row
 
 # Between two looks at a source that has not grown.

@@ -1,32 +1,25 @@
-"""The corpora that a user has built: list, find, load and delete them.
-
-Each is a folder of Parquet files, or a stored corpus, which need not fit in memory.
-"""
+"""The corpora that a user has built: list, find, load and delete them. Each is a stored corpus."""
 
 import logging
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from datetime import datetime
 from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-import numpy as np
-from scipy.sparse import coo_array
-
-from stickbreaker.engine.corpora.build import number_groups
 from stickbreaker.engine.corpora.bundled import FILES
-from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
+from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
+from stickbreaker.engine.corpora.old_folders import OLD_CORPUS, OldFolder, convert, is_old, open_old
 from stickbreaker.engine.corpora.shards import MANIFEST, read_manifest
-from stickbreaker.engine.corpora.stored import is_stored, open_stored
+from stickbreaker.engine.corpora.stored import open_stored
 from stickbreaker.engine.files.user_folders import find_usual_folder, may_write, use_temporary_folder
-from stickbreaker.engine.files.verified_files import FileHeader, Kind, read_seal, reading, verify_part
+from stickbreaker.engine.files.verified_files import reading
 from stickbreaker.engine.files.whole_files import FileError, remove_folder
 
 FOLDER_VARIABLE = "STICKBREAKER_DATA"
 MAX_NAME = 80
-ABOUT, COUNTS, VOCABULARY, DOCUMENTS = "corpus.json", "counts.parquet", "vocabulary.parquet", "documents.parquet"
-OWN_CORPUS = Kind(name="corpus", format=2, remedy="delete it and build it again", error=CorpusError)
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +35,7 @@ class OwnCorpus:
     num_documents, vocab_size, num_tokens : int
         Its size.
     date_span : tuple of two str, or None
-        The first and the last date; None for a stored corpus.
+        The first and the last date; None if a document has no date, or an earlier version has stored the corpus.
     date_unit : str
         The precision of the dates, as a NumPy unit.
     split_by : str
@@ -55,8 +48,6 @@ class OwnCorpus:
         The number of rows that were skipped.
     built_at : str
         The time of building, in ISO 8601.
-    is_stored : bool
-        Whether it is a stored corpus, which need not fit in memory.
     """
 
     name: str
@@ -70,7 +61,6 @@ class OwnCorpus:
     source: str
     num_bad: int
     built_at: str
-    is_stored: bool = False
 
 
 def find_folder(folder: str | PathLike[str] | None = None) -> Path:
@@ -121,28 +111,21 @@ def list_own(folder: str | PathLike[str] | None = None) -> tuple[OwnCorpus, ...]
         if place.name.startswith("."):
             continue
         try:
-            found.append(_read_about(place)[0])
+            found.append(_describe(place))
         except CorpusError as error:
             logger.warning("%s", error)
     return tuple(sorted(found, key=lambda corpus: corpus.name.lower()))
 
 
 class OwnFiles(NamedTuple):
-    """The files of a corpus that a user has built: its description, its folder, and the header of the files."""
+    """A corpus that a user has built: its description and its folder."""
 
     about: OwnCorpus
     place: Path
-    header: FileHeader
-
-    def find(self, *parts: str) -> Path:
-        """Verify these files and return the first one. Raises CorpusError if one is missing or damaged."""
-        for part in parts:
-            verify_part(self.place / part, self.header, OWN_CORPUS)
-        return self.place / parts[0]
 
 
 def find_own(name: str, folder: str | PathLike[str] | None = None) -> OwnFiles:
-    """Find the files of a corpus that the user has built.
+    """Find a corpus that the user has built, without reading it.
 
     Parameters
     ----------
@@ -154,7 +137,7 @@ def find_own(name: str, folder: str | PathLike[str] | None = None) -> OwnFiles:
     Returns
     -------
     OwnFiles
-        Its description, its folder, and the header of its files.
+        Its description and its folder.
 
     Raises
     ------
@@ -162,41 +145,41 @@ def find_own(name: str, folder: str | PathLike[str] | None = None) -> OwnFiles:
         If there is no such corpus, or its description is damaged.
     """
     place = _find_place(name, folder)
-    about, header = _read_about(place)
-    return OwnFiles(about=about, place=place, header=header)
+    return OwnFiles(about=_describe(place), place=place)
 
 
-def _read_about(place: Path) -> tuple[OwnCorpus, FileHeader]:
-    """Read the description of the corpus in a folder, and the header of its files; a stored corpus has its own."""
-    if is_stored(place):
-        return _describe_stored(place), FileHeader()
-    header = read_seal(place / ABOUT, OWN_CORPUS)
-    with reading(place / ABOUT, OWN_CORPUS):
-        about = dict(header.about or {})
-        span = about["date_span"]
-        own = OwnCorpus(**about | {"date_span": tuple(span) if span else None})
-        if name_folder(own.name) != place.name:
-            raise ValueError(f"it belongs to the corpus {own.name!r}")
-    return own, header
-
-
-def _describe_stored(place: Path) -> OwnCorpus:
-    """Describe a stored corpus by its manifest, under the name of its folder."""
-    manifest, built = read_manifest(place), np.datetime64(int((place / MANIFEST).stat().st_mtime), "s")
+def _describe(place: Path) -> OwnCorpus:
+    """Describe the corpus in a folder, under the name of the folder."""
+    if is_old(place):
+        return _describe_old(open_old(place))
+    manifest = read_manifest(place)
+    built_at = manifest.built_at or datetime.fromtimestamp((place / MANIFEST).stat().st_mtime).isoformat()
     return OwnCorpus(
         name=unquote(place.name),
         num_documents=manifest.num_documents,
         vocab_size=manifest.vocab_size,
         num_tokens=manifest.num_tokens,
-        date_span=None,
+        date_span=manifest.date_span,
         date_unit=manifest.date_unit,
         split_by=manifest.split_by,
         has_text=manifest.has_texts,
         source=Path(manifest.source).name,
         num_bad=manifest.num_skipped,
-        built_at=str(built),
-        is_stored=True,
+        built_at=built_at,
     )
+
+
+def _describe_old(old: OldFolder) -> OwnCorpus:
+    with reading(old.place, OLD_CORPUS):
+        span = old.about["date_span"]
+        about = {each.name: old.about[each.name] for each in fields(OwnCorpus)}
+        return OwnCorpus(**about | {"name": unquote(old.place.name), "date_span": tuple(span) if span else None})
+
+
+def find_converted(name: str, folder: str | PathLike[str] | None = None) -> Path | OldFolder:
+    """Return the folder of a stored corpus; one of the earlier format is converted, or returned if that fails."""
+    place = _find_place(name, folder)
+    return place if convert(place) else open_old(place)
 
 
 def _find_place(name: str, folder: str | PathLike[str] | None) -> Path:
@@ -260,35 +243,21 @@ def load_own(name: str, folder: str | PathLike[str] | None = None) -> Corpus:
     Returns
     -------
     Corpus
-        The corpus in the order of its file. A stored one is opened without reading its documents.
+        The corpus in the order of its file. One of several shards is opened without reading its documents.
 
     Raises
     ------
     CorpusError
         If there is no such corpus, or it is damaged.
     """
-    from pyarrow import parquet
-
-    files = find_own(name, folder)
-    about, place = files.about, files.place
-    if about.is_stored:
-        return open_stored(place, name)
-    files.find(VOCABULARY, COUNTS, DOCUMENTS)
-    with reading(place, OWN_CORPUS):
-        words = parquet.read_table(place / VOCABULARY)["word"].to_pylist()
-        counts = parquet.read_table(place / COUNTS)
-        documents = parquet.read_table(place / DOCUMENTS, columns=["title", "date", "group"])
-        rows, columns, data = (counts[column].to_numpy() for column in ("document", "word", "count"))
-        dates = [date or "NaT" for date in documents["date"].to_pylist()]
-        grouping = number_groups(documents["group"].to_pylist()) if about.split_by == "group" else {}
-        return Corpus(
-            name=name,
-            counts=coo_array((data, (rows, columns)), shape=(about.num_documents, len(words))).tocsr(),
-            vocabulary=Vocabulary(words),
-            dates=np.array(dates, f"datetime64[{about.date_unit}]"),
-            titles=documents["title"].to_pylist(),
-            **grouping,
-        )
+    found = find_converted(name, folder)
+    if isinstance(found, OldFolder):
+        return found.load()
+    corpus = open_stored(found, name)
+    if not corpus.is_small:
+        return corpus
+    corpus.check()
+    return corpus.load()
 
 
 def delete_own(name: str, folder: str | PathLike[str] | None = None) -> None:

@@ -7,8 +7,9 @@ from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 
-from stickbreaker.engine.corpora.build import Built, Columns, build_corpus
+from stickbreaker.engine.corpora.build import Built, build_corpus
 from stickbreaker.engine.corpora.bundled import FILES, load_built_in
+from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
 from stickbreaker.engine.corpora.library import list_own, load_own
 from stickbreaker.engine.corpora.sources import (

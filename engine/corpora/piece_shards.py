@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stickbreaker.engine.corpora.build import WORDLESS
+from stickbreaker.engine.corpora.columns import WORDLESS
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.corpora.pieces import BuildPlan, Piece, PlanFiles, open_piece
 from stickbreaker.engine.corpora.rows import MAX_LISTED, BadRow
@@ -96,6 +96,14 @@ class ShardMaker:
         words, documents, columns = open_piece(self.pieces, piece.name)
         documents, kept = keep_words(documents, np.array([self._ids.get(word, -1) for word in words], np.int32))
         return Trimmed(documents=documents, rows=np.flatnonzero(kept), columns=columns)
+
+    def survey_piece(self, piece: Piece) -> Survey:
+        """Read a piece, and count documents and groups."""
+        return self.survey(self.trim(piece))
+
+    def write_piece(self, task: PlannedShard) -> ShardSize:
+        """Read a piece, and write its shard, unless it is complete."""
+        return self.write(task, self.trim(task.piece))
 
     def survey(self, trimmed: Trimmed) -> Survey:
         """Count documents and groups."""

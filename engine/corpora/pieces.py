@@ -18,14 +18,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stickbreaker.engine.corpora.build import Cells, Columns, date_rows, name_document, settle_columns, take_chunk
+from stickbreaker.engine.corpora.columns import Cells, Columns, date_rows, name_document, settle_columns, take_chunk
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.dates import find_form
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.corpora.rows import BadRow, BadRows, Chunk, Table
 from stickbreaker.engine.corpora.shards import map_arrow, write_arrow, write_table
-from stickbreaker.engine.corpora.sources import find_source
-from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES
+from stickbreaker.engine.corpora.sources import find_source, name_source
 from stickbreaker.engine.corpora.text_files import is_hidden
 from stickbreaker.engine.corpora.words import WordChoices, WordCounter, explain_no_words, keep_words
 from stickbreaker.engine.declarations import check_whole
@@ -146,7 +145,7 @@ class PlanFiles:
         parts: list[Part] = []
         first = total = 0
         for number, path in enumerate(map(Path, self._plan.paths)):
-            is_parquet = TABLE_SUFFIXES.get(path.suffix.lower()) == "Parquet" and path.is_file()
+            is_parquet = name_source(path).kind == "Parquet" and path.is_file()
             groups = self.table(number).group_bytes if is_parquet else ()
             size = sum(groups) if is_parquet else count_bytes(path)
             if number > first and total + size > PART_BYTES:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickbreaker.engine.corpora.build import NO_TEXT, Cells, Columns, date_rows, settle_columns, take_chunk
+from stickbreaker.engine.corpora.columns import NO_TEXT, Cells, Columns, date_rows, settle_columns, take_chunk
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.count_files import Counted, read_counts
 from stickbreaker.engine.corpora.dates import read_dates

@@ -7,6 +7,16 @@ from typing import NamedTuple
 
 from stickbreaker.engine.corpora.corpus import CorpusError
 
+# The formats of tables, by the extensions of their files.
+TABLE_SUFFIXES = {
+    ".csv": "CSV",
+    ".tsv": "TSV",
+    ".tab": "TSV",
+    ".jsonl": "JSON lines",
+    ".ndjson": "JSON lines",
+    ".parquet": "Parquet",
+    ".pq": "Parquet",
+}
 MAX_LISTED = 1_000
 # The longest text and the longest line of a file, in characters.
 MAX_TEXT = 10_000_000
@@ -14,6 +24,8 @@ MAX_UNPACKED = 2_000_000_000
 # Text compresses 3 to 10 times; a zip bomb thousands of times.
 MAX_RATIO = 200
 RATIO_FROM = 10_000_000
+# What to do with a source that does not fit in memory.
+TOO_LARGE = "Build it on disk with engine.build, or take a sample"
 CHUNK_ROWS = 500
 CHUNK_TEXT = 1 << 21
 # How many characters of a text of a file a message repeats, and of a name in a folder or archive.

@@ -4,11 +4,12 @@ A shard is an Arrow file (IPC, uncompressed). Its arrays are read from the mappe
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache
 from hashlib import sha256
 from mmap import ACCESS_READ, mmap
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,10 +28,12 @@ VOCABULARY = "vocabulary.parquet"
 GROUPS = "groups.parquet"
 # Shards that are mapped at the same time: each takes a file handle.
 MAX_OPEN = 64
+# Entries that are loaded at once, 8 bytes each.
+MAX_LOADED = 250_000_000
 # Texts in one part of a file, which are read together to show one of them.
 TEXTS_AT_ONCE = 1_000
 REBUILD = "copy it again from its source, or build the corpus again"
-STORED_CORPUS = Kind(name="stored corpus", format=1, remedy=REBUILD, error=CorpusError)
+STORED_CORPUS = Kind(name="stored corpus", format=2, remedy=REBUILD, error=CorpusError)
 
 
 class Shard(NamedTuple):
@@ -86,6 +89,10 @@ class Manifest:
         What it was built from.
     num_skipped : int
         The number of rows that were skipped.
+    built_at : str
+        When it was built, in ISO 8601; "" if that is the time of the manifest.
+    date_span : tuple of two str, or None
+        The first and the last date; None if a document has no date, or an earlier version has built the corpus.
     shards : tuple of ShardSize
         The shards in order.
     sizes : dict of str to int
@@ -102,8 +109,20 @@ class Manifest:
     has_texts: bool = False
     source: str = ""
     num_skipped: int = 0
+    built_at: str = ""
+    date_span: tuple[str, str] | None = None
     shards: tuple[ShardSize, ...] = ()
     sizes: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def num_entries(self) -> int:
+        """The number of distinct words in each document, summed over the documents."""
+        return sum(shard.num_entries for shard in self.shards)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether all documents are in one shard that fits in memory."""
+        return len(self.shards) <= 1 and self.num_entries <= MAX_LOADED
 
 
 def name_shard(number: int) -> str:
@@ -271,6 +290,11 @@ class ShardFiles:
         number = int(np.searchsorted(self.firsts, place, side="right")) - 1
         return str(self._open(number).batch.column("title")[place - int(self.firsts[number])])
 
+    def titles(self) -> Iterator[str]:
+        """Yield the titles of all documents."""
+        for number in range(len(self.manifest.shards)):
+            yield from self._open(number).batch.column("title").to_pylist()
+
     def gather(self, places: np.ndarray) -> Documents:
         """Return the word counts of the documents at these places (S,) of the corpus, as read-only arrays."""
         owners = np.searchsorted(self.firsts, places, side="right") - 1
@@ -330,7 +354,8 @@ def read_manifest(folder: Path) -> Manifest:
             ShardSize(file=file, num_documents=num_documents, num_entries=num_entries, num_tokens=num_tokens)
             for file, num_documents, num_entries, num_tokens in about["shards"]
         )
-        manifest = Manifest(**{**about, "shards": shards})
+        span = about.get("date_span")
+        manifest = Manifest(**{**about, "shards": shards, "date_span": tuple(span) if span else None})
     for name, size in manifest.sizes.items():
         try:
             found = (folder / name).stat().st_size
@@ -369,15 +394,35 @@ def seal_corpus(folder: Path, manifest: Manifest, words: Sequence[str], groups: 
     folder : Path
         The folder, with nothing else but files of the corpus.
     manifest : Manifest
-        The description, still without `sizes`.
+        The description, still without `date_span` and `sizes`.
     words : sequence of V str
         The vocabulary.
     groups : sequence of str, or None
         The titles of the groups.
     """
-    write_table(folder / VOCABULARY, {"word": list(words)})
+    # An earlier format has the same file, whose bytes stay.
+    if not (folder / VOCABULARY).exists():
+        write_table(folder / VOCABULARY, {"word": list(words)})
     if groups is not None:
         write_table(folder / GROUPS, {"title": list(groups)})
     files = [path for path in sorted(folder.iterdir()) if path.name[0] != "." and path.name != MANIFEST]
-    about = {**asdict(manifest), "sizes": {path.name: path.stat().st_size for path in files}}
+    sizes = {path.name: path.stat().st_size for path in files}
+    about = {**asdict(manifest), "date_span": _find_span(folder, manifest), "sizes": sizes}
     seal_folder(folder, MANIFEST, STORED_CORPUS, about, [path.name for path in files])
+
+
+def _find_span(folder: Path, manifest: Manifest) -> tuple[str, str] | None:
+    """The first and the last date; None if there are no documents, or one has no date."""
+    dates = [map_arrow(folder / shard.file).get_batch(0)["date"].to_numpy() for shard in manifest.shards]
+    ends = np.array([end for part in dates if len(part) for end in (part.min(), part.max())], np.int64)
+    span = ends.view(f"datetime64[{manifest.date_unit}]")
+    if not len(span) or np.isnat(span).any():
+        return None
+    return str(span.min()), str(span.max())
+
+
+def is_stored(path: str | PathLike[str]) -> bool:
+    """Return whether a path is the folder of a stored corpus; its manifest may be missing."""
+    # Path("") is the current folder, and Path.is_file fails for a name that is too long.
+    folder = os.path.expanduser(path)
+    return bool(folder) and any(os.path.isfile(os.path.join(folder, name)) for name in (MANIFEST, name_shard(0)))

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.count_files import LDA_C, MATRIX, UCI, name_counts
-from stickbreaker.engine.corpora.rows import Table
-from stickbreaker.engine.corpora.stored import is_stored
-from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES, open_table
+from stickbreaker.engine.corpora.rows import TABLE_SUFFIXES, TOO_LARGE, Table
+from stickbreaker.engine.corpora.shards import is_stored
+from stickbreaker.engine.corpora.table_files import open_table
 from stickbreaker.engine.corpora.text_files import open_archive, open_folder
 
 KINDS = (
@@ -21,7 +21,6 @@ STORED, FOLDER, ARCHIVE = "stored corpus", "folder of text files", "zip of text 
 COUNT_SUFFIXES = {".ldac": LDA_C, ".lda-c": LDA_C, ".mtx": MATRIX}
 TEXT_SUFFIXES = {**TABLE_SUFFIXES, ".zip": ARCHIVE}
 MAX_FILE_BYTES = 4_000_000_000
-TOO_LARGE = "Build it on disk with engine.build, or take a sample"
 REMEDIES = (
     dict.fromkeys((".gz", ".bz2", ".xz", ".zst", ".7z", ".rar", ".tar", ".tgz"), "Unpack it first")
     | dict.fromkeys((".xls", ".xlsx", ".ods"), "Save the table as CSV")

@@ -1,7 +1,6 @@
 """A corpus on disk that need not fit in memory: its documents are read from mapped files when they are needed."""
 
-import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from functools import cached_property, lru_cache
 from os import PathLike
@@ -15,7 +14,7 @@ from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.corpora.shards import (
     GROUPS,
-    MANIFEST,
+    MAX_LOADED,
     STORED_CORPUS,
     VOCABULARY,
     Manifest,
@@ -34,8 +33,6 @@ from stickbreaker.engine.files.verified_files import reading
 from stickbreaker.engine.files.whole_files import FileError, building, find_new_folder
 
 SHARD_DOCUMENTS = 65_536
-# Entries that are loaded at once, 8 bytes each.
-MAX_LOADED = 250_000_000
 # Corpora that `StoredRows` keeps open.
 MAX_CORPORA = 4
 
@@ -58,6 +55,9 @@ class Titles(Sequence[str]):
         if isinstance(row, slice):
             return Titles(self._files, np.asarray(places[row], np.int64))
         return self._files.title(int(places[row]))
+
+    def __iter__(self) -> Iterator[str]:
+        return self._files.titles() if self._places is None else map(self._files.title, self._places.tolist())
 
 
 class StoredCorpus(Corpus):
@@ -93,6 +93,11 @@ class StoredCorpus(Corpus):
     def folder(self) -> Path:
         """The folder of the stored corpus."""
         return self._files.folder
+
+    @property
+    def is_small(self) -> bool:
+        """Whether all documents are in one shard that fits in memory."""
+        return self._files.manifest.is_small
 
     @property
     def num_documents(self) -> int:
@@ -160,8 +165,8 @@ class StoredCorpus(Corpus):
         CorpusError
             If they need more than 2 GB.
         """
-        num_entries = sum(shard.num_entries for shard in self._files.manifest.shards)
-        num_entries = num_entries * self.num_documents // max(1, self._files.manifest.num_documents)
+        manifest = self._files.manifest
+        num_entries = manifest.num_entries * self.num_documents // max(1, manifest.num_documents)
         if num_entries > MAX_LOADED:
             raise CorpusError(
                 f"{self.name}: {self.num_documents:,} documents do not fit in memory. Read them in mini-batches, or"
@@ -285,13 +290,6 @@ def name_unfinished(target: Path) -> Path:
     return target.with_name(f".{target.name}.building")
 
 
-def is_stored(path: str | PathLike[str]) -> bool:
-    """Return whether a path is the folder of a stored corpus; its manifest may be missing."""
-    # Path("") is the current folder, and Path.is_file fails for a name that is too long.
-    folder = os.path.expanduser(path)
-    return bool(folder) and any(os.path.isfile(os.path.join(folder, name)) for name in (MANIFEST, name_shard(0)))
-
-
 def open_stored(path: str | PathLike[str], name: str = "") -> StoredCorpus:
     """Open a stored corpus without reading its documents.
 
@@ -348,17 +346,23 @@ def store_corpus(corpus: Corpus, to: str | PathLike[str], shard_documents: int =
     if not isinstance(corpus, Corpus):
         raise TypeError(f"corpus is a {type(corpus).__name__}: give a Corpus, such as that of load_corpus.")
     shard_documents = check_whole("shard_documents", shard_documents, 1)
-    own = np.arange(corpus.num_documents)
-    has_groups = not (np.array_equal(corpus.groups, own) and len(corpus.group_titles) == len(own))
     try:
         target = find_new_folder(to)
         with building(target) as work:
-            manifest = _write_shards(corpus, work, shard_documents, has_groups)
-            groups = list(map(_as_utf8, corpus.group_titles)) if has_groups else None
-            seal_corpus(work, manifest, corpus.vocabulary.words, groups)
+            write_corpus(corpus, work, shard_documents)
     except FileError as error:
         raise CorpusError(str(error)) from error
     return open_stored(target)
+
+
+def write_corpus(corpus: Corpus, folder: Path, shard_documents: int, **about: Any) -> None:
+    """Write a corpus into an empty folder, or one with its texts; about: more of the manifest. Raises FileError."""
+    own = np.arange(corpus.num_documents)
+    is_plain = np.array_equal(corpus.groups, own) and len(corpus.group_titles) == len(own)
+    has_groups = corpus.split_by == "group" or not is_plain
+    manifest = replace(_write_shards(corpus, folder, shard_documents, has_groups), **about)
+    groups = list(map(_as_utf8, corpus.group_titles)) if has_groups else None
+    seal_corpus(folder, manifest, corpus.vocabulary.words, groups)
 
 
 def _as_utf8(title: object) -> str:

@@ -17,7 +17,17 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.encodings import Encoding, find_encoding
-from stickbreaker.engine.corpora.rows import MAX_TEXT, BadRow, Chunk, Row, Table, check_ratio, first_line, gather
+from stickbreaker.engine.corpora.rows import (
+    MAX_TEXT,
+    TABLE_SUFFIXES,
+    BadRow,
+    Chunk,
+    Row,
+    Table,
+    check_ratio,
+    first_line,
+    gather,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,15 +37,6 @@ MAX_COLUMNS = 1_000
 PARQUET_ROWS = 16
 PLAIN_QUOTES = "Quotation marks are read as plain characters; otherwise rows would be lost."
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
-TABLE_SUFFIXES = {
-    ".csv": "CSV",
-    ".tsv": "TSV",
-    ".tab": "TSV",
-    ".jsonl": "JSON lines",
-    ".ndjson": "JSON lines",
-    ".parquet": "Parquet",
-    ".pq": "Parquet",
-}
 
 
 def open_table(path: Path) -> Table:

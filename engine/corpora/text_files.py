@@ -13,6 +13,7 @@ from stickbreaker.engine.corpora.encodings import name_encoding
 from stickbreaker.engine.corpora.rows import (
     MAX_NAME,
     MAX_TEXT,
+    TABLE_SUFFIXES,
     BadRow,
     Chunk,
     Row,
@@ -23,7 +24,6 @@ from stickbreaker.engine.corpora.rows import (
     mend,
     shorten,
 )
-from stickbreaker.engine.corpora.table_files import TABLE_SUFFIXES
 
 COLUMNS = ("text", "title", "folder", "date")
 TEXT_SUFFIXES = ("", ".txt", ".text", ".md", ".rst", ".log", ".tex")

@@ -10,9 +10,16 @@ import numpy as np
 
 from stickbreaker.engine.corpora.bundled import FILES
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
-from stickbreaker.engine.corpora.library import DOCUMENTS, OWN_CORPUS, find_folder, find_own
-from stickbreaker.engine.corpora.shards import TEXTS_AT_ONCE, name_texts
-from stickbreaker.engine.corpora.stored import is_stored
+from stickbreaker.engine.corpora.library import find_converted, find_folder
+from stickbreaker.engine.corpora.old_folders import DOCUMENTS, OLD_CORPUS, OldFolder
+from stickbreaker.engine.corpora.shards import (
+    MANIFEST,
+    STORED_CORPUS,
+    TEXTS_AT_ONCE,
+    is_stored,
+    name_texts,
+    read_manifest,
+)
 from stickbreaker.engine.files.verified_files import FileHeader, Kind, read_seal, reading, seal_folder, verify_part
 from stickbreaker.engine.files.whole_files import open_synced
 
@@ -67,7 +74,7 @@ class Texts:
         """
         wanted = np.asarray(doc_ids, np.int64)
         found: dict[int, list[str]] = {}
-        for ids, texts in self._scan(wanted):
+        for ids, texts in self.scan(wanted):
             for row in np.flatnonzero(np.isin(ids, wanted)).tolist():
                 found.setdefault(int(ids[row]), []).append(texts[row].as_py())
         missing = [each for each in wanted.tolist() if each not in found]
@@ -95,10 +102,10 @@ class Texts:
         """
         import pyarrow.compute as pc
 
-        found = [ids[pc.match_substring(texts, words, ignore_case=True).to_numpy()] for ids, texts in self._scan()]
+        found = [ids[pc.match_substring(texts, words, ignore_case=True).to_numpy()] for ids, texts in self.scan()]
         return np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
 
-    def _scan(self, wanted: np.ndarray | None = None) -> Iterable[tuple[np.ndarray, "pa.ChunkedArray"]]:
+    def scan(self, wanted: np.ndarray | None = None) -> Iterable[tuple[np.ndarray, "pa.ChunkedArray"]]:
         """Yield document ids and texts, one row group after another; groups without a wanted document are left out."""
         for file in self._files:
             verify_part(file, self._header, self._kind)
@@ -144,13 +151,13 @@ def find_texts(name: str, folder: str | PathLike[str] | None = None) -> Texts | 
     """
     if name in FILES:
         return _find_bundled(name)
-    if is_stored(name):
-        files = sorted(Path(name).expanduser().glob(name_texts("*")))
-        return Texts(files) if files else None
-    own = find_own(name, folder)
-    if own.about.is_stored:
-        return find_texts(str(own.place))
-    return Texts([own.place / DOCUMENTS], own.header, OWN_CORPUS) if own.about.has_text else None
+    found = Path(name).expanduser() if is_stored(name) else find_converted(name, folder)
+    if isinstance(found, OldFolder):
+        return Texts([found.place / DOCUMENTS], found.header, OLD_CORPUS) if found.about["has_text"] else None
+    files = sorted(found.glob(name_texts("*")))
+    # Texts of many shards are too large to be verified before one of them is shown.
+    header = read_seal(found / MANIFEST, STORED_CORPUS) if read_manifest(found).is_small else FileHeader()
+    return Texts(files, header, STORED_CORPUS) if files else None
 
 
 def _find_bundled(name: str) -> Texts | None:

@@ -78,19 +78,37 @@ def building(path: Path) -> Iterator[Path]:
 
     Write the files in it with `open_synced`. Raises FileError if the folder cannot be written; nothing is left then.
     """
-    with _refusing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        remove_leftovers(path.parent)
-        work, claim = _claim_folder(path.parent)
-        try:
-            yield work
-            sync_folder(work)
-            os.rename(work, path)
-            sync_folder(path.parent)
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
-            if claim is not None:
-                os.close(claim)
+    with _refusing(path), unfinished_folder(path.parent) as work:
+        yield work
+        sync_folder(work)
+        os.rename(work, path)
+        sync_folder(path.parent)
+
+
+@contextmanager
+def unfinished_folder(parent: Path) -> Iterator[Path]:
+    """Give a new folder in `parent`, which is removed at the end of the block, or by the next writer after a kill."""
+    parent.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(parent)
+    work, claim = _claim_folder(parent)
+    try:
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+        if claim is not None:
+            os.close(claim)
+
+
+def move_files(work: Path, folder: Path, last: str) -> None:
+    """Move all files of a finished folder into another one; the one called `last` is moved when the others are on disk.
+
+    Raises OSError; some files may have been moved then.
+    """
+    for path in sorted(work.iterdir(), key=lambda path: path.name == last):
+        if path.name == last:
+            sync_folder(folder)
+        os.replace(path, folder / path.name)
+    sync_folder(folder)
 
 
 @contextmanager

@@ -27,9 +27,11 @@ from stickbreaker.app.model.saved_readings import SavedReadings
 from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns
 from stickbreaker.app.model.saved_sweeps import SavedSweeps
 from stickbreaker.app.model.topic_names import NamedTopic, TopicNames
+from stickbreaker.engine.corpora.build_stored import BuildRequest, build_own
+from stickbreaker.engine.corpora.export import export_own
+from stickbreaker.engine.corpora.library import load_own
 from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.corpora.stored import store_corpus
-from stickbreaker.engine.corpora.write_own import BuildRequest, build_own, export_own
 from stickbreaker.engine.files import verified_files
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.study import run_study
@@ -113,6 +115,11 @@ ACTIONS = (
     Action("saved run", KIND["saved run"], save_run),
     Action("corpus", KIND["corpus"], build),
     Action("stored corpus", KIND["stored corpus"], store),
+    Action(
+        "conversion of a corpus",
+        Kind("old corpus", stored.write_old_corpora, stored.read_old_corpora),
+        lambda f: load_own("one", f),
+    ),
     Action("export of a corpus", KIND["corpus"], lambda f: export_own("one", f.parent / "out.parquet", f)),
     Action("table", KIND["checkpoint"], lambda f: write_table(pd.DataFrame({"a": range(9)}), f / "a.csv")),
     Action("study", KIND["study cell"], study_cells),

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from stickbreaker.engine.corpora import write_own
 from stickbreaker.engine.files import whole_files
 
 ERRORS = {name: getattr(errno, name) for name in ("ENOSPC", "EIO", "EROFS")}
@@ -58,7 +57,6 @@ class Disk:
         """Put this disk between the project and the system."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(whole_files, "open_new", self.open_new)
-            patch.setattr(write_own, "open_new", self.open_new)
             patch.setattr(whole_files, "os", _System(self))
             patch.setattr(Path, "mkdir", self._make_folder(Path.mkdir))
             yield self

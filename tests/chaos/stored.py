@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import shutil
+import tempfile
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -25,11 +27,11 @@ from stickbreaker.app.model.saved_sweeps import SavedSweepError, SavedSweeps
 from stickbreaker.app.model.sweep_plan import SweepPoint, SweepState
 from stickbreaker.app.model.topic_names import LETTERS, NamedTopic, TopicNameError, TopicNames
 from stickbreaker.engine.corpora import texts
+from stickbreaker.engine.corpora.build_stored import BuildRequest, build_own
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import find_own, list_own, load_own
 from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.corpora.stored import open_stored, store_corpus
-from stickbreaker.engine.corpora.write_own import BuildRequest, build_own
 from stickbreaker.engine.evaluation.doc_shares import read_shares
 from stickbreaker.engine.files.whole_files import FileError
 from stickbreaker.engine.runs import checkpoint, study
@@ -37,6 +39,7 @@ from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.study import Study, run_study
 from tests.app.small_runs import learn, small_corpus, small_spec
 from tests.app.small_streams import BATCH_SIZE, make_follower, write_texts
+from tests.engine.corpora.old_folders import write_old
 
 WORDS = tuple(first + last for first in ("arm", "cot", "nav", "pea", "tar") for last in ("mer", "ton", "ves", "ced"))
 NAMES = ("one", "two")
@@ -345,6 +348,20 @@ def read_corpora(folder: Path) -> Found:
 
     names = {*NAMES, *(own.name for own in list_own(folder))}
     return read_all({name: lambda name=name: read(name) for name in sorted(names)})
+
+
+def write_old_corpora(folder: Path) -> None:
+    """Two corpora with their texts, as earlier versions wrote them."""
+    for seed, name in enumerate(NAMES):
+        corpus = load_corpus(write_notes(folder.parent, seed), text="text", date="date")
+        write_old(corpus, folder, [f"Text {row}" for row in corpus.doc_ids], name)
+
+
+def read_old_corpora(folder: Path) -> Found:
+    """The corpora in a copy of the folder, because reading converts them."""
+    with tempfile.TemporaryDirectory() as copy:
+        shutil.copytree(folder, Path(copy) / "files")
+        return read_corpora(Path(copy) / "files")
 
 
 @cache

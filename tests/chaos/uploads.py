@@ -32,7 +32,7 @@ from pyarrow import parquet
 from stickbreaker.app.server.text_worker import TextTaskRunner
 from stickbreaker.app.widgets.uploads import Upload
 from stickbreaker.engine import WordChoices, load_corpus, preview
-from stickbreaker.engine.corpora.build import Columns
+from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
 
 OUTCOMES = ("read", "refused", "foreign", "long")

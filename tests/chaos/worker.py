@@ -16,8 +16,8 @@ import numpy as np
 from stickbreaker import engine
 from stickbreaker.app.model.saved_stream import SavedStream
 from stickbreaker.engine.algorithm import Algorithm, Reads
+from stickbreaker.engine.corpora.build_stored import BuildRequest, build_own
 from stickbreaker.engine.corpora.library import delete_own
-from stickbreaker.engine.corpora.write_own import BuildRequest, build_own
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.prepared import Prepared

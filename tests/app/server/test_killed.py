@@ -23,8 +23,8 @@ from stickbreaker.app.server.visitors import Visitor
 from stickbreaker.app.session.page import lay_out
 from stickbreaker.app.session.session import Session
 from stickbreaker.app.session.tabs import TOPICS
+from stickbreaker.engine.corpora.build_stored import BuildRequest, build_own
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE, load_own
-from stickbreaker.engine.corpora.write_own import BuildRequest, build_own
 from tests.app.conftest import eventually
 from tests.app.small_runs import Compiled, Watched, small_spec
 from tests.chaos.stored import write_notes

@@ -14,7 +14,7 @@ from pyarrow import parquet
 from stickbreaker.app.model.limits import CORPORA, TEXT_MEMORY, TEXT_PROCESSES
 from stickbreaker.app.server import text_worker
 from stickbreaker.app.server.text_worker import Stopped, TextTaskRunner, TextWorker
-from stickbreaker.engine.corpora.build import Columns
+from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import delete_own, find_folder, list_own
 from stickbreaker.engine.corpora.words import WordChoices

@@ -25,11 +25,11 @@ from stickbreaker.app.session.tabs import CLASS
 from stickbreaker.app.views.sharing import PRESENTER_GONE, WATCHING
 from stickbreaker.app.views.watched_settings import list_settings
 from stickbreaker.app.widgets.qr_code import ALT
-from stickbreaker.engine.corpora.build import Columns
+from stickbreaker.engine.corpora.build_stored import BuildRequest, build_own
+from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import list_own
 from stickbreaker.engine.corpora.words import WordChoices
-from stickbreaker.engine.corpora.write_own import BuildRequest, build_own
 from tests.app.browser_messages import send
 from tests.app.small_runs import NAME, SETTINGS, Compiled, load_small, small_corpus, small_spec
 

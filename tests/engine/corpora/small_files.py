@@ -6,7 +6,8 @@ import zipfile
 import numpy as np
 import pandas as pd
 
-from stickbreaker.engine.corpora.build import Columns, build_corpus
+from stickbreaker.engine.corpora.build import build_corpus
+from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.sources import find_source
 
 TEXTS = ["Treaty of peace", "The treaty and the tariff", "Tariff on cotton", "Peace, peace at last"]

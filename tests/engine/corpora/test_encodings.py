@@ -2,7 +2,7 @@
 
 import pytest
 
-from stickbreaker.engine.corpora.build import Columns
+from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.words import WordChoices
 from tests.engine.corpora.small_files import build
 

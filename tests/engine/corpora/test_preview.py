@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from stickbreaker.engine.corpora import preview as previews
-from stickbreaker.engine.corpora.build import Columns, build_corpus
+from stickbreaker.engine.corpora.build import build_corpus
+from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.preview import preview
 from stickbreaker.engine.corpora.sources import find_source

@@ -9,9 +9,9 @@ import pytest
 
 from stickbreaker.engine import OnlineHDP, RunSettings, WordChoices, find_algorithm, load_corpus, prepare, preview, run
 from stickbreaker.engine.corpora import shards as files
+from stickbreaker.engine.corpora.build_stored import BuildRequest, build_own
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
 from stickbreaker.engine.corpora.stored import open_stored, store_corpus
-from stickbreaker.engine.corpora.write_own import BuildRequest, build_own
 from stickbreaker.engine.runs.checkpoint import Position, load, save
 from tests.engine.corpora.small_files import assert_same_corpora
 
@@ -187,7 +187,7 @@ def test_a_shard_that_is_replaced_before_it_is_read_is_named(small):
 def test_a_manifest_that_is_damaged_or_of_a_newer_version_is_refused(small, monkeypatch):
     with monkeypatch.context() as newer:
         newer.setattr(files, "STORED_CORPUS", replace(files.STORED_CORPUS, format=0))
-        with pytest.raises(CorpusError, match="of format 1, which needs a newer version of Stickbreaker"):
+        with pytest.raises(CorpusError, match="of format 2, which needs a newer version of Stickbreaker"):
             open_stored(small)
     path = small / files.MANIFEST
     path.write_text(path.read_text().replace("84", "85"))

@@ -11,7 +11,8 @@ from pyarrow import parquet
 
 from stickbreaker.engine.corpora import build as building
 from stickbreaker.engine.corpora import rows, table_files
-from stickbreaker.engine.corpora.build import Columns, build_corpus
+from stickbreaker.engine.corpora.build import build_corpus
+from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.corpora.sources import find_source

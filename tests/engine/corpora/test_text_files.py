@@ -6,7 +6,7 @@ import struct
 import pytest
 
 from stickbreaker.engine.corpora import rows, text_files
-from stickbreaker.engine.corpora.build import Columns
+from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
 from tests.engine.corpora.small_files import TEXTS, build, pack, reasons
 

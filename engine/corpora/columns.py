@@ -1,0 +1,162 @@
+"""The columns that a user chooses from a table, and what is taken from its rows: texts, dates, titles and groups."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.dates import explain_date, read_dates
+from stickbreaker.engine.corpora.rows import TOO_LARGE, BadRows, Chunk, Table
+
+# Columns that an error lists.
+NUM_LISTED = 8
+MAX_ROWS = 5_000_000
+MAX_TITLE = 300
+NO_TEXT = "the text is empty"
+WORDLESS = "no counted words remain in the text"
+
+
+class Columns(NamedTuple):
+    """The columns with the text, the date, the title and the group; None if there is no such column."""
+
+    text: str | None = None
+    date: str | None = None
+    title: str | None = None
+    group: str | None = None
+
+
+class Cells(NamedTuple):
+    """The numbers of all rows with text, and their dates, titles and groups as written."""
+
+    rows: list[int]
+    dates: list[str]
+    titles: list[str]
+    groups: list[str]
+
+
+def settle_columns(table: Table, columns: Columns) -> Columns:
+    """Complete the choice of columns, and check it.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    columns : Columns
+        The chosen columns.
+
+    Returns
+    -------
+    Columns
+        With a text column, and the title column of a folder or archive.
+
+    Raises
+    ------
+    CorpusError
+        If no text column is clear, or a column does not exist; the message lists the columns.
+    """
+    text = columns.text
+    if text is None:
+        called_text = [column for column in table.columns if column.lower() == "text"]
+        text = called_text[0] if called_text else table.columns[0] if len(table.columns) == 1 else None
+    names = _list_names(table.columns)
+    if text is None:
+        raise CorpusError(f'{table.path}: choose the column with the text, text="...". The columns are {names}.')
+    title = "title" if columns.title is None and "title" in table.has else columns.title
+    columns = columns._replace(text=text, title=title)
+    for column in columns:
+        if column is not None and column not in table.columns:
+            raise CorpusError(f"{table.path} has no column {_shorten(column)}. Choose one of {names}.")
+    return columns
+
+
+def _list_names(columns: Sequence[str]) -> str:
+    """The first columns, with the number of the others."""
+    left = f" and {len(columns) - NUM_LISTED:,} more" if len(columns) > NUM_LISTED else ""
+    return ", ".join(map(_shorten, columns[:NUM_LISTED])) + left
+
+
+def _shorten(column: object) -> str:
+    return repr(f"{column[:19]}…" if isinstance(column, str) and len(column) > 20 else column)
+
+
+def take_chunk(chunk: Chunk, columns: Columns, cells: Cells, bad: BadRows, table: Table) -> list[str]:
+    """Take the texts and the other cells from a chunk.
+
+    Parameters
+    ----------
+    chunk : Chunk
+        The next rows of the table.
+    columns : Columns
+        As returned by `settle_columns`.
+    cells : Cells
+        Extended by the row numbers, dates, titles and groups.
+    bad : BadRows
+        Extended by the bad rows and by rows without text or group.
+    table : Table
+        The table of the chunk.
+
+    Returns
+    -------
+    list of str
+        The texts of the good rows.
+
+    Raises
+    ------
+    CorpusError
+        If there are more than `MAX_ROWS` rows in `cells` and `bad`.
+    """
+    bad.add(chunk.bad)
+    text_cells = chunk.cells[columns.text] if columns.text else []
+    empty = [""] * len(chunk.rows)
+    dates, titles, groups = (chunk.cells[column] if column else empty for column in columns[1:])
+    texts, wrong = [], []
+    for place, (row, text) in enumerate(zip(chunk.rows, text_cells, strict=True)):
+        if not text.strip():
+            wrong.append(table.name_bad(row, NO_TEXT))
+        elif columns.group and not groups[place].strip():
+            wrong.append(table.name_bad(row, "the group is missing: add one, or choose no group column"))
+        else:
+            texts.append(text)
+            cells.rows.append(row)
+            cells.dates.append(dates[place])
+            cells.titles.append(titles[place])
+            cells.groups.append(groups[place])
+    bad.add(wrong)
+    if len(cells.rows) + bad.count > MAX_ROWS:
+        raise CorpusError(f"{table.path} has more than {MAX_ROWS:,} rows. {TOO_LARGE}.")
+    return texts
+
+
+def name_document(table: Table, row: int, title: str) -> str:
+    """Return the title of a document, or a name made of its file and row if it has none."""
+    return title.strip()[:MAX_TITLE] or f"{table.path.stem}, row {row}"
+
+
+def date_rows(table: Table, columns: Columns, cells: Cells, bad: BadRows, form: str = "") -> np.ndarray:
+    """Read the dates of all rows.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    columns : Columns
+        The chosen columns.
+    cells : Cells
+        The cells of the N rows with text.
+    bad : BadRows
+        Extended by the rows whose date cannot be read, if there is a date column.
+    form : str
+        The form of the dates, from `find_form`; by default, the form that most cells have.
+
+    Returns
+    -------
+    (N,) datetime64
+        NaT for rows without a date.
+    """
+    if columns.date is None:
+        return np.full(len(cells.rows), "NaT", "datetime64[D]")
+    dates = read_dates(cells.dates, form)
+    undated = np.flatnonzero(np.isnat(dates))
+    bad.add([table.name_bad(cells.rows[row], explain_date(cells.dates[row])) for row in undated])
+    return dates
