@@ -53,7 +53,6 @@ class Phase(StrEnum):
     LEARNING = "learning"
     GROWING = "growing"
     SOFT = "soft"
-    SWEEPS = "sweeps"
     SOFTENED = "softened"
     BURN_IN = "burn-in"
     SAMPLING = "sampling"

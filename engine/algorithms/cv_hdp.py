@@ -125,7 +125,7 @@ def step(config: CVHDPConfig, state: CVHDPState, batch: Batch, rng: np.random.Ge
     info = StepInfo(
         step=state.step + 1,
         learning_rate=1.0,
-        phase=Phase.SOFT if is_soft else Phase.SWEEPS,
+        phase=Phase.SOFT if is_soft else Phase.LEARNING,
         startup_share=0.0,
         bound=bound,
         has_converged=bound is not None and collapsed.has_settled(bound, state.bound, config.tolerance),

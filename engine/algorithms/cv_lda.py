@@ -78,7 +78,7 @@ def step(config: CVLDAConfig, state: CVLDAState, batch: Batch, rng: np.random.Ge
     info = StepInfo(
         step=state.step + 1,
         learning_rate=1.0,
-        phase=Phase.SWEEPS,
+        phase=Phase.LEARNING,
         startup_share=0.0,
         bound=bound,
         has_converged=has_converged,

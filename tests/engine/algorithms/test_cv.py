@@ -206,7 +206,7 @@ def test_a_soft_start_sweeps_under_a_large_beta_and_then_under_its_own(tiny_corp
     before = None
     for state, info in steps_of(cv_hdp, config, tiny_corpus, cv_hdp.SOFT_SWEEPS + 3):
         is_soft = info.step <= cv_hdp.SOFT_SWEEPS
-        assert info.phase == ("soft" if is_soft else "sweeps")
+        assert info.phase == ("soft" if is_soft else "learning")
         assert (info.bound is None) == (info.step <= cv_hdp.SOFT_SWEEPS + 1)
         assert (state.beta.mean() == pytest.approx(0.6)) == is_soft
         if before is not None:
