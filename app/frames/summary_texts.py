@@ -94,7 +94,7 @@ def _describe_counts(check: CountCheck) -> str:
     documents = count(check.num_documents, "document")
     if check.num_documents < check.corpus_size:
         documents = f"{check.num_documents:,} of {count(check.corpus_size, 'document')}, drawn at random"
-    return f"{number} over the last {len(check.last)} of {check.num_sweeps:,} passes ({documents})"
+    return f"{number} over the last {len(check.last)} of {check.num_passes:,} passes ({documents})"
 
 
 def describe_names(returned: ReturnedNames) -> str:

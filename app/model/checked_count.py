@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.engine.runs.count_check import MOST_TOKENS, SWEEPS, CountCheck, can_check
+from stickbreaker.engine.runs.count_check import MOST_TOKENS, PASSES, CountCheck, can_check
 
-# Sweeps of a check, and the tokens that it reads at most.
-NUM_SWEEPS, NUM_TOKENS = SWEEPS, MOST_TOKENS
+# Passes of a check, and the tokens that it reads at most.
+NUM_PASSES, NUM_TOKENS = PASSES, MOST_TOKENS
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,7 +56,7 @@ class CountChecker:
         self._notify()
 
     def cancel(self) -> None:
-        """End the check after its present sweep; its result is dropped."""
+        """End the check after its present pass; its result is dropped."""
         with self._lock:
             self._stop.set()
             if self.job.is_active:
@@ -64,7 +64,7 @@ class CountChecker:
         self._notify()
 
     def close(self) -> None:
-        """End the check after its present sweep."""
+        """End the check after its present pass."""
         self._stop.set()
 
     def join(self, timeout: float | None = None) -> None:

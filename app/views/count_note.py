@@ -8,7 +8,7 @@ import panel_material_ui as pmui
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.summary_texts import describe_check
-from stickbreaker.app.model.checked_count import NUM_SWEEPS, NUM_TOKENS, CountJob, offers_check
+from stickbreaker.app.model.checked_count import NUM_PASSES, NUM_TOKENS, CountJob, offers_check
 from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.widgets.help_button import HELP_STYLE, help_button
@@ -17,8 +17,8 @@ from stickbreaker.app.widgets.layouts import ProgressBar, fill_if_shown, lay_in_
 LABEL = "Check the number of topics"
 HELP = (
     "<p>The Gibbs sampler of the HDP starts from this model: it draws the topic of each word from the model, and then "
-    f"draws it again in each of {NUM_SWEEPS} passes. Topics can appear and disappear in a pass.</p>"
-    f"<p>The result is the smallest and the largest number of topics in use over the last {NUM_SWEEPS // 2} passes, "
+    f"draws it again in each of {NUM_PASSES} passes. Topics can appear and disappear in a pass.</p>"
+    f"<p>The result is the smallest and the largest number of topics in use over the last {NUM_PASSES // 2} passes, "
     "by the 99 % rule. It is not a confidence interval: the sampler rarely merges or splits large topics, so a "
     "different start can give a different number.</p>"
     f"<p>It reads the training documents, or a random part of them with about {NUM_TOKENS // 1_000_000} million "

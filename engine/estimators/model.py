@@ -45,7 +45,7 @@ from stickbreaker.engine.evaluation.topic_space import find_top_words
 from stickbreaker.engine.parallel.clusters import Cluster, connect
 from stickbreaker.engine.progress_bars import Move, show_progress
 from stickbreaker.engine.runs.checkpoint import load as load_position
-from stickbreaker.engine.runs.count_check import SWEEPS, CheckPlan, CountCheck, check_count
+from stickbreaker.engine.runs.count_check import PASSES, CheckPlan, CountCheck, check_count
 from stickbreaker.engine.runs.events import Update
 from stickbreaker.engine.runs.prepared import prepare_training
 from stickbreaker.engine.runs.run import Updates, run, run_with_notes
@@ -437,7 +437,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         """
         return count_topics(self._summary().expected_tokens)
 
-    def check_count(self, X: Counts, sweeps: int = SWEEPS, seed: int = 0, *, verbose: bool = False) -> CountCheck:
+    def check_count(self, X: Counts, passes: int = PASSES, seed: int = 0, *, verbose: bool = False) -> CountCheck:
         """Check the number of topics in use with the Gibbs sampler of the HDP. The model does not change.
 
         The sampler starts from the topics of the model and may add and remove topics (`engine.runs.count_check`). It
@@ -447,8 +447,8 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         ----------
         X : Corpus or array-like or sparse matrix of shape (D, V)
             The training documents. If they have more than 2 million tokens, a random sample of them is used.
-        sweeps : int
-            The number of sweeps over the documents.
+        passes : int
+            The number of passes over the documents.
         seed : int
             The seed of all draws; the same seed gives the same counts, bit for bit.
         verbose : bool
@@ -457,8 +457,8 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         Returns
         -------
         CountCheck
-            `counts` (sweeps + 1,), the topics in use at the start and after each sweep; `interval`, the smallest and
-            the largest count of the last half of the sweeps; `trend`, whether the count still rises or falls.
+            `counts` (passes + 1,), the topics in use at the start and after each pass; `interval`, the smallest and
+            the largest count of the last half of the passes; `trend`, whether the count still rises or falls.
 
         Raises
         ------
@@ -472,7 +472,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
                 move(share, "Sampling")
                 return True
 
-            plan = CheckPlan(sweeps=sweeps, seed=seed)
+            plan = CheckPlan(passes=passes, seed=seed)
             check = check_count(self.algorithm, self.config_, self.state_, self._read(X), plan, report)
         assert check is not None
         return check

@@ -1,7 +1,7 @@
 """A check of the number of topics in use: the Gibbs sampler of the HDP continues from a model (Teh 2007 sec. 4).
 
 The topic of each token is drawn from the model: z = k with probability proportional to E[θ_dk] E[topic_kw]. From there
-the sampler of `gibbs_hdp` makes its sweeps, in which topics can be born and die. After each sweep the topics in use
+the sampler of `gibbs_hdp` makes passes, in which topics can be born and die. After each pass the topics in use
 are counted by the rule of `count_topics`, of the tokens in each topic.
 
 One chain proves nothing: a sampler removes small topics and adds new ones, but rarely merges or splits large ones, so a
@@ -24,17 +24,17 @@ from stickbreaker.engine.evaluation.held_out import count_topics
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.inference.gibbs import Assignments, no_averages
 
-SWEEPS, MOST_TOKENS = 40, 2_000_000
+PASSES, MOST_TOKENS = 40, 2_000_000
 # Numbers that are held at once while topics are drawn, and documents that are read at once.
 MOST_NUMBERS, DOCUMENTS_AT_ONCE = 2_000_000, 1024
 # The part of the progress that the drawing of the start takes.
 DRAWING_SHARE = 0.2
-# The count is called stable if it differs by at most this share between the middle and the end of the sweeps.
+# The count is called stable if it differs by at most this share between the middle and the end of the passes.
 STABLE_SHARE = 0.05
 
 
 class Trend(StrEnum):
-    """Which way the count moved over the last half of the sweeps."""
+    """Which way the count moved over the last half of the passes."""
 
     STABLE = "stable"
     RISING = "rising"
@@ -42,17 +42,17 @@ class Trend(StrEnum):
 
 
 class CheckPlan(NamedTuple):
-    """How much a check does: its sweeps, the most tokens that it reads, and the seed of all draws."""
+    """How much a check does: its passes, the most tokens that it reads, and the seed of all draws."""
 
-    sweeps: int = SWEEPS
+    passes: int = PASSES
     max_tokens: int = MOST_TOKENS
     seed: int = 0
 
 
 class CountCheck(NamedTuple):
-    """The topics in use at the start of the sampler and after each sweep.
+    """The topics in use at the start of the sampler and after each pass.
 
-    counts: (sweeps + 1,) int64; the first is that of the topics drawn from the model. num_documents, num_tokens: of the
+    counts: (passes + 1,) int64; the first is that of the topics drawn from the model. num_documents, num_tokens: of the
     documents that were read. corpus_size: the number of documents from which they were drawn.
     """
 
@@ -62,23 +62,23 @@ class CountCheck(NamedTuple):
     corpus_size: int
 
     @property
-    def num_sweeps(self) -> int:
-        """The number of sweeps."""
+    def num_passes(self) -> int:
+        """The number of passes."""
         return len(self.counts) - 1
 
     @property
     def last(self) -> np.ndarray:
-        """The counts of the last half of the sweeps, at least one."""
-        return self.counts[-((self.num_sweeps + 1) // 2) :]
+        """The counts of the last half of the passes, at least one."""
+        return self.counts[-((self.num_passes + 1) // 2) :]
 
     @property
     def interval(self) -> tuple[int, int]:
-        """The smallest and the largest count of the last half of the sweeps."""
+        """The smallest and the largest count of the last half of the passes."""
         return int(self.last.min()), int(self.last.max())
 
     @property
     def trend(self) -> Trend:
-        """Whether the count rose or fell by more than a twentieth over the last half of the sweeps."""
+        """Whether the count rose or fell by more than a twentieth over the last half of the passes."""
         first, end = int(self.last[0]), int(self.last[-1])
         if abs(end - first) <= STABLE_SHARE * first:
             return Trend.STABLE
@@ -101,7 +101,7 @@ def check_count(
     """Count the topics in use while the sampler of the HDP continues from a model. The model does not change.
 
     The sampler has the model's α₀, γ and η where the model has these settings, and its own defaults otherwise; it
-    resamples α₀ and γ in each sweep. The same seed gives the same counts, bit for bit.
+    resamples α₀ and γ in each pass. The same seed gives the same counts, bit for bit.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def check_count(
     Raises
     ------
     ValueError
-        If the sampler cannot start from this model, or if the plan has no sweep or no token.
+        If the sampler cannot start from this model, or if the plan has no pass or no token.
     CorpusError
         If the documents have no words.
     """
@@ -141,10 +141,10 @@ def check_count(
     settings = _share_settings(algorithm, config, plan)
     batch = next(sample.batches(sample.num_documents))
     counts: list[int] = []
-    for swept in _sweep(settings, _begin(settings, summary, batch, np.concatenate(parts)), batch, plan):
-        if not report(DRAWING_SHARE + (1.0 - DRAWING_SHARE) * (len(counts) / plan.sweeps)):
+    for drawn in _sample(settings, _begin(settings, summary, batch, np.concatenate(parts)), batch, plan):
+        if not report(DRAWING_SHARE + (1.0 - DRAWING_SHARE) * (len(counts) / plan.passes)):
             return None
-        counts.append(count_topics(swept.expected_tokens))
+        counts.append(count_topics(drawn.expected_tokens))
     return CountCheck(
         counts=np.array(counts),
         num_documents=sample.num_documents,
@@ -154,7 +154,7 @@ def check_count(
 
 
 def _check_plan(plan: CheckPlan) -> CheckPlan:
-    least = CheckPlan(sweeps=1, max_tokens=1, seed=0)
+    least = CheckPlan(passes=1, max_tokens=1, seed=0)
     checked = map(check_whole, CheckPlan._fields, plan, least)
     return CheckPlan(**dict(zip(CheckPlan._fields, checked, strict=True)))
 
@@ -166,10 +166,10 @@ def _refuse_impossible(algorithm: Algorithm, corpus: Corpus) -> None:
         raise CorpusError(f"{corpus.name} has no counted word, so there is no topic to count.")
 
 
-def _sweep(config: GibbsHDPConfig, state: GibbsHDPState, batch: Batch, plan: CheckPlan) -> Iterator[GibbsHDPState]:
-    """Yield the state at the start of the sampler and after each sweep."""
+def _sample(config: GibbsHDPConfig, state: GibbsHDPState, batch: Batch, plan: CheckPlan) -> Iterator[GibbsHDPState]:
+    """Yield the state at the start of the sampler and after each pass."""
     yield state
-    for number in range(plan.sweeps):
+    for number in range(plan.passes):
         state, _ = gibbs_hdp.step(config, state, batch, np.random.default_rng([plan.seed, number + 1]))
         yield state
 
@@ -184,9 +184,9 @@ def _draw_documents(corpus: Corpus, plan: CheckPlan) -> Corpus:
 
 
 def _share_settings(algorithm: Algorithm, config: Any, plan: CheckPlan) -> GibbsHDPConfig:
-    """The settings of the sampler: α₀, γ and η of the model where it has them; no sweep is averaged."""
+    """The settings of the sampler: α₀, γ and η of the model where it has them; no pass is averaged."""
     shared = {name: getattr(config, name) for name in algorithm.concentrations}
-    return GibbsHDPConfig(**shared, burn_in=plan.sweeps)
+    return GibbsHDPConfig(**shared, burn_in=plan.passes)
 
 
 def draw_topics(

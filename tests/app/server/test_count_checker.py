@@ -11,7 +11,7 @@ from stickbreaker.engine import find_algorithm, prepare, run
 from stickbreaker.engine.runs.count_check import CheckPlan, check_count
 from tests.app.small_runs import HDP, SETTINGS, Compiled, small_config, small_corpus
 
-PLAN = CheckPlan(sweeps=6)
+PLAN = CheckPlan(passes=6)
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def test_a_check_waits_for_a_core_and_can_be_cancelled_there(make, queue, until)
 
 
 def test_a_cancelled_check_drops_its_result_and_a_new_one_can_begin(make, until):
-    checker = make(plan=CheckPlan(sweeps=2000))
+    checker = make(plan=CheckPlan(passes=2000))
     checker.start()
     until(lambda: checker.job.status == "checking")
     checker.cancel()

@@ -236,7 +236,7 @@ def test_the_number_of_topics_can_be_checked_unless_the_model_is_a_mixture(kind,
             model.check_count(tiny_corpus)
         return
     state = bits(model)
-    check = model.check_count(tiny_corpus, sweeps=6, seed=1)
+    check = model.check_count(tiny_corpus, passes=6, seed=1)
     assert check.counts.shape == (7,)
     assert 1 <= check.interval[0] <= check.interval[1]
     np.testing.assert_array_equal(model.check_count(tiny_corpus.counts, 6, 1).counts, check.counts)

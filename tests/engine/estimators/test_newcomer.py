@@ -41,8 +41,8 @@ def test_a_wrong_parameter_is_refused_before_anything_is_learned(given, message)
 @pytest.mark.parametrize(
     ("plan", "message"),
     [
-        (CheckPlan(sweeps=2.5), "sweeps is 2.5: give a whole number of at least 1"),
-        (CheckPlan(sweeps=0), "sweeps is 0: give a whole number of at least 1"),
+        (CheckPlan(passes=2.5), "passes is 2.5: give a whole number of at least 1"),
+        (CheckPlan(passes=0), "passes is 0: give a whole number of at least 1"),
         (CheckPlan(seed=-1), "seed is -1: give a whole number of at least 0"),
     ],
 )

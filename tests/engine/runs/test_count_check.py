@@ -57,7 +57,7 @@ def test_for_a_model_with_too_many_topics_the_count_falls(simulated):
 def test_the_same_seed_gives_the_same_counts_and_the_model_does_not_change(tiny_corpus):
     prepared, state, _ = learn(tiny_corpus, max_topics=5)
     before = prepared.algorithm.summarize(prepared.config, state).topics.tobytes()
-    first, again = (check(prepared, state, sweeps=12, seed=4) for _ in range(2))
+    first, again = (check(prepared, state, passes=12, seed=4) for _ in range(2))
     np.testing.assert_array_equal(first.counts, again.counts)
     assert prepared.algorithm.summarize(prepared.config, state).topics.tobytes() == before
     assert first.counts.shape == (13,)
@@ -82,10 +82,10 @@ def test_topics_of_tokens_are_drawn_in_proportion_to_shares_of_documents_and_pro
 
 def test_the_part_of_a_large_corpus_that_is_read_depends_only_on_the_seed(simulated):
     prepared, state, _ = learn(simulated.corpus)
-    found = check(prepared, state, sweeps=2, max_tokens=6_000)
+    found = check(prepared, state, passes=2, max_tokens=6_000)
     assert (found.num_documents, found.num_tokens, found.corpus_size) == (100, 6_000, prepared.corpus_size)
-    np.testing.assert_array_equal(found.counts, check(prepared, state, sweeps=2, max_tokens=6_000).counts)
-    assert check(prepared, state, sweeps=1, max_tokens=1).num_documents == 1
+    np.testing.assert_array_equal(found.counts, check(prepared, state, passes=2, max_tokens=6_000).counts)
+    assert check(prepared, state, passes=1, max_tokens=1).num_documents == 1
 
 
 @pytest.mark.parametrize("stops_at", [0.0, DRAWING_SHARE, 0.5])
@@ -97,13 +97,13 @@ def test_a_check_reports_its_progress_and_ends_when_the_report_returns_false(tin
         shares.append(share)
         return share < stops_at
 
-    plan = CheckPlan(sweeps=10)
+    plan = CheckPlan(passes=10)
     assert check_count(prepared.algorithm, prepared.config, state, prepared.train, plan, report) is None
     assert shares == sorted(shares)
     assert shares[-1] >= stops_at > max(shares[:-1], default=-1)
 
 
-def test_the_interval_and_the_trend_are_of_the_last_half_of_the_sweeps():
+def test_the_interval_and_the_trend_are_of_the_last_half_of_the_passes():
     def found(*counts):
         return CountCheck(np.array(counts), 10, 100, 10)
 
@@ -116,7 +116,7 @@ def test_the_interval_and_the_trend_are_of_the_last_half_of_the_sweeps():
 
 def test_what_cannot_be_checked_is_refused_with_the_reason(tiny_corpus):
     prepared, state, _ = learn(tiny_corpus, max_topics=5)
-    for plan in ({"sweeps": 0}, {"max_tokens": 0}):
+    for plan in ({"passes": 0}, {"max_tokens": 0}):
         with pytest.raises(ValueError, match="give a whole number of at least 1"):
             check(prepared, state, **plan)
     empty = Corpus("empty", np.zeros((3, 6), int), tiny_corpus.vocabulary, tiny_corpus.dates[:3], [""] * 3)
