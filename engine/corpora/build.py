@@ -56,26 +56,9 @@ def build_corpus(
 ) -> Built:
     """Build a corpus from a file or folder.
 
-    Parameters
-    ----------
-    source : Source
-        As returned by `find_source`.
-    columns : Columns
-        The columns to use. If `text` is None, it is the column called "text", or the only one.
-    words : WordChoices, optional
-        Which words are counted. By default, `WordChoices()`; a file of counts is used unchanged.
-    report : callable
-        Receives the share that is done (0 to 1) and a message. It may raise an exception to cancel.
-
-    Returns
-    -------
-    Built
-        The corpus and the skipped rows.
-
-    Raises
-    ------
-    CorpusError
-        If the source cannot be read, has no usable row, or has no words left.
+    `report` receives the share that is done (0 to 1) and a message, and may raise an exception to
+    cancel. A file of counts is used unchanged without `words`. Raises CorpusError if the source
+    cannot be read, has no usable row, or has no words left.
     """
     if source.is_counted:
         return _take_counts(source, columns, words, report)

@@ -187,24 +187,9 @@ def build_own(
 ) -> OwnCorpus:
     """Build a corpus and add it to those of the user; after an error or a cancellation, nothing is stored.
 
-    Parameters
-    ----------
-    request : BuildRequest
-        What to build.
-    report : callable
-        Receives the share that is done (0 to 1) and a message. It may raise an exception to cancel.
-    folder : str or path, optional
-        The folder of the built corpora. By default, `corpora` in the folder of STICKBREAKER_DATA or the user's data.
-
-    Returns
-    -------
-    OwnCorpus
-        The description of the stored corpus.
-
-    Raises
-    ------
-    CorpusError
-        If the name is not valid, the source cannot be read, or the folder cannot be written.
+    `report` receives the share that is done (0 to 1) and a message, and may raise an exception to
+    cancel. Raises CorpusError if the name is not valid, the source cannot be read, or the folder
+    cannot be written.
     """
     request = replace(request, name=check_name(request.name, folder))
     place = find_folder(folder) / name_folder(request.name)

@@ -24,23 +24,7 @@ LINES = ("vocabulary", "group_titles", "date_unit", "split_by")
 
 
 def load_built_in(name: str) -> Corpus:
-    """Load a bundled corpus.
-
-    Parameters
-    ----------
-    name : str
-        A key of `FILES`.
-
-    Returns
-    -------
-    Corpus
-        The corpus in the order of its file.
-
-    Raises
-    ------
-    CorpusError
-        If the file is missing or damaged.
-    """
+    """Load a bundled corpus by its key in `FILES`; raise CorpusError if its file is missing or damaged."""
     corpus = _read_file(FILES[name])
     return corpus if corpus.name == name else corpus.merge_groups(name)
 
@@ -72,21 +56,11 @@ def _read_file(name: str) -> Corpus:
 
 
 def pack(corpus: Corpus) -> bytes:
-    """Compress a corpus of passages into the bytes of an npz file.
+    """Compress a corpus of passages into the bytes of an npz file; those of a group are consecutive, with one date.
 
-    The non-zero cells of the counts are numbered column by column. Each is stored as the gap to the previous one, in
-    one byte; 255 marks a gap that is in `long_gaps`. Neighbouring passages share words, so most gaps are 1, which
-    compresses better than lists of words.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        The passages of each group must be consecutive and have one date.
-
-    Returns
-    -------
-    bytes
-        The content of the file.
+    The non-zero cells of the counts are numbered column by column. Each is stored as the gap to the
+    previous one, in one byte; 255 marks a gap that is in `long_gaps`. Neighbouring passages share
+    words, so most gaps are 1, which compresses better than lists of words.
     """
     columns = csc_array(corpus.counts)
     # Row r of column v has the number v D + r.
@@ -149,22 +123,8 @@ def _unpack_counts(arrays: dict[str, np.ndarray], num_documents: int, vocab_size
 
 
 def name_passages(titles: Sequence[str], sizes: np.ndarray) -> list[str]:
-    """Name each passage by the title of its text and its number in it.
+    """Name each passage by the title of its text and its number in it; sizes: the number of passages of each text.
 
-    Parameters
-    ----------
-    titles : sequence of str
-        The title of each text.
-    sizes : (len(titles),) int
-        The number of passages of each text.
-
-    Returns
-    -------
-    list of str
-        The names of all passages.
-
-    Examples
-    --------
     >>> name_passages(["1790 George Washington"], [2])
     ['1790 George Washington, passage 1', '1790 George Washington, passage 2']
     """

@@ -36,24 +36,10 @@ class Cells(NamedTuple):
 
 
 def settle_columns(table: Table, columns: Columns) -> Columns:
-    """Complete the choice of columns, and check it.
+    """Complete the chosen columns with that of the text, and with the title of a folder or archive.
 
-    Parameters
-    ----------
-    table : Table
-        The table.
-    columns : Columns
-        The chosen columns.
-
-    Returns
-    -------
-    Columns
-        With a text column, and the title column of a folder or archive.
-
-    Raises
-    ------
-    CorpusError
-        If no text column is clear, or a column does not exist; the message lists the columns.
+    Raises CorpusError that lists the columns if no text column is clear, or a chosen column does
+    not exist.
     """
     text = columns.text
     if text is None:
@@ -81,30 +67,10 @@ def _shorten(column: object) -> str:
 
 
 def take_chunk(chunk: Chunk, columns: Columns, cells: Cells, bad: BadRows, table: Table) -> list[str]:
-    """Take the texts and the other cells from a chunk.
+    """Return the texts of the good rows of a chunk; add their other cells to `cells`, and the other rows to `bad`.
 
-    Parameters
-    ----------
-    chunk : Chunk
-        The next rows of the table.
-    columns : Columns
-        As returned by `settle_columns`.
-    cells : Cells
-        Extended by the row numbers, dates, titles and groups.
-    bad : BadRows
-        Extended by the bad rows and by rows without text or group.
-    table : Table
-        The table of the chunk.
-
-    Returns
-    -------
-    list of str
-        The texts of the good rows.
-
-    Raises
-    ------
-    CorpusError
-        If there are more than `MAX_ROWS` rows in `cells` and `bad`.
+    The columns are those of `settle_columns`. Raises CorpusError if `cells` and `bad` then have
+    more than `MAX_ROWS` rows.
     """
     bad.add(chunk.bad)
     text_cells = chunk.cells[columns.text] if columns.text else []
@@ -134,25 +100,9 @@ def name_document(table: Table, row: int, title: str) -> str:
 
 
 def date_rows(table: Table, columns: Columns, cells: Cells, bad: BadRows, form: str = "") -> np.ndarray:
-    """Read the dates of all rows.
+    """Read the dates (N,) of the rows with text; NaT without a date column, and for rows that are added to `bad`.
 
-    Parameters
-    ----------
-    table : Table
-        The table.
-    columns : Columns
-        The chosen columns.
-    cells : Cells
-        The cells of the N rows with text.
-    bad : BadRows
-        Extended by the rows whose date cannot be read, if there is a date column.
-    form : str
-        The form of the dates, from `find_form`; by default, the form that most cells have.
-
-    Returns
-    -------
-    (N,) datetime64
-        NaT for rows without a date.
+    form: that of the dates, from `find_form`; by default, the form that most cells have.
     """
     if columns.date is None:
         return np.full(len(cells.rows), "NaT", "datetime64[D]")

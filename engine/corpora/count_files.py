@@ -63,26 +63,9 @@ class Counted(NamedTuple):
 
 
 def read_counts(path: Path, kind: str, report: Report = lambda share, message: None) -> Counted:
-    """Read a file of word counts, and the list of words in the same folder.
+    """Read a file of word counts of a format (`UCI`, `LDA_C` or `MATRIX`), and the list of words in the same folder.
 
-    Parameters
-    ----------
-    path : Path
-        A file of counts.
-    kind : str
-        Its format: `UCI`, `LDA_C` or `MATRIX`.
-    report : callable
-        Receives the share of the file that is read (0 to 1) and a message. It may raise an exception to cancel.
-
-    Returns
-    -------
-    Counted
-        The counts, the words and the bad lines.
-
-    Raises
-    ------
-    CorpusError
-        If a file is missing, unreadable or too large.
+    Raises CorpusError if a file is missing, unreadable or too large.
     """
     if not path.is_file():
         raise CorpusError(f"File not found: {path.absolute()}. Check the folder and the name.")
@@ -111,25 +94,7 @@ def name_counts(path: Path, kind: str) -> str:
 
 
 def find_vocabulary(path: Path, kind: str) -> Path:
-    """Find the list of words in the folder of a file of counts.
-
-    Parameters
-    ----------
-    path : Path
-        A file of counts.
-    kind : str
-        Its format.
-
-    Returns
-    -------
-    Path
-        The file with one word per line.
-
-    Raises
-    ------
-    CorpusError
-        If the folder contains no file with one of the usual names.
-    """
+    """Find the list of words next to a file of counts; raise CorpusError if no file has a usual name."""
     stem = _stem(path)
     plain = Path(stem).stem
     names = [re.sub("(?i)^docword", "vocab", stem) + ".txt"] if kind == UCI else []
@@ -142,24 +107,10 @@ def find_vocabulary(path: Path, kind: str) -> Path:
 
 
 def read_vocabulary(path: Path) -> tuple[list[str], tuple[str, ...]]:
-    """Read a list of words, one per line.
+    """Read the words of a list, one per line, and notes for the user; a repeated or missing word gets its line number.
 
-    Parameters
-    ----------
-    path : Path
-        A text file.
-
-    Returns
-    -------
-    words : list of str
-        Unique words; a repeated or missing word gets its line number.
-    notes : tuple of str
-        Sentences to show to the user.
-
-    Raises
-    ------
-    CorpusError
-        If the file is missing, not text, has more than `MAX_WORDS` lines or a word of more than `MAX_LETTERS` letters.
+    Raises CorpusError if the file is missing, not text, or has too many words or a word of more
+    than `MAX_LETTERS` letters.
     """
     encoding = find_encoding(path)
     with path.open(encoding=encoding.name, errors="replace") as text:

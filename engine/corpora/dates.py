@@ -47,23 +47,11 @@ HINT = "use a year (1863), an ISO date (1863-12-08), or one other form in all ro
 
 
 def read_dates(cells: Sequence[str], form: str = "") -> np.ndarray:
-    """Read dates in the form that most cells have.
+    """Read dates (D,) in a form from `find_form`, by default in the form that most cells have.
 
-    Parameters
-    ----------
-    cells : sequence of D str
-        The dates as they are written.
-    form : str
-        A form from `find_form`, if other cells have shown it already.
+    The unit is the precision: years, months, days or seconds. NaT marks a cell that is empty, has
+    another form, or lies outside the years 1000 to 2100.
 
-    Returns
-    -------
-    (D,) datetime64
-        The unit is the precision: years, months, days or seconds. NaT marks a cell that is empty, has another form, or
-        lies outside the years 1000 to 2100.
-
-    Examples
-    --------
     >>> read_dates(["1863", "soon", "1864.0"]).astype(str).tolist()
     ['1863', 'NaT', '1864']
     >>> read_dates(["13/12/1863", "12/1/1864"]).astype(str).tolist()
@@ -82,20 +70,8 @@ def read_dates(cells: Sequence[str], form: str = "") -> np.ndarray:
 
 
 def find_form(cells: Sequence[str]) -> str:
-    """Find the form that most cells have.
+    """Find the form that most cells have: a key of `FORMS`, or a form of `strptime`.
 
-    Parameters
-    ----------
-    cells : sequence of D str
-        The dates as they are written.
-
-    Returns
-    -------
-    str
-        A key of `FORMS`, or a form of `strptime`.
-
-    Examples
-    --------
     >>> find_form(["1863", "1864"]), find_form(["13/12/1863", "12/1/1864"])
     ('years', '%d/%m/%Y')
     """
@@ -139,20 +115,8 @@ def _read(texts: "pd.Series", form: str) -> np.ndarray:
 
 
 def explain_date(cell: str) -> str:
-    """Explain why a cell has no date that can be read.
+    """Explain why `read_dates` gives NaT for a cell, with the remedy.
 
-    Parameters
-    ----------
-    cell : str
-        A cell for which `read_dates` gives NaT.
-
-    Returns
-    -------
-    str
-        The reason and the remedy, for a `BadRow`.
-
-    Examples
-    --------
     >>> explain_date("0001-01-01")
     "'0001-01-01' is outside the years 1000 to 2100: correct the date"
     """

@@ -46,22 +46,9 @@ class Encoding(NamedTuple):
 
 
 def find_encoding(file: Path) -> Encoding:
-    """Detect the encoding of a file.
+    """Detect the encoding of a file from all its bytes; a note says if it is neither UTF-8 nor declared.
 
-    Parameters
-    ----------
-    file : Path
-        The file, read to its end in blocks.
-
-    Returns
-    -------
-    Encoding
-        The encoding, with a note if it is not plain UTF-8 and the file does not declare it.
-
-    Raises
-    ------
-    CorpusError
-        If the file is missing, unreadable, empty or not text.
+    Raises CorpusError if the file is missing, unreadable, empty or not text.
     """
     try:
         with file.open("rb") as stream:
@@ -73,24 +60,9 @@ def find_encoding(file: Path) -> Encoding:
 
 
 def name_encoding(blocks: Iterator[bytes], place: str) -> Encoding:
-    """Detect the encoding of a text from its bytes.
+    """Detect the encoding of a text from all its bytes; the first block has 4,096 bytes or all of them.
 
-    Parameters
-    ----------
-    blocks : iterator of bytes
-        All bytes of the text; the first block should have at least 4096 bytes, or all of them.
-    place : str
-        The name of the text in messages.
-
-    Returns
-    -------
-    Encoding
-        As for `find_encoding`.
-
-    Raises
-    ------
-    CorpusError
-        If the text is empty or not text.
+    Raises CorpusError that begins with `place`, the name of the text, if it is empty or not text.
     """
     first = next(blocks, b"")
     if not first.strip():

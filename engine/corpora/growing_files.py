@@ -70,22 +70,8 @@ def explain_table(path: Path, text_column: str) -> str:
 def read_growing(source: GrowingSource, idle_seconds: float = 0.0) -> Iterator[tuple[object, str]]:
     """Yield (date, text) of what is added to a source, until nothing has been added for some seconds.
 
-    Parameters
-    ----------
-    source : GrowingSource
-        The source.
-    idle_seconds : float
-        How long to wait for more; 0 ends when everything present has been read, and infinity never ends.
-
-    Yields
-    ------
-    tuple of object and str
-        The date as it is written, None if there is none, and the text.
-
-    Raises
-    ------
-    CorpusError
-        If the source cannot be read.
+    The date is as written, or None. 0 seconds end when everything present has been read, and
+    infinity never ends. Raises CorpusError if the source cannot be read.
     """
     waited = 0.0
     while True:

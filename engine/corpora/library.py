@@ -64,18 +64,10 @@ class OwnCorpus:
 
 
 def find_folder(folder: str | PathLike[str] | None = None) -> Path:
-    """Return the folder of the built corpora.
+    """Return the folder of the built corpora, by default `corpora` in the folder of the user's data.
 
-    Parameters
-    ----------
-    folder : str or path, optional
-        Returned if given.
-
-    Returns
-    -------
-    Path
-        By default, `corpora` in the folder named by the variable STICKBREAKER_DATA, or in the user's data folder.
-        In a temporary folder, with a warning in the log, if the user's data folder cannot be written.
+    That is the folder named by STICKBREAKER_DATA, or the account's; or a temporary one, with a
+    warning in the log, if the account's cannot be written.
     """
     if folder is not None:
         return Path(folder)
@@ -90,18 +82,7 @@ def find_folder(folder: str | PathLike[str] | None = None) -> Path:
 
 
 def list_own(folder: str | PathLike[str] | None = None) -> tuple[OwnCorpus, ...]:
-    """List the corpora that the user has built.
-
-    Parameters
-    ----------
-    folder : str or path, optional
-        The folder of the built corpora. By default, `corpora` in the folder of STICKBREAKER_DATA or the user's data.
-
-    Returns
-    -------
-    tuple of OwnCorpus
-        Sorted by name. Damaged corpora are skipped, with a warning in the log.
-    """
+    """List the corpora that the user has built, by name; damaged ones are skipped, with a warning in the log."""
     found = []
     try:
         places = sorted(place for place in find_folder(folder).iterdir() if place.is_dir())
@@ -127,22 +108,7 @@ class OwnFiles(NamedTuple):
 def find_own(name: str, folder: str | PathLike[str] | None = None) -> OwnFiles:
     """Find a corpus that the user has built, without reading it.
 
-    Parameters
-    ----------
-    name : str
-        The name of the corpus.
-    folder : str or path, optional
-        The folder of the built corpora. By default, `corpora` in the folder of STICKBREAKER_DATA or the user's data.
-
-    Returns
-    -------
-    OwnFiles
-        Its description and its folder.
-
-    Raises
-    ------
-    CorpusError
-        If there is no such corpus, or its description is damaged.
+    Raises CorpusError if there is none of this name, or its description is damaged.
     """
     place = _find_place(name, folder)
     return OwnFiles(about=_describe(place), place=place)
@@ -191,25 +157,7 @@ def _find_place(name: str, folder: str | PathLike[str] | None) -> Path:
 
 
 def check_name(name: str, folder: str | PathLike[str] | None = None) -> str:
-    """Check the name of a new corpus.
-
-    Parameters
-    ----------
-    name : str
-        The name.
-    folder : str or path, optional
-        The folder of the built corpora. By default, `corpora` in the folder of STICKBREAKER_DATA or the user's data.
-
-    Returns
-    -------
-    str
-        The name without leading and trailing spaces.
-
-    Raises
-    ------
-    CorpusError
-        If the name is not valid or already in use.
-    """
+    """Return the stripped name of a new corpus; raise CorpusError if it is not valid or already in use."""
     name = name.strip()
     if not any(map(str.isalnum, name)) or len(name) > MAX_NAME or not name.isprintable():
         raise CorpusError(
@@ -231,24 +179,10 @@ def name_folder(name: str) -> str:
 
 
 def load_own(name: str, folder: str | PathLike[str] | None = None) -> Corpus:
-    """Load a corpus that the user has built.
+    """Load a corpus that the user has built, in the order of its file.
 
-    Parameters
-    ----------
-    name : str
-        The name of the corpus.
-    folder : str or path, optional
-        The folder of the built corpora. By default, `corpora` in the folder of STICKBREAKER_DATA or the user's data.
-
-    Returns
-    -------
-    Corpus
-        The corpus in the order of its file. One of several shards is opened without reading its documents.
-
-    Raises
-    ------
-    CorpusError
-        If there is no such corpus, or it is damaged.
+    One of several shards is opened without reading its documents. Raises CorpusError if there is no
+    such corpus, or it is damaged.
     """
     found = find_converted(name, folder)
     if isinstance(found, OldFolder):

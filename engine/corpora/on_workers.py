@@ -60,28 +60,8 @@ def map_parts(
 ) -> Generator[tuple[int, Any], None, None]:
     """Yield the number and the result of each part of a stored corpus, in the order in which workers end.
 
-    Parameters
-    ----------
-    cluster : Cluster
-        The workers.
-    corpus : Corpus
-        A stored corpus.
-    size : int
-        The number of documents in a part.
-    function : callable
-        (part) -> result, on a worker.
-
-    Yields
-    ------
-    tuple of int and object
-        The number of a part, and its result.
-
-    Raises
-    ------
-    CorpusError
-        If the corpus is in memory.
-    ClusterError
-        If a worker cannot read the corpus, or if a part ends every worker.
+    size: the number of documents in a part. Raises CorpusError if the corpus is in memory, and
+    ClusterError if a worker cannot read it, or if a part ends every worker.
     """
     if not isinstance(corpus, StoredCorpus):
         raise CorpusError(

@@ -246,23 +246,10 @@ CountParts = Callable[[str, Sequence[Part], Callable[[float], object]], None]
 def count_pieces(
     plan: BuildPlan, folder: Path, report: Callable[[float], object], count_parts: CountParts | None = None
 ) -> list[Piece]:
-    """Count all texts, piece by piece, after those that are already complete.
+    """Count all texts into pieces in `folder`, after those that are already complete; return all pieces in order.
 
-    Parameters
-    ----------
-    plan : BuildPlan
-        What to read.
-    folder : Path
-        Where the pieces are written.
-    report : callable
-        Receives the share of the sources that has been read.
-    count_parts : callable, optional
-        (form of the dates, parts, report) -> None; counts the parts elsewhere. By default, they are counted here.
-
-    Returns
-    -------
-    list of Piece
-        All pieces, in order.
+    `report` receives the share of the sources that has been read. count_parts: counts the parts
+    elsewhere.
     """
     sources = PlanFiles(plan)
     parts = sources.parts()
@@ -396,26 +383,9 @@ def open_piece(folder: Path, name: str) -> PieceDocuments:
 
 
 def choose_words(folder: Path, pieces: Sequence[Piece], choices: WordChoices) -> list[str]:
-    """Choose the words of the corpus from all pieces, as `limit_words` does for a corpus in memory.
+    """Choose the words of the corpus from all pieces, as `limit_words` does in memory; they are in alphabetical order.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder of the pieces.
-    pieces : sequence of Piece
-        The pieces.
-    choices : WordChoices
-        The limits.
-
-    Returns
-    -------
-    list of V str
-        The words in alphabetical order.
-
-    Raises
-    ------
-    CorpusError
-        If no word remains.
+    Raises CorpusError if no word remains.
     """
     num_rows = sum(piece.num_documents for piece in pieces)
     min_documents, max_share = choices.limits(num_rows)

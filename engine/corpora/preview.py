@@ -99,23 +99,7 @@ class Preview:
         return (len(self.sample) if self.counted is None else self.counted.counts.shape[0]) < self.num_rows
 
     def measure(self, words: WordChoices) -> WordEffect:
-        """Try word choices.
-
-        Parameters
-        ----------
-        words : WordChoices
-            The choices.
-
-        Returns
-        -------
-        WordEffect
-            What the choices keep.
-
-        Raises
-        ------
-        CorpusError
-            If the choices keep no word of a file of counts.
-        """
+        """Try word choices; raise CorpusError if they keep no word of a file of counts."""
         if self.counted is None:
             return measure_words(self.sample, words, self.num_rows)
         counts, left = drop_words(self.counted.counts, self.counted.words, words)
@@ -242,18 +226,7 @@ class _Sample:
 
 
 def guess_columns(table: Table) -> Columns:
-    """Guess the columns from the first rows.
-
-    Parameters
-    ----------
-    table : Table
-        The table.
-
-    Returns
-    -------
-    Columns
-        The text is the column with the longest cells and no dates. Date and title are None if no column is suitable.
-    """
+    """Guess the columns from the first rows: the text has the longest cells and no dates; others can be None."""
     names = table.columns[:MAX_GUESSED_FROM]
     chunk = next(iter(table.read(names)))
     filled = {name: [cell for cell in chunk.cells[name] if cell.strip()] for name in names}

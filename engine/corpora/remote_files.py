@@ -12,24 +12,10 @@ BLOCK_BYTES = 1 << 20
 
 
 def copy_remote(address: str, folder: Path) -> list[Path]:
-    """Copy the file at an address, or all files of supported types below it.
+    """Copy the file at an address, or all files of supported types below it; return the copies by name.
 
-    Parameters
-    ----------
-    address : str
-        The address of a file or folder, as fsspec reads it.
-    folder : Path
-        Where the copies are made; complete copies are not made again.
-
-    Returns
-    -------
-    list of Path
-        The copies, in the order of the names of the files.
-
-    Raises
-    ------
-    CorpusError
-        If fsspec or its part for this kind of address is not installed, or the address cannot be read.
+    Complete copies are not made again. Raises CorpusError if fsspec, or its part for this kind of
+    address, is not installed, or the address cannot be read.
     """
     try:
         import fsspec

@@ -55,15 +55,7 @@ class BadRows:
     listed: list[BadRow] = field(default_factory=list)
 
     def add(self, rows: Sequence[BadRow], count: int | None = None) -> None:
-        """Add skipped rows.
-
-        Parameters
-        ----------
-        rows : sequence of BadRow
-            The rows, or the first of them.
-        count : int, optional
-            The number of rows, if `rows` does not contain all.
-        """
+        """Add skipped rows; count: their number, if `rows` has only the first of them."""
         self.count += len(rows) if count is None else count
         if listed := rows[: max(0, MAX_LISTED - len(self.listed))]:
             self.listed += listed
@@ -128,43 +120,16 @@ class Table:
     read_groups: Callable[[Sequence[str], int, int], Iterator[Chunk]] | None = None
 
     def name_bad(self, row: int, reason: str) -> BadRow:
-        """Describe a row to be skipped, by its number, or by its file if each file is a row.
-
-        Parameters
-        ----------
-        row : int
-            The number of the row.
-        reason : str
-            The fault and the remedy.
-
-        Returns
-        -------
-        BadRow
-            The row, with the file that contains it.
-        """
+        """Describe a row to be skipped, by its number, or by its file if each file is a row."""
         if self.files:
             return BadRow(file=f"{self.path.name}/{shorten(self.files[row - 1], MAX_NAME)}", row=None, reason=reason)
         return BadRow(file=str(self.path), row=row, reason=reason)
 
 
 def gather(file: str, columns: Sequence[str], share: Callable[[], float], rows: Iterable[Row]) -> Iterator[Chunk]:
-    """Group rows into chunks of limited length.
+    """Group rows into chunks of limited length; the last chunk has share 1.
 
-    Parameters
-    ----------
-    file : str
-        The name of the file in messages.
-    columns : sequence of str
-        The names of the columns.
-    share : callable
-        Returns the share of the file that has been read.
-    rows : iterable
-        Row numbers with their cells in the order of the columns, and bad rows.
-
-    Yields
-    ------
-    Chunk
-        The next rows; the last chunk has share 1.
+    file: its name in messages. share: returns the share of the file that has been read.
     """
     kept: list[tuple[int, list[str]]] = []
     bad: list[BadRow] = []
@@ -184,18 +149,7 @@ def gather(file: str, columns: Sequence[str], share: Callable[[], float], rows: 
 
 
 def mend(text: str) -> str:
-    """Replace lone surrogates, which JSON and file names can contain but no encoding can write.
-
-    Parameters
-    ----------
-    text : str
-        Any text.
-
-    Returns
-    -------
-    str
-        The text with "?" for each lone surrogate.
-    """
+    """Replace lone surrogates, which JSON and file names can contain but no encoding can write, by "?"."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 

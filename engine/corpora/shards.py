@@ -327,22 +327,10 @@ class ShardFiles:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read the manifest of a stored corpus, and check that its files are complete.
+    """Read the manifest of a stored corpus, and check the sizes of its files; `check_contents` checks the contents.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-
-    Returns
-    -------
-    Manifest
-        The description. Contents of files are not checked; see `check_contents`.
-
-    Raises
-    ------
-    CorpusError
-        If the manifest is damaged or of a newer version, or a file is missing or has another size.
+    Raises CorpusError if the manifest is damaged or of a newer version, or a file is missing or has
+    another size.
     """
     # Path.is_file fails without permission.
     if os.path.isfile(folder / name_shard(0)) and not os.path.isfile(folder / MANIFEST):
@@ -387,18 +375,9 @@ def check_contents(folder: Path) -> None:
 
 
 def seal_corpus(folder: Path, manifest: Manifest, words: Sequence[str], groups: Sequence[str] | None) -> None:
-    """Complete a folder of shards: write the vocabulary, the groups and the manifest.
+    """Complete a folder of shards and texts: write the vocabulary, the groups and the manifest.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder, with nothing else but files of the corpus.
-    manifest : Manifest
-        The description, still without `date_span` and `sizes`.
-    words : sequence of V str
-        The vocabulary.
-    groups : sequence of str, or None
-        The titles of the groups.
+    groups: their titles. The manifest is given without `date_span` and `sizes`.
     """
     # An earlier format has the same file, whose bytes stay.
     if not (folder / VOCABULARY).exists():

@@ -93,24 +93,10 @@ class Source(NamedTuple):
 
 
 def find_source(path: str | PathLike[str], max_bytes: float | None = None) -> Source:
-    """Find out what is read for a path.
+    """Find out what is read for a path: the file or folder, or the only table, archive or file of counts in a folder.
 
-    Parameters
-    ----------
-    path : str or path
-        A file or a folder.
-    max_bytes : float, optional
-        The size of the largest file; by default, `MAX_FILE_BYTES`.
-
-    Returns
-    -------
-    Source
-        The file or folder. For a folder that contains a single table or archive, or a single file of counts: that file.
-
-    Raises
-    ------
-    CorpusError
-        If the file is missing, unreadable, remote, too large or of an unsupported type.
+    max_bytes: the size of the largest file, by default `MAX_FILE_BYTES`. Raises CorpusError if the
+    file is missing, unreadable, remote, too large or of an unsupported type.
     """
     if not os.fspath(path):
         raise CorpusError("The path is empty. Name a file or a folder.")

@@ -120,23 +120,7 @@ MIN_SHARE = 0.12
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
-    """Return the stop words of a language.
-
-    Parameters
-    ----------
-    language : str
-        One of `LANGUAGES`.
-
-    Returns
-    -------
-    frozenset of str
-        The stop words, in lower case.
-
-    Raises
-    ------
-    KeyError
-        If there is no list for the language.
-    """
+    """Return the stop words of one of `LANGUAGES`, in lower case; raise KeyError for another language."""
     if language == "english":
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
@@ -145,23 +129,12 @@ def stop_words(language: str) -> frozenset[str]:
 
 
 def guess_language(texts: Iterable[str]) -> tuple[str, float]:
-    """Guess the language of some texts from the share of stop words.
+    """Guess the language of some texts from the share of stop words among all words, and return both.
 
-    Parameters
-    ----------
-    texts : iterable of str
-        Texts; the first 5,000 characters of each are used.
+    The first 5,000 characters of each text are used. The language is "" if no share reaches
+    `MIN_SHARE`, and "unspaced" for scripts without spaces between words (Chinese, Japanese, Thai),
+    with the ratio of their characters to letters.
 
-    Returns
-    -------
-    language : str
-        The language whose stop words have the largest share; "" if no share reaches `MIN_SHARE`; "unspaced" for scripts
-        without spaces between words (Chinese, Japanese, Thai).
-    share : float
-        The share of stop words among all words. For "unspaced", the ratio of unspaced characters to letters.
-
-    Examples
-    --------
     >>> guess_language(["Der Friede und die Zölle, von denen wir nicht reden wollen"])[0]
     'german'
     """

@@ -250,18 +250,7 @@ class StoredRows(NamedTuple):
     places: np.ndarray
 
     def read(self) -> Documents:
-        """Return the documents.
-
-        Returns
-        -------
-        Documents
-            Read-only arrays.
-
-        Raises
-        ------
-        CorpusError
-            If the folder cannot be read, or holds another corpus.
-        """
+        """Return the documents; raise CorpusError if the folder is unreadable or has another corpus."""
         return _open_files(self.folder, self.digest).gather(self.places)
 
 
@@ -291,24 +280,9 @@ def name_unfinished(target: Path) -> Path:
 
 
 def open_stored(path: str | PathLike[str], name: str = "") -> StoredCorpus:
-    """Open a stored corpus without reading its documents.
+    """Open a stored corpus without reading its documents, under another name than that of its manifest if it is given.
 
-    Parameters
-    ----------
-    path : str or path
-        The folder.
-    name : str
-        Another name for the corpus than that of its manifest.
-
-    Returns
-    -------
-    StoredCorpus
-        The corpus in the order of its file.
-
-    Raises
-    ------
-    CorpusError
-        If a file is missing, is incomplete or has another version.
+    Raises CorpusError if a file is missing, is incomplete or has another version.
     """
     folder = Path(path).expanduser().absolute()
     manifest = read_manifest(folder)

@@ -40,22 +40,9 @@ DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 
 
 def open_table(path: Path) -> Table:
-    """Open a CSV, TSV, JSON lines or Parquet file.
+    """Open a CSV, TSV, JSON lines or Parquet file, by its extension.
 
-    Parameters
-    ----------
-    path : Path
-        A file with an extension in `TABLE_SUFFIXES`.
-
-    Returns
-    -------
-    Table
-        Its columns, and a function that reads the rows.
-
-    Raises
-    ------
-    CorpusError
-        If the file is missing, unreadable, not of its format, or has too many columns.
+    Raises CorpusError if it is missing, unreadable, not of its format, or has too many columns.
     """
     kind = TABLE_SUFFIXES[path.suffix.lower()]
     opened = {"Parquet": open_parquet, "JSON lines": open_json_lines}.get(kind, open_delimited)(path)
@@ -63,22 +50,9 @@ def open_table(path: Path) -> Table:
 
 
 def check_columns(table: Table) -> Table:
-    """Check the number of columns, and leave out those without a name.
+    """Leave out columns without a name, with a note.
 
-    Parameters
-    ----------
-    table : Table
-        The table.
-
-    Returns
-    -------
-    Table
-        The table, with a note if a column is left out.
-
-    Raises
-    ------
-    CorpusError
-        If it has more than `MAX_COLUMNS` columns, or none with a name.
+    Raises CorpusError if the table has more than `MAX_COLUMNS` columns, or none with a name.
     """
     if len(table.columns) > MAX_COLUMNS:
         raise CorpusError(
@@ -97,20 +71,7 @@ def check_columns(table: Table) -> Table:
 def open_delimited(path: Path) -> Table:
     """Open a CSV or TSV file with column names in the first row.
 
-    Parameters
-    ----------
-    path : Path
-        A file with cells separated by commas, semicolons, tabs or vertical bars.
-
-    Returns
-    -------
-    Table
-        Its columns, and a function that reads the rows.
-
-    Raises
-    ------
-    CorpusError
-        If the file is missing, empty or not text, or the first row cannot be read.
+    Raises CorpusError if it is missing, empty or not text, or the first row cannot be read.
     """
     encoding = find_encoding(path)
     with path.open(encoding=encoding.name, errors="replace", newline="") as text:
@@ -252,22 +213,10 @@ def _explain(error: csv.Error, num_lines: int) -> str:
 
 
 def open_json_lines(path: Path) -> Table:
-    """Open a file with one JSON object per line.
+    """Open a file with one JSON object per line; the columns are the keys of the first thousand objects.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    Table
-        The columns are the keys of the first thousand objects.
-
-    Raises
-    ------
-    CorpusError
-        If the file is missing, empty or not text, or has no JSON object in its first lines.
+    Raises CorpusError if it is missing, empty or not text, or has no JSON object in its first
+    lines.
     """
     encoding = find_encoding(path)
     columns: dict[str, None] = {}
@@ -322,18 +271,10 @@ def _json_rows(path: Path, text: TextIO, wanted: Sequence[str]) -> Iterator[Row]
 
 
 def write_cell(value: Any) -> str:
-    """Convert a value to text.
+    """Convert a value from JSON or Parquet to text.
 
-    Parameters
-    ----------
-    value : object
-        A value from JSON or Parquet.
-
-    Returns
-    -------
-    str
-        "" for None and NaN, ISO 8601 for dates and times (in UTC if they have a time zone), JSON for lists and dicts,
-        otherwise `str(value)`.
+    None and NaN become "", dates and times ISO 8601 (in UTC if they have a time zone), lists and
+    dicts JSON.
     """
     if isinstance(value, str):
         return value
@@ -352,20 +293,8 @@ def write_cell(value: Any) -> str:
 def open_parquet(path: Path) -> Table:
     """Open a Parquet file; its rows are numbered from 1.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    Table
-        Its columns, and a function that reads the rows.
-
-    Raises
-    ------
-    CorpusError
-        If the file is missing, not Parquet, or has two columns of the same name or too many rows for its size.
+    Raises CorpusError if it is missing, not Parquet, or has two columns of the same name or too
+    many rows for its size.
     """
     import pyarrow as pa
     from pyarrow import parquet

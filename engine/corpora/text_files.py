@@ -43,22 +43,10 @@ class TextFile(NamedTuple):
 
 
 def open_folder(path: Path) -> Table:
-    """Open a folder of text files, with its subfolders.
+    """Open a folder of text files, with its subfolders; raise CorpusError if it contains no file.
 
-    Parameters
-    ----------
-    path : Path
-        The folder.
-
-    Returns
-    -------
-    Table
-        One row per file, with the columns text, title (the file name), folder, and date (if the name contains one).
-
-    Raises
-    ------
-    CorpusError
-        If the folder contains no file.
+    Each file is a row with text, title (the file name), folder, and date (if the name contains
+    one).
     """
     found = sorted((file for file in path.rglob("*") if not is_hidden(file.relative_to(path))), key=_natural)
     files = [file for file in found if file.is_file() or file.is_symlink()]
@@ -86,22 +74,9 @@ def load_file(path: Path, file: Path) -> TextFile:
 
 
 def open_archive(path: Path) -> Table:
-    """Open a zip archive of text files.
+    """Open a zip archive of text files, as `open_folder` does.
 
-    Parameters
-    ----------
-    path : Path
-        The archive.
-
-    Returns
-    -------
-    Table
-        As for `open_folder`.
-
-    Raises
-    ------
-    CorpusError
-        If the archive is missing, damaged, empty, or too large when unpacked.
+    Raises CorpusError if it is missing, damaged, empty, or too large when unpacked.
     """
     try:
         with zipfile.ZipFile(path) as archive:

@@ -55,23 +55,7 @@ class Texts:
         self._files, self._header, self._kind = files, header, kind
 
     def read(self, doc_ids: Sequence[int] | np.ndarray) -> list[str]:
-        """Read the texts of some documents.
-
-        Parameters
-        ----------
-        doc_ids : sequence of S int
-            The ids of the documents.
-
-        Returns
-        -------
-        list of S str
-            The texts in the order of `doc_ids`.
-
-        Raises
-        ------
-        CorpusError
-            If the file cannot be read, or has no text for an id.
-        """
+        """Read the texts of some documents, in the order of their ids; raise CorpusError if an id has no text."""
         wanted = np.asarray(doc_ids, np.int64)
         found: dict[int, list[str]] = {}
         for ids, texts in self.scan(wanted):
@@ -83,23 +67,7 @@ class Texts:
         return ["".join(found[each]) for each in wanted.tolist()]
 
     def find(self, words: str) -> np.ndarray:
-        """Find the documents whose text contains some words, in upper or lower case.
-
-        Parameters
-        ----------
-        words : str
-            One word, or several with the spaces between them.
-
-        Returns
-        -------
-        (n,) int64
-            The ids of the documents, ascending.
-
-        Raises
-        ------
-        CorpusError
-            If the file cannot be read.
-        """
+        """Return the ids (n,) of the documents whose text contains some words, in upper or lower case."""
         import pyarrow.compute as pc
 
         found = [ids[pc.match_substring(texts, words, ignore_case=True).to_numpy()] for ids, texts in self.scan()]
@@ -130,24 +98,10 @@ def _scan_file(path: Path, wanted: np.ndarray | None) -> Iterable[tuple[np.ndarr
 
 
 def find_texts(name: str, folder: str | PathLike[str] | None = None) -> Texts | None:
-    """Find the stored texts of a corpus.
+    """Find the stored texts of a corpus by its name, or by the folder of a stored one; None if it has none.
 
-    Parameters
-    ----------
-    name : str
-        The name of a bundled corpus, or of one that the user has built, or the folder of a stored corpus.
-    folder : str or path, optional
-        The folder of the built corpora; see `find_folder`. The texts of bundled corpora are always in the default one.
-
-    Returns
-    -------
-    Texts or None
-        None if the corpus is stored without its texts.
-
-    Raises
-    ------
-    CorpusError
-        If there is no such corpus, or the description of its files is damaged.
+    The texts of bundled corpora are always in the default folder. Raises CorpusError if there is no
+    such corpus, or the description of its files is damaged.
     """
     if name in FILES:
         return _find_bundled(name)
@@ -175,20 +129,7 @@ def _bundled_place(name: str) -> Path:
 
 
 def write_bundled_texts(corpus: Corpus, passages: Sequence[str]) -> list[Path]:
-    """Store the texts of a bundled corpus of passages, and of the corpus of its groups.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        The corpus of D passages.
-    passages : sequence of D str
-        Their texts.
-
-    Returns
-    -------
-    list of Path
-        The files: one for each bundled corpus that these passages are part of.
-    """
+    """Store the texts of the passages of a bundled corpus; return a file for each corpus that has them."""
     import pyarrow as pa
     from pyarrow import parquet
 

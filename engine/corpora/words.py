@@ -148,18 +148,7 @@ class WordCounter:
         self._words, self._counts, self._starts = array("i"), array("i"), array("q", [0])
 
     def add(self, texts: Iterable[str]) -> None:
-        """Count the words of more documents.
-
-        Parameters
-        ----------
-        texts : iterable of str
-            One text per document.
-
-        Raises
-        ------
-        CorpusError
-            If the texts have more than `MAX_TERMS` distinct words and phrases.
-        """
+        """Count the words of more texts; raise CorpusError at more than `MAX_TERMS` distinct words and phrases."""
         ids = self._ids
         for text in texts:
             counted: dict[int, int] = {}
@@ -200,28 +189,9 @@ def _prepare(text: str) -> str:
 
 
 def limit_words(counts: csr_array, words: Sequence[str], choices: WordChoices) -> tuple[csr_array, list[str]]:
-    """Remove rare and common words, and keep the most frequent of the others.
+    """Remove rare and common words (W,) and their columns (D, W), and keep the most frequent of the others (V,).
 
-    Parameters
-    ----------
-    counts : (D, W) CSR array
-        How often each word occurs in each document.
-    words : sequence of W str
-        The words of the columns.
-    choices : WordChoices
-        The limits.
-
-    Returns
-    -------
-    counts : (D, V) CSR array
-        The counts of the remaining words.
-    words : list of V str
-        The remaining words.
-
-    Raises
-    ------
-    CorpusError
-        If no word remains.
+    Raises CorpusError if no word remains.
     """
     min_documents, max_share = choices.limits(counts.shape[0])
     kept = find_columns(counts, choices, min_documents, max_share * counts.shape[0])
@@ -243,22 +213,7 @@ def explain_no_words(choices: WordChoices, num_rows: int, has_words: bool) -> st
 
 
 def find_columns(counts: csr_array, choices: WordChoices, min_documents: float, most: float) -> np.ndarray:
-    """Find the columns of the words to keep.
-
-    Parameters
-    ----------
-    counts : (D, W) CSR array
-        How often each word occurs in each document.
-    choices : WordChoices
-        Gives `max_words`.
-    min_documents, most : float
-        A word must be in at least, and at most, this number of documents.
-
-    Returns
-    -------
-    (V,) int64
-        The columns, ascending; the `max_words` most frequent if there are more.
-    """
+    """Find the columns (V,) of the words in `min_documents` to `most` documents, as `keep_words` does."""
     num_words = counts.shape[1]
     frequency = np.bincount(counts.indices, minlength=num_words)
     totals = np.bincount(counts.indices, weights=counts.data, minlength=num_words)
@@ -266,26 +221,11 @@ def find_columns(counts: csr_array, choices: WordChoices, min_documents: float, 
 
 
 def keep_words(frequency: np.ndarray, totals: np.ndarray, max_words: int, limits: tuple[float, float]) -> np.ndarray:
-    """Find the words to keep.
+    """Find the places (V,) of the words to keep among W words in alphabetical order, ascending.
 
-    Parameters
-    ----------
-    frequency : (W,) int
-        The number of documents that contain each word; the words are in alphabetical order.
-    totals : (W,) int or float
-        How often each word occurs in all documents.
-    max_words : int
-        The largest number of words to keep.
-    limits : tuple of two float
-        A word must be in at least, and at most, this number of documents.
+    Words in too few or too many documents (`frequency`) are left out; the most frequent in all
+    (`totals`) of the others are kept, and of equally frequent ones, the first in the alphabet.
 
-    Returns
-    -------
-    (V,) int64
-        The words to keep, ascending: the most frequent; of equally frequent ones, the first in the alphabet.
-
-    Examples
-    --------
     >>> keep_words(np.array([1, 2, 2, 3]), np.array([9, 4, 5, 4]), 2, (2, 3))
     array([1, 2])
     """
@@ -303,29 +243,7 @@ def _take_columns(counts: csr_array, columns: np.ndarray) -> csr_array:
 
 
 def drop_words(counts: csr_array, words: Sequence[str], choices: WordChoices) -> tuple[csr_array, list[str]]:
-    """Apply word choices to words that are already counted; `max_ngram` has no effect.
-
-    Parameters
-    ----------
-    counts : (D, W) CSR array
-        How often each word occurs in each document.
-    words : sequence of W str
-        The words of the columns.
-    choices : WordChoices
-        Which words are kept.
-
-    Returns
-    -------
-    counts : (D, V) CSR array
-        The counts of the remaining words.
-    words : list of V str
-        The remaining words.
-
-    Raises
-    ------
-    CorpusError
-        If no word remains.
-    """
+    """Apply word choices, but `max_ngram`, to counted words; raise CorpusError if none remains."""
     left_out = choices.left_out()
     is_short = [len(word) < choices.min_letters or word.lower() in left_out for word in words]
     kept = np.flatnonzero(~np.array(is_short, bool))
@@ -363,26 +281,9 @@ class WordEffect(NamedTuple):
 
 
 def measure_words(texts: Sequence[str], choices: WordChoices, of_documents: int | None = None) -> WordEffect:
-    """Try word choices on a sample of documents.
+    """Try word choices on a sample of the documents of a corpus; `min_documents` is scaled to the size of the sample.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        The sample.
-    choices : WordChoices
-        The choices; `min_documents` is scaled to the size of the sample.
-    of_documents : int, optional
-        The number of documents in the corpus. The default is the size of the sample.
-
-    Returns
-    -------
-    WordEffect
-        What the choices keep of the sample.
-
-    Raises
-    ------
-    CorpusError
-        If the sample has more than `MAX_TERMS` distinct words and phrases.
+    Raises CorpusError if the sample has more than `MAX_TERMS` distinct words and phrases.
     """
     num_documents, of_documents = len(texts), of_documents or len(texts)
     counter = WordCounter(choices)
@@ -410,31 +311,6 @@ def count_words(
 ) -> tuple[csr_array, list[str]]:
     """Count the words with three or more letters in each text, without English stop words.
 
-    Parameters
-    ----------
-    texts : sequence of D str
-        One text per document.
-    min_documents : int
-        Words in fewer texts are removed.
-    max_share : float
-        Words in a larger share of the texts are removed.
-    max_words : int, optional
-        Of the other words, the most frequent are kept.
-
-    Returns
-    -------
-    counts : (D, V) CSR array
-        How often each word occurs in each text.
-    words : list of V str
-        The words in alphabetical order.
-
-    Raises
-    ------
-    CorpusError
-        If no word remains.
-
-    Examples
-    --------
     >>> counts, words = count_words(["Peace, and more peace!", "Don't fear: 2 treaties of peace"], 1, 1.0)
     >>> words, counts.toarray().tolist()
     (['fear', 'peace', 'treaties'], [[0, 2, 0], [1, 1, 1]])
