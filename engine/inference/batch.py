@@ -15,18 +15,10 @@ from stickbreaker.engine.algorithm import Phase, StepInfo
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference.dirichlet import SweepExpectations, fit_documents
 from stickbreaker.engine.inference.global_step import Statistics
-from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
+from stickbreaker.engine.inference.topic_counts import DecayedCounts, add_counts, decayed_counts
 from stickbreaker.engine.inference.warm_up import PILOT_DOCUMENTS, ExpectPower, cool_to, sweeps_at
 from stickbreaker.engine.kernels.bounds import bound_documents
-from stickbreaker.engine.kernels.counts import (
-    DocumentCounts,
-    FactoredCounts,
-    add_blocks,
-    add_products,
-    group_by_word,
-    join_blocks,
-    plain_rows,
-)
+from stickbreaker.engine.kernels.counts import FactoredCounts
 
 DOCUMENTS_AT_ONCE, WORDS_AT_ONCE = 1024, 1024
 WARM_UP_PASSES = 10
@@ -144,12 +136,13 @@ def sum_documents(documents: Documents, expectations: PassExpectations, fit: Fit
     The expected counts of each document of a corpus would need far more memory than their sums.
     """
     topic_words, num_documents = np.zeros_like(expectations.topics), documents.num_documents
+    places = np.arange(len(topic_words), dtype=np.int32)
     tables, tokens = np.zeros((2, topic_words.shape[1]))
     total = 0.0
     for first in range(0, num_documents, DOCUMENTS_AT_ONCE):
         statistics, bound = fit(documents.cut(first, min(first + DOCUMENTS_AT_ONCE, num_documents)))
         for counts in statistics.counts:
-            _add_counts(counts, topic_words)
+            add_counts((counts,), topic_words.dtype.type(1), places, topic_words)
         tables += statistics.tables
         tokens += statistics.tokens
         total += bound
@@ -161,17 +154,6 @@ def sum_documents(documents: Documents, expectations: PassExpectations, fit: Fit
         phase=expectations.phase,
         temperature=expectations.temperature,
     )
-
-
-def _add_counts(counts: DocumentCounts | FactoredCounts, topic_words: np.ndarray) -> None:
-    """Add counts of either kind to (U, K), on one thread: the shard has its own."""
-    places, one = np.arange(len(topic_words), dtype=np.int32), topic_words.dtype.type(1)
-    span, rows = (0, len(topic_words)), plain_rows(topic_words)
-    if isinstance(counts, FactoredCounts):
-        add_products(counts, group_by_word(counts, len(topic_words)), span, one, places, places, rows)
-    else:
-        joined = join_blocks([counts])
-        add_blocks(joined, group_by_word(joined, len(topic_words)), span, one, places, places, rows)
 
 
 def shares_bound(statistics: Statistics, shares: np.ndarray, documents: Documents, prior: np.ndarray) -> float:

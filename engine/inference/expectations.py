@@ -7,8 +7,7 @@ from scipy.special import gammaln, psi
 
 from stickbreaker.engine.algorithm import TopicSummary
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
-from stickbreaker.engine.kernels.special import NOT_RAISED, SMALLEST_EXPONENT
-from stickbreaker.engine.parallel.threads import map_on_threads, split_rows
+from stickbreaker.engine.kernels.special import NOT_RAISED
 
 # A prior below this gives no document a share, and ψ of a denormal number overflows.
 SMALLEST_PRIOR = 1e-30
@@ -28,19 +27,9 @@ def topic_weights(
     array([[0.625]])
     """
     totals: np.ndarray = counts.totals + word_concentration * counts.vocab_size
-    topics = counts.room_for(words)
-    factors, digammas = (each.astype(topics.dtype) for each in (1.0 / totals, psi(totals)))
-    smallest = topics.dtype.type(SMALLEST_EXPONENT[topics.dtype])
-
-    def weigh(span: tuple[int, int]) -> None:
-        own = slice(*span)
-        if expectation == "mean":
-            counts.scale_rows(words[own], word_concentration, factors, power, topics[own])
-        else:
-            counts.weigh_rows(words[own], word_concentration, digammas, smallest, power, topics[own])
-
-    map_on_threads(weigh, split_rows(*topics.shape))
-    return topics
+    if expectation == "mean":
+        return counts.rows(words, word_concentration, 1.0 / totals, power)
+    return counts.geometric_rows(words, word_concentration, psi(totals), power)
 
 
 def expected_topics(counts: DecayedCounts, word_concentration: float) -> np.ndarray:

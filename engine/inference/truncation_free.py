@@ -122,7 +122,9 @@ def grow(
     rate = growing_rate(num_documents, seen, batch.corpus_size)
     kept = np.append(np.full(num_known, 1.0 - rate), np.zeros(len(born)))
     factor = rate * scale
-    counts = state.topic_counts.select(np.arange(num_known), len(born)) if len(born) else state.topic_counts
+    counts = state.topic_counts
+    if len(born):
+        counts = counts.append(np.zeros(0, np.int64), np.zeros((0, len(born))))
     rows = _as_rows(found.counts[:, columns], counts.precision)
     grown = GrowingState(
         topic_counts=counts.blend(rate, found.words, (rows,), scale, tokens[columns]),
@@ -163,7 +165,7 @@ def remove(state: GrowingState, is_gone: np.ndarray) -> GrowingState:
         return state
     kept = np.flatnonzero(~is_gone)
     return state._replace(
-        topic_counts=state.topic_counts.select(kept),
+        topic_counts=state.topic_counts.keep(kept),
         tables=state.tables[kept],
         expected_tokens=state.expected_tokens[kept],
         topic_ids=state.topic_ids[kept],

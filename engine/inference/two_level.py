@@ -17,7 +17,7 @@ from stickbreaker.engine.inference.expectations import document_prior, topic_wei
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.states import CountsState, SlotConfig
 from stickbreaker.engine.inference.sticks import Sticks, expected_log_weights, expected_weights
-from stickbreaker.engine.kernels.counts import room_for
+from stickbreaker.engine.kernels.counts import empty_counts
 from stickbreaker.engine.kernels.dirichlet import Sweeps
 from stickbreaker.engine.kernels.special import NOT_RAISED
 from stickbreaker.engine.kernels.two_level import Limits, Prior, Slots, fit_one, fit_two_level
@@ -93,7 +93,7 @@ def fit_slots(
     tables, tokens = np.zeros(num_topics), np.zeros(num_topics)
     shares, bounds = np.zeros((num_documents, num_topics), topics.dtype), np.zeros(num_documents * has_bound)
     own = documents.indexed(expectations.words)
-    counts = room_for(own, limits.max_active if is_learning else 0, topics.dtype)
+    counts = empty_counts(own, limits.max_active if is_learning else 0, topics.dtype)
     limits = limits._replace(doc_concentration=expectations.doc_concentration)
     fit_two_level(own, topics, prior, START_SWEEPS, limits, counts, tables, tokens, shares, bounds)
     statistics = Statistics(

@@ -4,7 +4,7 @@ A document of n words and A_j topics is stored as n A_j numbers, or as the n + K
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -15,8 +15,7 @@ from stickbreaker.engine.kernels.vectors import (
     WIDTH,
     add_product,
     load,
-    number_at,
-    prefetch_at,
+    prefetch,
     prefetch_row,
     splat,
     store,
@@ -24,8 +23,6 @@ from stickbreaker.engine.kernels.vectors import (
 
 # Rows and the tokens of entries are scattered in memory: they are prefetched this number of words and entries ahead.
 AHEAD, ENTRIES_AHEAD = 2, 6
-# These rows of a few hundred topics fit in a core's cache.
-TRANSPOSED_ROWS = 32
 # These rows of a few hundred topics fit in a core's first cache.
 RAISED_ROWS = 8
 # A topic's tokens of a word are shared out as if each receiver had this many more, so that none are lost.
@@ -61,35 +58,6 @@ class FactoredCounts(NamedTuple):
     topics: np.ndarray
 
 
-class BlockCounts(NamedTuple):
-    """DocumentCounts of shards as one, without a copy of the tokens, which would need as much memory again.
-
-    starts, words, topic_starts, topic_ids: as in DocumentCounts; blocks: (S,) the address in memory of each document's
-    block of tokens, valid as long as the shards' arrays are; like: an array of the tokens' dtype.
-    """
-
-    starts: np.ndarray
-    words: np.ndarray
-    topic_starts: np.ndarray
-    topic_ids: np.ndarray
-    blocks: np.ndarray
-    like: np.ndarray
-
-
-class TopicRows(NamedTuple):
-    """Rows (P, K) of words, and removed topics (M,) whose numbers some rows still have.
-
-    num_applied: (P,) the number of removals that have been applied to each row, in order; parents, weights: (M, P) ids
-    and weights of the topics that receive the numbers of a removed topic.
-    """
-
-    rows: np.ndarray
-    num_applied: np.ndarray
-    topics: np.ndarray
-    parents: np.ndarray
-    weights: np.ndarray
-
-
 class WordEntries(NamedTuple):
     """The entries of documents, sorted by word.
 
@@ -102,7 +70,7 @@ class WordEntries(NamedTuple):
     docs: np.ndarray
 
 
-def room_for(documents: DocumentArrays, most_topics: int, precision: DTypeLike) -> DocumentCounts:
+def empty_counts(documents: DocumentArrays, most_topics: int, precision: DTypeLike) -> DocumentCounts:
     """Empty DocumentCounts with space for most_topics topics per document."""
     num_documents = len(documents.starts) - 1
     return DocumentCounts(
@@ -114,23 +82,10 @@ def room_for(documents: DocumentArrays, most_topics: int, precision: DTypeLike) 
     )
 
 
-def join_blocks(parts: Sequence[DocumentCounts]) -> BlockCounts:
-    """The counts of consecutive shards as one; the caller keeps the shards."""
-    return BlockCounts(
-        starts=_join_starts([part.starts for part in parts]),
-        words=np.concatenate([part.words for part in parts]),
-        topic_starts=_join_starts([part.topic_starts for part in parts]),
-        topic_ids=np.concatenate([part.topic_ids[: part.topic_starts[-1]] for part in parts]),
-        blocks=np.concatenate([_block_addresses(part) for part in parts]),
-        like=np.empty(0, parts[0].tokens.dtype),
-    )
-
-
-def _block_addresses(counts: DocumentCounts) -> np.ndarray:
-    """Where each document's block of tokens begins in memory (S,)."""
-    sizes = np.diff(counts.starts) * np.diff(counts.topic_starts)
-    addresses: np.ndarray = counts.tokens.ctypes.data + counts.tokens.itemsize * (sizes.cumsum() - sizes)
-    return addresses
+def find_blocks(counts: DocumentCounts) -> np.ndarray:
+    """Where each document's block of tokens begins (S,)."""
+    ends: np.ndarray = (np.diff(counts.starts) * np.diff(counts.topic_starts)).cumsum()
+    return np.append(0, ends)[:-1]
 
 
 def join_factors(parts: Sequence[FactoredCounts]) -> FactoredCounts:
@@ -152,19 +107,7 @@ def _join_starts(starts: list[np.ndarray]) -> np.ndarray:
     return np.concatenate([[0], np.concatenate([np.diff(each) for each in starts])]).cumsum()
 
 
-def plain_rows(rows: np.ndarray) -> TopicRows:
-    """Rows (P, K) without removals."""
-    none = np.zeros((0, 1), np.int64)
-    return TopicRows(
-        rows=rows,
-        num_applied=np.zeros(len(rows), np.int16),
-        topics=none[:, 0].copy(),
-        parents=none,
-        weights=none.astype(rows.dtype),
-    )
-
-
-def group_by_word(counts: BlockCounts | FactoredCounts, num_words: int) -> WordEntries:
+def group_by_word(counts: DocumentCounts | FactoredCounts, num_words: int) -> WordEntries:
     """Sort the entries of counts by word; all words are below num_words."""
     number = len(counts.words)
     grouped = WordEntries(
@@ -206,65 +149,42 @@ def next_block(out_counts: DocumentCounts, j: int, topic_ids: np.ndarray, place:
     return out_counts.tokens[place:end].reshape(num_words, topic_ids.shape[0]), end
 
 
-# Without `fastmath`, so that a row has the same bits wherever its removals are applied.
-@njit(nogil=True, cache=True, error_model="numpy")
-def settle_row(source: TopicRows, place: int, out_row: np.ndarray) -> None:
-    """Write a row (K,) with all removals applied: a topic's number goes to its parents by their weights."""
-    row = source.rows[place]
-    for k in range(row.shape[0]):
-        out_row[k] = row[k]
-    for m in range(source.num_applied[place], source.topics.shape[0]):
-        number = out_row[source.topics[m]]
-        out_row[source.topics[m]] = 0
-        for p in range(source.parents.shape[1]):
-            if source.weights[m, p] == 0:
-                break
-            out_row[source.parents[m, p]] += source.weights[m, p] * number
-
-
-@njit(inline="always", nogil=True, cache=True, error_model="numpy")
-def find_tokens(counts: BlockCounts, i: int, j: int) -> Any:
-    """The address of the tokens of entry i, of document j."""
-    size = counts.topic_starts[j + 1] - counts.topic_starts[j]
-    return counts.blocks[j] + counts.like.itemsize * (i - counts.starts[j]) * size
-
-
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def add_blocks(
-    counts: BlockCounts,
+    counts: DocumentCounts,
     grouped: WordEntries,
+    blocks: np.ndarray,
     span: tuple[int, int],
     factor: float,
     places: np.ndarray,
-    new_places: np.ndarray,
-    out_source: TopicRows,
+    out_rows: np.ndarray,
 ) -> None:
-    """Write the words' rows at `places` (U,), plus factor times their counts, to the rows at `new_places`.
+    """Add factor times the words' counts to their rows at `places` (U,).
 
-    Removals that a row still needs are applied first; the same holds below. span: the first and last word for this
-    call, since threads divide the words.
+    blocks: (S,) where each document's tokens begin; span: the first and last word for this call, since threads divide
+    the words.
     """
-    out_rows, num_removed = out_source.rows, out_source.topics.shape[0]
     for u in range(span[0], span[1]):
         if u + AHEAD < span[1]:
             prefetch_row(out_rows, places[u + AHEAD])
-            prefetch_row(out_rows, new_places[u + AHEAD])
-        row, out = out_rows[places[u]], out_rows[new_places[u]]
-        if out_source.num_applied[places[u]] < num_removed:
-            settle_row(out_source, places[u], out)
-        else:
-            for k in range(row.shape[0]):
-                out[k] = row[k]
+        out = out_rows[places[u]]
         for place in range(grouped.starts[u], grouped.starts[u + 1]):
             if place + ENTRIES_AHEAD < grouped.entries.shape[0]:
-                i, j = grouped.entries[place + ENTRIES_AHEAD], grouped.docs[place + ENTRIES_AHEAD]
-                prefetch_at(find_tokens(counts, i, j))
-            i, j = grouped.entries[place], grouped.docs[place]
+                ahead = place + ENTRIES_AHEAD
+                prefetch(counts.tokens, find_tokens(counts, blocks, grouped.entries[ahead], grouped.docs[ahead]))
+            j = grouped.docs[place]
             topic_ids = counts.topic_ids[counts.topic_starts[j] : counts.topic_starts[j + 1]]
-            tokens = find_tokens(counts, i, j)
+            first = find_tokens(counts, blocks, grouped.entries[place], j)
             for m in range(topic_ids.shape[0]):
                 # Unsigned, because numba checks a signed index for negative values.
-                out[np.uint32(topic_ids[m])] += factor * number_at(tokens, m, counts.like)
+                out[np.uint32(topic_ids[m])] += factor * counts.tokens[np.uint64(first + m)]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def find_tokens(counts: DocumentCounts, blocks: np.ndarray, i: int, j: int) -> int:
+    """Where the tokens of entry i, of document j, begin."""
+    num_topics = counts.topic_starts[j + 1] - counts.topic_starts[j]
+    return blocks[j] + (i - counts.starts[j]) * num_topics
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
@@ -274,17 +194,15 @@ def add_products(
     span: tuple[int, int],
     factor: float,
     places: np.ndarray,
-    new_places: np.ndarray,
-    out_source: TopicRows,
+    out_rows: np.ndarray,
 ) -> None:
     """The same as `add_blocks` for FactoredCounts: a word's topic weights B_ik multiply Σ_j scale_ij e_jk once."""
-    out_rows, num_removed, weights = out_source.rows, out_source.topics.shape[0], counts.weights
+    weights = counts.weights
     num_topics = out_rows.shape[1]
     total = np.empty(num_topics, weights.dtype)
     for u in range(span[0], span[1]):
         if u + AHEAD < span[1]:
             prefetch_row(out_rows, places[u + AHEAD])
-            prefetch_row(out_rows, new_places[u + AHEAD])
         start, end, first = grouped.starts[u], grouped.starts[u + 1], 0
         # Four vectors of topics at a time fill the registers; the last four may repeat topics already summed.
         while first < num_topics and num_topics >= 4 * WIDTH:
@@ -308,17 +226,14 @@ def add_products(
                 scale, e = counts.scales[grouped.entries[place]], weights[grouped.docs[place]]
                 for k in range(num_topics):
                     total[k] += scale * e[k]
-        row, topics, out = out_rows[places[u]], counts.topics[u], out_rows[new_places[u]]
-        if out_source.num_applied[places[u]] < num_removed:
-            settle_row(out_source, places[u], out)
-            row = out
+        topics, out = counts.topics[u], out_rows[places[u]]
         for k in range(num_topics):
-            out[k] = row[k] + factor * (total[k] * topics[k])
+            out[k] += factor * (total[k] * topics[k])
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def scale_rows(
-    source: TopicRows,
+    rows: np.ndarray,
     places: np.ndarray,
     scale: float,
     offset: float,
@@ -328,16 +243,12 @@ def scale_rows(
 ) -> None:
     """Write ((scale · row + offset) · factors (K,))^power of the rows at `places` (U,) to out_rows (U, K)."""
     scale, offset = factors.dtype.type(scale), factors.dtype.type(offset)
-    rows, settled, num_removed = source.rows, np.empty_like(factors), source.topics.shape[0]
     for first in range(0, places.shape[0], RAISED_ROWS):
         last = min(first + RAISED_ROWS, places.shape[0])
         for u in range(first, last):
             if u + AHEAD < places.shape[0]:
                 prefetch_row(rows, places[u + AHEAD])
             row, out = rows[places[u]], out_rows[u]
-            if source.num_applied[places[u]] < num_removed:
-                settle_row(source, places[u], settled)
-                row = settled
             for k in range(factors.shape[0]):
                 out[k] = (scale * row[k] + offset) * factors[k]
         if power != NOT_RAISED:
@@ -345,8 +256,8 @@ def scale_rows(
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def weigh_rows(
-    source: TopicRows,
+def geometric_rows(
+    rows: np.ndarray,
     places: np.ndarray,
     scale: float,
     offset: float,
@@ -362,16 +273,12 @@ def weigh_rows(
     """
     scale, offset = total_digammas.dtype.type(scale), total_digammas.dtype.type(offset)
     smallest = fast_exp(smallest_exponent)
-    rows, settled, num_removed = source.rows, np.empty_like(total_digammas), source.topics.shape[0]
     for first in range(0, places.shape[0], RAISED_ROWS):
         last = min(first + RAISED_ROWS, places.shape[0])
         for u in range(first, last):
             if u + AHEAD < places.shape[0]:
                 prefetch_row(rows, places[u + AHEAD])
             row, out = rows[places[u]], out_rows[u]
-            if source.num_applied[places[u]] < num_removed:
-                settle_row(source, places[u], settled)
-                row = settled
             for k in range(total_digammas.shape[0]):
                 out[k] = max(exp_digamma_minus(scale * row[k] + offset, total_digammas[k]), smallest)
         if power != NOT_RAISED:
@@ -379,14 +286,11 @@ def weigh_rows(
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def sum_rows(source: TopicRows, places: np.ndarray, span: tuple[int, int], out_totals: np.ndarray) -> None:
+def sum_rows(rows: np.ndarray, places: np.ndarray, span: tuple[int, int], out_totals: np.ndarray) -> None:
     """Write the sums of the rows at `places` (V,) of a span of words to (V,)."""
-    settled = np.empty(source.rows.shape[1], source.rows.dtype)
     for u in range(span[0], span[1]):
-        row, total = source.rows[places[u]], settled.dtype.type(0)
-        if source.num_applied[places[u]] < source.topics.shape[0]:
-            settle_row(source, places[u], settled)
-            row = settled
+        row = rows[places[u]]
+        total = rows.dtype.type(0)
         for k in range(row.shape[0]):
             total += row[k]
         out_totals[u] = total
@@ -394,15 +298,11 @@ def sum_rows(source: TopicRows, places: np.ndarray, span: tuple[int, int], out_t
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def copy_rows(
-    source: TopicRows, places: np.ndarray, span: tuple[int, int], factor: float, out_rows: np.ndarray
+    rows: np.ndarray, places: np.ndarray, span: tuple[int, int], factor: float, out_rows: np.ndarray
 ) -> None:
-    """Write factor times the rows at `places` (U,) of a span of words, removals applied, to rows that may be longer."""
-    settled = np.empty(source.rows.shape[1], source.rows.dtype)
+    """Write factor times the rows at `places` (U,) of a span of words to the first of other rows."""
     for u in range(span[0], span[1]):
-        row, out = source.rows[places[u]], out_rows[u]
-        if source.num_applied[places[u]] < source.topics.shape[0]:
-            settle_row(source, places[u], settled)
-            row = settled
+        row, out = rows[places[u]], out_rows[u]
         for k in range(row.shape[0]):
             out[k] = factor * row[k]
 
@@ -448,3 +348,19 @@ def share_out_rows(
                 out[parents[m, p]] += share * factors[m, p] * (out[parents[m, p]] + LEAST_COUNT)
         for k in range(out.shape[0]):
             out_totals[k] += out[k]
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def share_out_by_weights(
+    span: tuple[int, int], topics: np.ndarray, parents: np.ndarray, weights: np.ndarray, out_rows: np.ndarray
+) -> None:
+    """Share out topics (M,) among their parents by weights (M, P), which 0 ends, in a span of rows (U, K)."""
+    for u in range(span[0], span[1]):
+        out = out_rows[u]
+        for m in range(topics.shape[0]):
+            number = out[topics[m]]
+            out[topics[m]] = 0
+            for p in range(parents.shape[1]):
+                if weights[m, p] == 0:
+                    break
+                out[parents[m, p]] += weights[m, p] * number

@@ -66,14 +66,6 @@ def _declare(builder: Any, kind: Any, name: str) -> Any:
     return cgutils.get_or_insert_function(builder.module, kind, name)  # type: ignore[no-untyped-call] # untyped in numba
 
 
-def _prefetch(builder: Any, pointer: Any) -> None:
-    number = ir.IntType(32)
-    kind = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
-    # LLVM's codes for: a read, into the second-level cache, of data.
-    codes = [ir.Constant(number, each) for each in (0, 2, 1)]
-    builder.call(_declare(builder, kind, "llvm.prefetch.p0"), [pointer, *codes])
-
-
 def _name_kind(kind: Any) -> str:
     return f"v{WIDTH}f{32 if isinstance(kind.element, ir.FloatType) else 64}"
 
@@ -113,33 +105,14 @@ def prefetch(typingctx: Any, array: Any, place: Any) -> Declaration:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         place, _ = _point(context, builder, signature.args[0], args, ir.IntType(8))
-        _prefetch(builder, place)
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [place.type, number, number, number])
+        # LLVM's codes for: a read, into the second-level cache, of data.
+        codes = [ir.Constant(number, each) for each in (0, 2, 1)]
+        builder.call(_declare(builder, kind, "llvm.prefetch.p0"), [place, *codes])
         return context.get_dummy_value()
 
     return (types.void(array, types.intp), codegen) if array.layout == "C" else None
-
-
-@intrinsic
-def number_at(typingctx: Any, address: Any, place: Any, like: Any) -> Declaration:
-    """Read the number at a place after an address in memory, which must hold numbers of the dtype of an array."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = context.get_value_type(signature.return_type)
-        # Arrays that a worker of a cluster sent need not be aligned.
-        return builder.load(builder.gep(builder.inttoptr(args[0], kind.as_pointer()), [args[1]]), align=1)
-
-    return like.dtype(types.int64, types.intp, like), codegen
-
-
-@intrinsic
-def prefetch_at(typingctx: Any, address: Any) -> Declaration:
-    """Ask the processor to load the cache line around an address in memory."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        _prefetch(builder, builder.inttoptr(args[0], ir.IntType(8).as_pointer()))
-        return context.get_dummy_value()
-
-    return types.void(types.int64), codegen
 
 
 @njit(inline="always", nogil=True, cache=True, error_model="numpy")

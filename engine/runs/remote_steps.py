@@ -46,7 +46,7 @@ class LocalStep:
         """The statistics of a shard, as they are sent back."""
         _, local, _ = self.algorithm.parts()
         documents = read_documents(task.documents).select(task.learned)
-        statistics = local(self.config, copy_read_only(task.expectations), documents, None)
+        statistics = local(self.config, fit_for_kernels(task.expectations), documents, None)
         return statistics if self.algorithm.transfer is None else self.algorithm.transfer.trim(statistics)
 
 
@@ -92,7 +92,7 @@ class RemoteSteps:
         tasks, places = self.divide(expectations, batch, positions, num_shards)
         parts = self._cluster.map(LocalStep(algorithm=self._algorithm, config=config), tasks)
         widened = [
-            widen_part(self._algorithm.transfer, copy_read_only(part), expectations, own)
+            widen_part(self._algorithm.transfer, fit_for_kernels(part), expectations, own)
             for part, own in zip(parts, places, strict=True)
         ]
         return blend(config, state, reduce(add, widened), batch)
@@ -137,11 +137,11 @@ def read_documents(given: Documents | StoredRows) -> Documents:
     return given if isinstance(given, Documents) else read_rows(given)
 
 
-def copy_read_only(value: Any) -> Any:
-    """Nested named tuples in which each read-only array is copied: kernels are compiled for writable ones."""
+def fit_for_kernels(value: Any) -> Any:
+    """Nested named tuples whose arrays are writable and aligned, since kernels are compiled for such arrays."""
     if isinstance(value, np.ndarray):
-        return value if value.flags.writeable else value.copy()
+        return np.require(value, requirements=("A", "W"))
     if isinstance(value, tuple):
-        parts = map(copy_read_only, value)
+        parts = map(fit_for_kernels, value)
         return tuple(parts) if type(value) is tuple else type(value)(*parts)
     return value

@@ -13,7 +13,6 @@ from stickbreaker.engine.algorithms import hdp
 from stickbreaker.engine.algorithms.hdp import HDPConfig
 from stickbreaker.engine.estimators import OnlineHDP
 from stickbreaker.engine.evaluation.held_out import count_topics
-from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.inference.two_level import START_SWEEPS, limits_of
 from stickbreaker.engine.inference.warm_up import sweeps_at
 from stickbreaker.engine.parallel import threads
@@ -106,8 +105,7 @@ def test_the_labels_of_topics_do_not_matter(system, phase):
     labels = np.random.default_rng(0).permutation(config.max_topics)
 
     def relabel(state):
-        counts = state.topic_counts
-        counts = DecayedCounts(np.ascontiguousarray(counts.stored[:, labels]), counts.scale, counts.totals[labels])
+        counts = state.topic_counts.keep(labels)
         tables, tokens = state.tables[labels], state.expected_tokens[labels]
         return state._replace(topic_counts=counts, tables=tables, expected_tokens=tokens)
 

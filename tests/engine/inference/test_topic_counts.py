@@ -13,7 +13,6 @@ from stickbreaker.engine.kernels.counts import DocumentCounts, FactoredCounts
 from stickbreaker.engine.parallel import threads
 from tests import naive
 
-ONE = np.ones((1, 2))
 RATES = st.lists(st.sampled_from([0.0, 1e-4, 0.08, 0.5, 0.999, 1.0]), max_size=60)
 
 
@@ -148,7 +147,8 @@ def test_memory_does_not_grow_with_the_number_of_blends_and_a_value_that_is_kept
             if step == 100:
                 kept, then = value, value.dense()
         # Without what the compiler and other threads hold.
-        held = tracemalloc.take_snapshot().filter_traces([tracemalloc.Filter(True, "*/topic_counts.py")])
+        filters = [tracemalloc.Filter(True, f"*/{name}.py") for name in ("topic_counts", "word_rows")]
+        held = tracemalloc.take_snapshot().filter_traces(filters)
         used = sum(each.size for each in held.statistics("filename"))
     finally:
         tracemalloc.stop()
@@ -157,9 +157,8 @@ def test_memory_does_not_grow_with_the_number_of_blends_and_a_value_that_is_kept
     np.testing.assert_array_equal(kept.dense(), then)
 
 
-def test_words_are_seen_after_a_blend_has_added_to_them():
-    counts = blend(blend(decayed_counts(np.ones((5, 2))), 0.1, np.array([3]), np.ones((1, 2))), 0.1, np.array([1]), ONE)
-    assert np.flatnonzero(counts.is_seen).tolist() == [1, 3]
+def test_merging_nothing_changes_nothing():
+    counts = decayed_counts(np.ones((5, 2)))
     assert counts.merge(Merging(np.arange(2))) is counts
 
 
@@ -235,7 +234,6 @@ def test_rows_of_some_words_are_removed_and_kept_as_those_of_all_words():
     removal = Removal(np.array([2]), np.array([[0, 1]]), np.array([[0.25, 0.75]]))
     some = counts.only(words)
     assert some.held.tolist() == words.tolist()
-    assert np.flatnonzero(some.is_seen).tolist() == [1, 4]
     np.testing.assert_array_equal(some.totals, counts.totals)
     for whole, part in (
         (counts, some),
@@ -278,30 +276,3 @@ def test_a_removal_gives_the_same_bits_for_any_number_of_threads(monkeypatch):
         monkeypatch.setattr(threads, "count_cores", lambda number=num_threads: number)
         totals.append(counts.remove(removal).totals.tobytes())
     assert len(set(totals)) == 1
-
-
-def test_memory_for_rows_is_used_again_once_no_array_reads_it():
-    counts = decayed_counts(np.ones((100, 5)))
-    first = counts.room_for(np.arange(20))
-    first[:] = 7.0
-    second, place = counts.room_for(np.arange(20)), first.ctypes.data
-    second[:] = 0.0
-    view = first[3:5]
-    del first
-    assert counts.room_for(np.arange(20)).ctypes.data not in (place, second.ctypes.data)
-    assert (view == 7.0).all()
-    del view
-    third, other = counts.room_for(np.arange(21)), counts.room_for(np.arange(19))
-    assert place in (third.ctypes.data, other.ctypes.data)
-    assert not np.shares_memory(third, other)
-    assert (third.shape, other.shape, third.dtype) == ((21, 5), (19, 5), counts.precision)
-
-
-def test_rows_keep_no_memory_for_more_than_a_fraction_of_their_size():
-    counts = decayed_counts(np.ones((1_000, 50)))
-    tracemalloc.start()
-    for number in (0, 260, 1_000):
-        assert counts.room_for(np.arange(number)).shape == (number, 50)
-    kept, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert kept < 10_000

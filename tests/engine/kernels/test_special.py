@@ -5,7 +5,7 @@ import pytest
 from numba import njit
 from scipy.special import gammaln, polygamma, psi
 
-from stickbreaker.engine.kernels.counts import plain_rows, weigh_rows
+from stickbreaker.engine.kernels.counts import geometric_rows
 from stickbreaker.engine.kernels.special import (
     SMALLEST_EXPONENT,
     digamma,
@@ -42,8 +42,8 @@ def test_expected_log_topics_equal_their_equation_down_to_the_lower_limit(precis
     out = np.empty_like(lam)
     totals = psi(lam.sum(0, dtype=float))
     smallest = precision(SMALLEST_EXPONENT[np.dtype(precision)])
-    weigh_rows(
-        plain_rows(lam / 2), np.arange(20, dtype=np.int32), 2.0, 0.0, totals.astype(precision), smallest, power, out
+    geometric_rows(
+        lam / 2, np.arange(20, dtype=np.int32), 2.0, 0.0, totals.astype(precision), smallest, power, out
     )
     exponents = np.maximum(psi(lam.astype(float)) - totals, SMALLEST_EXPONENT[np.dtype(precision)])
     np.testing.assert_allclose(out, np.exp(power * exponents), rtol=1e-4 if precision is np.float32 else 1e-11)

@@ -5,7 +5,7 @@ import pytest
 
 from stickbreaker.engine.algorithms.hdp import HDPConfig
 from stickbreaker.engine.corpora.documents import Documents
-from stickbreaker.engine.kernels.counts import room_for
+from stickbreaker.engine.kernels.counts import empty_counts
 from stickbreaker.engine.kernels.dirichlet import Sweeps
 from stickbreaker.engine.kernels.two_level import (
     LOWEST,
@@ -48,7 +48,7 @@ def draw_problem(seed, precision=np.float64):
 
 def fit(documents, topics, prior, log_beta, limits, sweeps=SWEEPS):
     """Statistics (V, K), tables (K,) and shares (S, K) of the kernel; tokens of topics are the statistics' sums."""
-    counts = room_for(documents, limits.max_active, topics.dtype)
+    counts = empty_counts(documents, limits.max_active, topics.dtype)
     num_topics = topics.shape[1]
     tables, tokens, shares = (
         np.zeros(num_topics),
@@ -98,7 +98,7 @@ def test_without_room_for_counts_the_shares_are_the_same():
         np.zeros((documents.num_documents, num_topics)),
     )
     corpus = Prior(arrays[1], arrays[2], np.argsort(-arrays[1], kind="stable"))
-    counts = room_for(documents, 0, np.float64)
+    counts = empty_counts(documents, 0, np.float64)
     fit_two_level(documents, arrays[0], corpus, SWEEPS, limits, counts, tables, tokens, shares, NO_BOUNDS)
     assert not tokens.any()
     np.testing.assert_array_equal(shares, fit(documents, *arrays, limits)[2])

@@ -11,9 +11,7 @@ from stickbreaker.engine.kernels.vectors import (
     larger,
     largest,
     load,
-    number_at,
     prefetch,
-    prefetch_at,
     splat,
     store,
     store_sums,
@@ -40,21 +38,6 @@ def combine(one, other, number, out):
 def sum_rows(rows, out):
     """Write the sums of the last four rows, which do not begin at a whole vector, to places 1 to 4."""
     store_sums(out, 1, load(rows, 20), load(rows, 40), load(rows, 60), load(rows, 80))
-
-
-@njit
-def take(address, place, like):
-    """The number at a place after an address."""
-    prefetch_at(address)
-    return number_at(address, place, like)
-
-
-@pytest.mark.parametrize("precision", PRECISIONS)
-def test_numbers_are_read_at_their_addresses_also_where_these_are_not_aligned(precision):
-    numbers = np.random.default_rng(0).random(5).astype(precision)
-    shifted = np.frombuffer(b"x" + numbers.tobytes(), np.uint8)[1:].view(precision)
-    for array in (numbers, shifted):
-        assert [take(array.ctypes.data, place, numbers[:0]) for place in range(5)] == numbers.tolist()
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
