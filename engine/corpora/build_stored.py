@@ -15,13 +15,13 @@ from hashlib import sha256
 from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from stickbreaker.engine.corpora.build import build_corpus
 from stickbreaker.engine.corpora.build_on_workers import BuildWorkers
-from stickbreaker.engine.corpora.columns import MAX_ROWS, Columns
+from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import OwnCorpus, check_name, find_folder, find_own, name_folder
 from stickbreaker.engine.corpora.piece_shards import PlannedShard, ShardMaker, Survey
@@ -38,7 +38,7 @@ from stickbreaker.engine.corpora.pieces import (
 )
 from stickbreaker.engine.corpora.remote_files import copy_remote
 from stickbreaker.engine.corpora.rows import TABLE_SUFFIXES, BadRows
-from stickbreaker.engine.corpora.shards import Manifest, ShardSize, is_stored, seal_corpus
+from stickbreaker.engine.corpora.shards import MAX_LOADED, Manifest, ShardSize, is_stored, seal_corpus
 from stickbreaker.engine.corpora.sources import FOLDER, Source, find_source, is_remote, name_source
 from stickbreaker.engine.corpora.stored import SHARD_DOCUMENTS, StoredCorpus, name_unfinished, open_stored, write_corpus
 from stickbreaker.engine.corpora.text_files import TEXT_SUFFIXES
@@ -205,10 +205,11 @@ def build_own(
                     words=request.words or WordChoices(),
                     keeps_text=request.keeps_text,
                     max_memory=MAX_MEMORY,
-                    # One shard, unless the counts need more memory.
-                    shard_documents=MAX_ROWS,
+                    shard_documents=SHARD_DOCUMENTS,
                 )
-                _make_corpus(plan, pieces, corpus, report).seal(corpus, request.name, datetime.now().isoformat())
+                made = _make_corpus(plan, pieces, corpus, report)
+                is_loaded = made.manifest.num_entries <= MAX_LOADED
+                made.seal(corpus, name=request.name, built_at=datetime.now().isoformat(), is_loaded=is_loaded)
     except FileError as error:
         raise CorpusError(str(error)) from error
     return find_own(request.name, folder).about
@@ -221,11 +222,12 @@ def _store_counts(source: Source, request: BuildRequest, folder: Path, report: R
     write_corpus(
         built.corpus,
         folder,
-        built.corpus.num_documents,
+        SHARD_DOCUMENTS,
         name=request.name,
         source=source.path.name,
         num_skipped=built.bad.count,
         built_at=datetime.now().isoformat(),
+        is_loaded=built.corpus.counts.nnz <= MAX_LOADED,
     )
 
 
@@ -341,7 +343,7 @@ def _build(plan: BuildPlan, work: Path, target: Path, report: Report, workers: B
     for each in (folder, corpus):
         each.mkdir(exist_ok=True)
     made = _make_corpus(plan, folder, corpus, report, workers)
-    made.seal(corpus, target.name)
+    made.seal(corpus, name=target.name)
     os.rename(corpus, target)
     sync_folder(target.parent)
     for note in PlanFiles(plan).table(0).notes:
@@ -360,9 +362,9 @@ class MadeCorpus(NamedTuple):
     groups: list[str] | None
     bad: BadRows
 
-    def seal(self, folder: Path, name: str, built_at: str = "") -> None:
-        """Complete the folder of the shards."""
-        seal_corpus(folder, replace(self.manifest, name=name, built_at=built_at), self.words, self.groups)
+    def seal(self, folder: Path, **about: Any) -> None:
+        """Complete the folder of the shards; about: what else is in the manifest."""
+        seal_corpus(folder, replace(self.manifest, **about), self.words, self.groups)
 
 
 def _make_corpus(

@@ -181,14 +181,14 @@ def name_folder(name: str) -> str:
 def load_own(name: str, folder: str | PathLike[str] | None = None) -> Corpus:
     """Load a corpus that the user has built, in the order of its file.
 
-    One of several shards is opened without reading its documents. Raises CorpusError if there is no
+    One that need not fit in memory is opened without reading its documents. Raises CorpusError if there is no
     such corpus, or it is damaged.
     """
     found = find_converted(name, folder)
     if isinstance(found, OldFolder):
         return found.load()
     corpus = open_stored(found, name)
-    if not corpus.is_small:
+    if not corpus.is_loaded:
         return corpus
     corpus.check()
     return corpus.load()

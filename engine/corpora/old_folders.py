@@ -9,8 +9,8 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary, number_groups
-from stickbreaker.engine.corpora.shards import MANIFEST, TEXTS_AT_ONCE, VOCABULARY, name_texts
-from stickbreaker.engine.corpora.stored import write_corpus
+from stickbreaker.engine.corpora.shards import MANIFEST, MAX_LOADED, TEXTS_AT_ONCE, VOCABULARY, name_texts
+from stickbreaker.engine.corpora.stored import SHARD_DOCUMENTS, write_corpus
 from stickbreaker.engine.files.verified_files import FileHeader, Kind, read_seal, reading, verify_part
 from stickbreaker.engine.files.whole_files import FileError, move_files, open_synced, remove_file, unfinished_folder
 
@@ -49,7 +49,7 @@ class OldFolder(NamedTuple):
             )
 
     def write(self, corpus: Corpus, folder: Path) -> None:
-        """Write the corpus and its texts as a stored corpus of one shard, which keeps its random order."""
+        """Write the corpus and its texts as a stored corpus."""
         # The same bytes, which the description of the earlier format names too.
         with open_synced(folder / VOCABULARY) as file:
             file.write((self.place / VOCABULARY).read_bytes())
@@ -58,11 +58,12 @@ class OldFolder(NamedTuple):
         write_corpus(
             corpus,
             folder,
-            max(1, corpus.num_documents),
+            SHARD_DOCUMENTS,
             has_texts=self.about["has_text"],
             source=self.about["source"],
             num_skipped=self.about["num_bad"],
             built_at=self.about["built_at"],
+            is_loaded=corpus.counts.nnz <= MAX_LOADED,
         )
 
     def _write_texts(self, path: Path) -> None:

@@ -93,6 +93,8 @@ class Manifest:
         When it was built, in ISO 8601; "" if that is the time of the manifest.
     date_span : tuple of two str, or None
         The first and the last date; None if a document has no date, or an earlier version has built the corpus.
+    is_loaded : bool
+        Whether all documents are loaded into memory if the corpus is one of those that the user has built.
     shards : tuple of ShardSize
         The shards in order.
     sizes : dict of str to int
@@ -111,6 +113,7 @@ class Manifest:
     num_skipped: int = 0
     built_at: str = ""
     date_span: tuple[str, str] | None = None
+    is_loaded: bool = False
     shards: tuple[ShardSize, ...] = ()
     sizes: Mapping[str, int] = field(default_factory=dict)
 
@@ -118,11 +121,6 @@ class Manifest:
     def num_entries(self) -> int:
         """The number of distinct words in each document, summed over the documents."""
         return sum(shard.num_entries for shard in self.shards)
-
-    @property
-    def is_small(self) -> bool:
-        """Whether all documents are in one shard that fits in memory."""
-        return len(self.shards) <= 1 and self.num_entries <= MAX_LOADED
 
 
 def name_shard(number: int) -> str:

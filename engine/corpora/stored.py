@@ -95,9 +95,9 @@ class StoredCorpus(Corpus):
         return self._files.folder
 
     @property
-    def is_small(self) -> bool:
-        """Whether all documents are in one shard that fits in memory."""
-        return self._files.manifest.is_small
+    def is_loaded(self) -> bool:
+        """Whether it is loaded into memory if it is one of the corpora that the user has built."""
+        return self._files.manifest.is_loaded
 
     @property
     def num_documents(self) -> int:

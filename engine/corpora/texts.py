@@ -109,8 +109,8 @@ def find_texts(name: str, folder: str | PathLike[str] | None = None) -> Texts | 
     if isinstance(found, OldFolder):
         return Texts([found.place / DOCUMENTS], found.header, OLD_CORPUS) if found.about["has_text"] else None
     files = sorted(found.glob(name_texts("*")))
-    # Texts of many shards are too large to be verified before one of them is shown.
-    header = read_seal(found / MANIFEST, STORED_CORPUS) if read_manifest(found).is_small else FileHeader()
+    # The texts of a corpus that need not fit in memory are not all verified before one of them is shown.
+    header = read_seal(found / MANIFEST, STORED_CORPUS) if read_manifest(found).is_loaded else FileHeader()
     return Texts(files, header, STORED_CORPUS) if files else None
 
 

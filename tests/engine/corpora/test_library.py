@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from stickbreaker.engine.corpora import piece_shards
+from stickbreaker.engine.corpora import build_stored, piece_shards, rows
 from stickbreaker.engine.corpora.build import build_corpus
 from stickbreaker.engine.corpora.build_stored import BuildRequest, build, build_own
 from stickbreaker.engine.corpora.columns import Columns
@@ -57,6 +57,20 @@ def test_a_loaded_corpus_equals_the_built_one(table, folder):
     assert_same_corpora(again, build_corpus(find_source(table), ALL, EVERYTHING).corpus)
     assert (about, about.num_bad, about.date_span) == (find_own("mine", folder).about, 2, ("1900-01-01", "1904-01-01"))
     assert (about.num_documents, about.vocab_size, about.num_tokens) == (3, again.vocab_size, again.num_tokens)
+
+
+def test_a_corpus_of_several_shards_is_loaded_with_the_random_order_of_one_in_memory(table, folder, monkeypatch):
+    monkeypatch.setattr(build_stored, "SHARD_DOCUMENTS", 1)
+    monkeypatch.setattr(rows, "CHUNK_ROWS", 1)
+    make(table, folder)
+    again = load_own("mine", folder)
+    assert len(list((folder / "mine").glob("shard-*"))) > 1
+    in_memory = build_corpus(find_source(table), ALL, EVERYTHING).corpus
+    assert_same_corpora(again.order("shuffled", 5), in_memory.order("shuffled", 5))
+    assert find_texts("mine", folder).read([2, 0]) == ["? peace half a pair", TEXTS[0]]
+    monkeypatch.setattr(build_stored, "MAX_LOADED", 0)
+    build_own(BuildRequest(table, "large", ALL, EVERYTHING), folder=folder)
+    assert isinstance(load_own("large", folder), StoredCorpus)
 
 
 def test_a_corpus_without_dates_and_groups_is_stored(table, folder):
@@ -116,7 +130,7 @@ def test_built_corpora_are_listed_with_the_bundled_ones_until_they_are_deleted(t
 
 def test_a_stored_corpus_in_the_folder_is_listed_opened_and_deleted_like_the_others(table, folder):
     make(table, folder)
-    store_corpus(load_own("mine", folder), folder / name_folder("large/one"), shard_documents=2)
+    store_corpus(load_own("mine", folder), folder / name_folder("large/one"))
     about = find_own("large/one", folder).about
     assert [each.name for each in list_own(folder)] == ["large/one", "mine"]
     assert (about.num_documents, about.num_tokens) == (3, load_own("mine", folder).num_tokens)

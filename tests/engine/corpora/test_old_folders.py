@@ -72,12 +72,14 @@ def test_an_old_folder_without_texts_dates_and_groups_is_converted(folder, tiny_
     assert not OLD_FILES & {path.name for path in place.iterdir()}
 
 
-def test_a_random_order_is_the_same_after_the_conversion(folder):
+def test_a_random_order_is_the_same_after_the_conversion(folder, monkeypatch):
+    monkeypatch.setattr(old_folders, "SHARD_DOCUMENTS", 60)
     counts = np.random.default_rng(0).poisson(1.0, (200, 6)) + 1
     years = np.full(200, "NaT", "datetime64[D]")
     corpus = Corpus("many", counts, Vocabulary(tuple("abcdef")), years, [str(row) for row in range(200)])
-    write_old(corpus, folder)
+    _, place = write_old(corpus, folder)
     shuffled = load_own("many", folder).order("shuffled", 3)
+    assert len(list(place.glob("shard-*"))) == 4
     np.testing.assert_array_equal(shuffled.doc_ids, corpus.order("shuffled", 3).doc_ids)
 
 
