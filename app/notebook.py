@@ -19,10 +19,11 @@ from stickbreaker import engine
 from stickbreaker.app.fixes.notebook import are_drawn, find_roots, fix_notebook, is_loaded
 from stickbreaker.app.frames.reading_frames import calendar_frame, fitting_unit, map_frame
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.reading import Model, Reader, Reading
+from stickbreaker.app.model.reading import Model, Reading
 from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.plots.model_plots import draw_bars, draw_map, draw_time
+from stickbreaker.app.server.reader import Reader
 from stickbreaker.app.views.curves import Curves
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.word_table import WordTable

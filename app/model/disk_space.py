@@ -1,7 +1,6 @@
 """The space that a user's data take on disk, item by item."""
 
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
@@ -20,12 +19,10 @@ from stickbreaker.app.model.limits import (
     find_limit,
     write_bytes,
 )
-from stickbreaker.app.model.saved_runs import SUFFIX, list_newest
-from stickbreaker.app.model.saved_stream import STREAMS
-from stickbreaker.app.model.topic_names import FOLDER
+from stickbreaker.app.model.shelf import fit_all, list_newest, measure
+from stickbreaker.app.model.user_files import KEPT_RUNS, NAMES, OPEN_RUNS, READINGS, STREAMS
 from stickbreaker.engine.corpora.library import find_folder, find_own, list_own
 
-OPEN_RUNS, KEPT_RUNS, READINGS = "open-runs", "runs", "readings"
 FULL = (
     "This corpus needs about {}, but the limit for each user is {} (STICKBREAKER_CORPORA), and your corpora already "
     "take {}: delete one under Bring your own text, or take a sample."
@@ -61,7 +58,7 @@ def check_corpora(folder: Path | None, source: Path) -> None:
 
     folder: of the user's corpora. A corpus takes about as much space as its text.
     """
-    needed = measure_folder(source) if source.is_dir() else _measure(source)
+    needed = measure_folder(source) if source.is_dir() else measure(source)
     own, shared = measure_folder(find_folder(folder)), find_folder().parent
     if own + needed > (allowed := find_limit(CORPORA)):
         raise LimitReachedError(CORPORA, FULL.format(write_bytes(needed), write_bytes(allowed), write_bytes(own)))
@@ -74,42 +71,19 @@ def check_corpora(folder: Path | None, source: Path) -> None:
 
 def limit_saved_runs(folders: Iterable[Path]) -> None:
     """Remove runs that can be continued until those of all users fit. folders: of the data of each user."""
-    _limit([list_newest(folder / OPEN_RUNS, SUFFIX)[::-1] for folder in folders], find_limit(ALL_SAVED_RUNS))
+    fit_all([list_newest(folder / OPEN_RUNS, ".npz")[::-1] for folder in folders], find_limit(ALL_SAVED_RUNS))
 
 
 def limit_saved_readings(folders: Iterable[Path]) -> None:
     """Remove readings until those of all users fit. folders: of the data of each user."""
-    _limit([list_newest(folder / READINGS, SUFFIX)[::-1] for folder in folders], find_limit(ALL_SAVED_READINGS))
+    fit_all([list_newest(folder / READINGS, ".npz")[::-1] for folder in folders], find_limit(ALL_SAVED_READINGS))
 
 
 def limit_kept_models(folders: Iterable[Path]) -> None:
     """Remove models of kept runs until those of all users fit. folders: of the data of each user."""
     places, allowed = [folder / KEPT_RUNS for folder in folders], find_limit(ALL_KEPT_MODELS)
-    if sum(_measure(path) for place in places for path in place.glob(f"*{MODEL_SUFFIX}")) > allowed:
-        _limit([KeptRuns(place).list_models() for place in places], allowed)
-
-
-def _limit(users: list[list[Path]], allowed: int) -> None:
-    """Remove files of the user whose files take the most, again and again; the last file of each user stays.
-
-    users: the files of each user, in the order in which they are removed.
-    """
-    sizes = [[_measure(path) for path in paths] for paths in users]
-    while sum(map(sum, sizes)) > allowed:
-        most = max(range(len(users)), key=lambda user: sum(sizes[user]) if len(sizes[user]) > 1 else -1, default=None)
-        if most is None or len(sizes[most]) < 2:
-            return
-        del sizes[most][0]
-        with suppress(OSError):
-            users[most].pop(0).unlink()
-
-
-def _measure(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        # The preview says what is wrong with this file.
-        return 0
+    if sum(measure(path) for place in places for path in place.glob(f"*{MODEL_SUFFIX}")) > allowed:
+        fit_all([KeptRuns(place).list_models() for place in places], allowed)
 
 
 def list_items(data: Path, sizes: Mapping[str, Size]) -> list[Item]:
@@ -140,7 +114,7 @@ def list_items(data: Path, sizes: Mapping[str, Size]) -> list[Item]:
             size=measure_folder(data / STREAMS),
             remedy="delete the folder streams to begin with new models",
         ),
-        Item(name="Topic names", size=measure_folder(data / FOLDER), remedy="remove names on the Topics page"),
+        Item(name="Topic names", size=measure_folder(data / NAMES), remedy="remove names on the Topics page"),
     ]
     for corpus in list_own(data / "corpora"):
         size = measure_folder(find_own(corpus.name, data / "corpora").place)

@@ -31,12 +31,12 @@ from stickbreaker.app.model.progress import (
     has_no_topic,
 )
 from stickbreaker.app.model.reading import Model, Reading
+from stickbreaker.app.model.shelf import Shelf, fit, measure
 from stickbreaker.app.model.word_lists import find_top_words
-from stickbreaker.engine.corpora.library import find_folder
 from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
 from stickbreaker.engine.evaluation.held_out import rank_topics
-from stickbreaker.engine.files.verified_files import FileHeader, Kind, read_header, read_parts, reading, write_parts
-from stickbreaker.engine.files.whole_files import FileError, make_folder, remove_file, remove_leftovers
+from stickbreaker.engine.files.verified_files import FileHeader, Kind, read_header, read_parts, reading
+from stickbreaker.engine.files.whole_files import FileError
 from stickbreaker.engine.runs.checkpoint import Position, load, save
 from stickbreaker.engine.runs.settings import RunSettings
 
@@ -45,10 +45,8 @@ NUM_KEPT_WORDS = 50
 MAX_NAME = 60
 # The format of kept runs before they had a header with SHA-256.
 LAST_WITHOUT_HEADER = 1
-SUFFIX = ".npz"
 # The model of a run: a checkpoint that the page can continue.
 MODEL_SUFFIX = ".model"
-SUFFIXES = (SUFFIX, MODEL_SUFFIX)
 PACKAGES = ("stickbreaker", "numpy", "numba")
 CURVES = {"steps": STEP_COLUMNS, "heldout": HELDOUT_COLUMNS, "next_batch": NEXT_BATCH_COLUMNS}
 TOPIC_ARRAYS = ("topic_ids", "weights", "words", "top_words", "top_shares")
@@ -159,24 +157,23 @@ class Listing:
 class KeptRuns:
     """The kept runs of a user. `version` grows when a run is added, removed or renamed; safe from any thread."""
 
-    def __init__(self, folder: str | PathLike[str] | None = None):
-        self._folder = Path(folder) if folder is not None else find_folder().parent / "runs"
+    def __init__(self, folder: str | PathLike[str]):
+        self._shelf = Shelf(folder, KEPT_RUN, ".npz", "A run could not be kept")
+        self._models = Shelf(folder, KEPT_RUN, MODEL_SUFFIX, "A run could not be kept")
         self._lock = threading.Lock()
         self._known: dict[str, tuple[int, KeptRun | str]] = {}
         self._refusals: tuple[str, ...] = ()
         self.version = 0
-        remove_leftovers(self._folder)
 
     def listing(self) -> Listing:
-        """List the kept runs; a damaged file is skipped and named."""
+        """List the kept runs, newest first; a damaged file is skipped and named."""
         with self._lock:
-            found = [self._look(path) for path in self._paths()]
+            found = [self._look(path) for path in sorted(self._shelf.list_newest())]
         runs = sorted((run for run in found if isinstance(run, KeptRun)), key=lambda run: run.key, reverse=True)
-        sizes = {run.key: self._measure(run.key) for run in runs}
         return Listing(
             runs=tuple(runs),
             faults=self._refusals + tuple(fault for fault in found if isinstance(fault, str)),
-            sizes=sizes,
+            sizes={run.key: self._measure(run.key) for run in runs},
         )
 
     def keep(
@@ -191,30 +188,28 @@ class KeptRuns:
         if progress.status != "finished" and not len(progress.heldout):
             return None
         run = replace(describe_run(progress), sweep=sweep, quality=measure_topics(model))
-        before = self._look(self._place(key)) if key and self._place(key).exists() else None
+        before = self._look(self._shelf.place(key)) if key and self._has(key) else None
         # A run that was left and has continued since takes the place of what was kept then.
         name = before.name if isinstance(before, KeptRun) else ""
         run = replace(run, key=key or run.key, name=name)
         content = take_content(progress, model)
         with self._lock:
+            self.version += 1
             try:
                 # The model of an earlier state does not belong to these results.
-                remove_file(self._place(run.key, MODEL_SUFFIX))
+                self._models.remove(run.key)
                 self.write(run, content)
                 if position is not None:
-                    save(self._place(run.key, MODEL_SUFFIX), with_page(position, kept_key=run.key))
+                    save(self._models.place(run.key), with_page(position, kept_key=run.key))
             except FileError as error:
                 self._refusals = (str(error),)
-                self.version += 1
                 raise
             self._refusals = ()
-            runs = sorted((r for r in map(self._look, self._paths()) if isinstance(r, KeptRun)), key=_worth)
             # The run is kept even if an older one cannot be removed.
             with suppress(FileError):
-                for other in runs[: max(0, len(runs) - MAX_KEPT)]:
+                for other in self._rank()[:-MAX_KEPT]:
                     self._remove(other.key)
-                self._limit_models()
-            self.version += 1
+            fit(self._rank_models(), find_limit(KEPT_MODELS))
         return run
 
     def load_position(self, key: str) -> Position:
@@ -222,7 +217,7 @@ class KeptRuns:
 
         Raises FileError if it cannot be read, was not kept, or is of another run.
         """
-        path, run = self._place(key, MODEL_SUFFIX), self._look(self._place(key))
+        path, run = self._models.place(key), self._look(self._shelf.place(key))
         if not path.exists():
             raise KeptRunError("The model of this run is not on disk: run it again with the same settings.")
         if isinstance(run, str):
@@ -235,29 +230,25 @@ class KeptRuns:
     def list_models(self) -> list[Path]:
         """The files of models as they are removed: those of runs without a name first, the oldest of them first."""
         with self._lock:
-            found = [run for run in map(self._look, self._paths()) if isinstance(run, KeptRun)]
-        places = (self._place(run.key, MODEL_SUFFIX) for run in sorted(found, key=_worth))
-        return [place for place in places if place.exists()]
+            return self._rank_models()
 
-    def _limit_models(self) -> None:
-        """Remove models until they fit: those of the oldest runs first, and those of runs without a name before."""
-        runs = sorted((run for run in map(self._look, self._paths()) if isinstance(run, KeptRun)), key=_worth)
-        sizes = {run.key: _measure(self._place(run.key, MODEL_SUFFIX)) for run in runs}
-        allowed = find_limit(KEPT_MODELS)
-        for run in runs[:-1]:
-            if sum(sizes.values()) <= allowed:
-                break
-            remove_file(self._place(run.key, MODEL_SUFFIX))
-            sizes[run.key] = 0
+    def _rank(self) -> list[KeptRun]:
+        """The runs that can be read, as they are removed."""
+        found = [self._look(path) for path in self._shelf.list_newest()]
+        return sorted((run for run in found if isinstance(run, KeptRun)), key=lambda run: (bool(run.name), run.key))
+
+    def _rank_models(self) -> list[Path]:
+        places = (self._models.place(run.key) for run in self._rank())
+        return [place for place in places if place.exists()]
 
     def _remove(self, key: str) -> None:
         """Remove the files of a run, the model first, so that none is left without its run."""
-        for suffix in reversed(SUFFIXES):
-            remove_file(self._place(key, suffix))
+        self._models.remove(key)
+        self._shelf.remove(key)
 
     def load(self, key: str) -> KeptContent:
         """Read the curves and topics of a run. Raises KeptRunError if they cannot be read."""
-        path = self._place(key)
+        path = self._shelf.place(key)
         header, arrays = read_parts(path, KEPT_RUN)
         with reading(path, KEPT_RUN):
             _check_key(header, path)
@@ -271,7 +262,7 @@ class KeptRuns:
         with self._lock:
             content = self.load(key)
             content = content if shares is None else replace(content, shares=shares)
-            run = self._look(self._place(key))
+            run = self._look(self._shelf.place(key))
             if isinstance(run, str):
                 raise KeptRunError(run)
             self.write(replace(run, **values), content)
@@ -283,7 +274,7 @@ class KeptRuns:
         Its coherence keeps the model's weights of the topics, so that it can be compared with runs that were not read.
         Raises KeptRunError if it cannot be read or written.
         """
-        if self._place(key).exists():
+        if self._has(key):
             tokens = reading.summary.expected_tokens
             ids = reading.summary.topic_ids.tolist()
             shares = dict(zip(ids, (tokens / max(tokens.sum(), 1e-300)).tolist(), strict=True))
@@ -295,7 +286,7 @@ class KeptRuns:
 
         Raises KeptRunError if it cannot be read or written.
         """
-        if self._place(key).exists():
+        if self._has(key):
             self._change(key, topic_names=_name_by_text(names))
 
     def delete(self, key: str) -> None:
@@ -304,19 +295,11 @@ class KeptRuns:
             self._remove(key)
             self.version += 1
 
-    def _paths(self) -> list[Path]:
-        try:
-            return sorted(path for path in self._folder.iterdir() if path.suffix == SUFFIX and path.name[0] != ".")
-        except OSError:
-            return []
-
-    def _place(self, key: str, suffix: str = SUFFIX) -> Path:
-        if Path(key).name != key or key.startswith("."):
-            raise KeptRunError(f"There is no kept run {key[:MAX_NAME]!r}.")
-        return self._folder / f"{key}{suffix}"
+    def _has(self, key: str) -> bool:
+        return self._shelf.place(key).exists()
 
     def _measure(self, key: str) -> Size:
-        return Size(results=_measure(self._place(key)), model=_measure(self._place(key, MODEL_SUFFIX)))
+        return Size(results=measure(self._shelf.place(key)), model=measure(self._models.place(key)))
 
     def _look(self, path: Path) -> KeptRun | str:
         """Read what a file says of its run, or say that it cannot be read; from memory if it has not changed."""
@@ -330,10 +313,9 @@ class KeptRuns:
 
     def write(self, run: KeptRun, content: KeptContent) -> None:
         """Write a run and its content. Raises KeptRunError if there is no room or no right to write."""
-        make_folder(self._folder, "A run could not be kept", KeptRunError)
         arrays = {f"{name}.{column}": getattr(content, name)[column] for name in CURVES for column in CURVES[name]}
         arrays |= {name: getattr(content, name) for name in (*TOPIC_ARRAYS, SHARES)}
-        write_parts(self._place(run.key), KEPT_RUN, asdict(run), arrays, packs=True)
+        self._shelf.write(run.key, asdict(run), arrays, packs=True)
 
 
 def _is_model_of(position: Position, run: KeptRun) -> bool:
@@ -423,18 +405,6 @@ def find_versions() -> Mapping[str, str]:
 def _name_by_text(names: Mapping[int, str]) -> dict[str, str]:
     """The names that are not empty, with ids as text, as in JSON."""
     return {str(topic_id): name for topic_id, name in names.items() if name}
-
-
-def _measure(path: Path) -> int:
-    """The bytes of a file; 0 if there is none."""
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
-
-
-def _worth(run: KeptRun) -> tuple[bool, str]:
-    return bool(run.name), run.key
 
 
 def _read_about(path: Path) -> KeptRun | str:

@@ -1,11 +1,8 @@
-"""Reading a corpus with a model as it stands: in the background, with progress, once for all pages of a run."""
+"""What a model says of its corpus, as it stands."""
 
-import logging
-import threading
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -16,17 +13,12 @@ from stickbreaker.engine.algorithm import Algorithm, TopicSummary
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.stored import StoredCorpus
 from stickbreaker.engine.evaluation.coherence import TopicQuality, measure_quality
-from stickbreaker.engine.evaluation.doc_shares import read_shares
 from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.evaluation.labels import Labeller, label_topics
 from stickbreaker.engine.evaluation.topic_space import divergences
-from stickbreaker.engine.parallel.clusters import Cluster
 
-POLL_SECONDS = 0.2
 # Of a corpus that need not fit in memory, this many documents are read.
 MOST_READ = 50_000
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,159 +97,44 @@ class ReadingJob:
     message: str = ""
 
 
-class Turn(NamedTuple):
-    """When a reading may begin. ask() -> why it waits, empty if it may begin. leave(): called when it has ended."""
+def begin_reading(model: Model) -> Reading:
+    """The reading of a model before its documents are read: its topics, and how similar and coherent they are."""
+    counts = model.corpus.counts
+    words = np.asarray(counts.sum(0), np.float64).ravel()
+    summary = model.algorithm.summarize(model.config, model.state)
+    used, distances, quality = _compare_topics(summary, counts)
+    word_shares = words / max(1.0, words.sum())
+    doc_tokens = np.asarray(counts.sum(1)).ravel()
+    return Reading(
+        model=model,
+        summary=summary,
+        used=used,
+        divergences=distances,
+        quality=quality,
+        word_shares=word_shares,
+        doc_tokens=doc_tokens,
+        num_weighted=len(used),
+        labels=model.labels,
+    )
 
-    ask: Callable[[], str] = lambda: ""
-    leave: Callable[[], None] = lambda: None
 
-
-class Saved(NamedTuple):
-    """Readings on disk. find(model) -> the shares of all documents, None if there are none. write(model, shares)."""
-
-    find: Callable[[Model], csr_array | None] = lambda model: None
-    write: Callable[[Model, csr_array], None] = lambda model, shares: None
-
-
-class Reader:
-    """Reads one run's corpus when asked to; `job` is replaced as a whole, and `notify` is called when it is.
-
-    take_reading: gets each reading when all documents are read. turn: when it may begin; at once by default.
-    saved: readings on disk, so that a corpus is not read twice with one model. find_cluster: the workers that read.
-    """
-
-    def __init__(
-        self,
-        take_model: Callable[[], Model | None],
-        notify: Callable[[], None],
-        take_reading: Callable[[Reading], None] = lambda reading: None,
-        turn: Turn | None = None,
-        saved: Saved | None = None,
-        find_cluster: Callable[[], Cluster | None] = lambda: None,
-    ):
-        self._take_model, self._notify, self._take_reading = take_model, notify, take_reading
-        self._turn, self._saved, self._find_cluster = turn or Turn(), saved or Saved(), find_cluster
-        self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
-        self._is_closed = False
-        self._sampled: tuple[Corpus, Corpus] | None = None
-        self.job = ReadingJob()
-
-    def ask(self) -> None:
-        """Read the corpus with the current model, unless this has been done or a reading is in progress."""
-        with self._lock:
-            model = self._take_model()
-            if model is None or self.job.status == "reading" or self._has_read(model):
-                return
-            self.job = ReadingJob("reading", reading=self.job.reading)
-            self._thread = threading.Thread(target=self._work, args=(model,), name="reading", daemon=True)
-            self._thread.start()
-        self._notify()
-
-    def close(self) -> None:
-        """Stop a reading after the documents that it reads now."""
-        self._is_closed = True
-
-    def join(self, timeout: float | None = None) -> None:
-        """Wait until the present reading has ended."""
-        if self._thread is not None:
-            self._thread.join(timeout)
-
-    def _has_read(self, model: Model) -> bool:
-        reading = self.job.reading
-        if self.job.status != "ready" or reading is None:
-            return False
-        return (reading.model.run_id, reading.model.documents_seen) == (model.run_id, model.documents_seen)
-
-    def _work(self, model: Model) -> None:
-        try:
-            model = self._sample(model)
-            shares = self._saved.find(model)
-            if shares is None and not self._wait():
-                return
-            reading = self.begin(model)
-            is_new = shares is None
-            if is_new:
-                self._publish(ReadingJob(status="reading", share=0.0, reading=reading))
-                cluster = self._find_cluster()
-                shares = read_shares(model.algorithm, model.config, model.state, model.corpus, self._report, cluster)
-            if shares is not None:
-                reading = self.complete(reading, shares)
-                self._publish(ReadingJob(status="ready", share=1.0, reading=reading))
-                self._take_reading(reading)
-                if is_new:
-                    self._saved.write(model, shares)
-        except Exception as error:
-            _log.exception("The corpus could not be read with the model")
-            self._publish(replace(self.job, status="failed", message=f"{type(error).__name__}: {error}"))
-        finally:
-            self._turn.leave()
-
-    def _sample(self, model: Model) -> Model:
-        """The model with a sample of its corpus in memory, if that is a stored one; the sample stays the same."""
-        corpus = model.corpus
-        if not isinstance(corpus, StoredCorpus):
-            return model
-        if self._sampled is None or self._sampled[0] is not corpus:
-            self._sampled = corpus, choose_read(corpus).load()
-        return replace(model, corpus=self._sampled[1], num_in_corpus=corpus.num_documents)
-
-    def _wait(self) -> bool:
-        """Wait for the turn of this reading; False if the reader is closed meanwhile."""
-        while message := self._turn.ask():
-            if self._is_closed:
-                return False
-            if message != self.job.message:
-                self._publish(replace(self.job, message=message))
-            time.sleep(POLL_SECONDS)
-        return True
-
-    def begin(self, model: Model) -> Reading:
-        counts = model.corpus.counts
-        words = np.asarray(counts.sum(0), np.float64).ravel()
-        summary = model.algorithm.summarize(model.config, model.state)
-        used, distances, quality = _compare_topics(summary, counts)
-        word_shares = words / max(1.0, words.sum())
-        doc_tokens = np.asarray(counts.sum(1)).ravel()
-        return Reading(
-            model=model,
-            summary=summary,
-            used=used,
-            divergences=distances,
-            quality=quality,
-            word_shares=word_shares,
-            doc_tokens=doc_tokens,
-            num_weighted=len(used),
-            labels=model.labels,
-        )
-
-    def complete(self, reading: Reading, doc_shares: csr_array) -> Reading:
-        """The reading with the shares of all documents, from which the sizes of the topics follow."""
-        model = reading.model
-        summary = reading.summary._replace(expected_tokens=doc_shares.T @ reading.doc_tokens.astype(np.float64))
-        used, distances, quality = _compare_topics(summary, model.corpus.counts)
-        kept = model.first_readings
-        labels = label_topics(summary, model.corpus.vocabulary.words, model.labels, model.label_with)
-        return replace(
-            reading,
-            summary=summary,
-            used=used,
-            divergences=distances,
-            quality=quality,
-            doc_shares=doc_shares,
-            first=None if kept is None else kept.look(model.corpus.doc_ids),
-            labels={**model.labels, **labels},
-        )
-
-    def _report(self, done: int) -> bool:
-        reading = self.job.reading
-        if reading is not None:
-            self._publish(replace(self.job, share=done / max(1, reading.corpus.num_documents)))
-        return not self._is_closed
-
-    def _publish(self, job: ReadingJob) -> None:
-        self.job = job
-        self._notify()
+def complete_reading(reading: Reading, doc_shares: csr_array) -> Reading:
+    """The reading with the shares of all documents, from which the sizes of the topics follow."""
+    model = reading.model
+    summary = reading.summary._replace(expected_tokens=doc_shares.T @ reading.doc_tokens.astype(np.float64))
+    used, distances, quality = _compare_topics(summary, model.corpus.counts)
+    kept = model.first_readings
+    labels = label_topics(summary, model.corpus.vocabulary.words, model.labels, model.label_with)
+    return replace(
+        reading,
+        summary=summary,
+        used=used,
+        divergences=distances,
+        quality=quality,
+        doc_shares=doc_shares,
+        first=None if kept is None else kept.look(model.corpus.doc_ids),
+        labels={**model.labels, **labels},
+    )
 
 
 def choose_read(corpus: StoredCorpus) -> StoredCorpus:

@@ -1,8 +1,8 @@
 """Everything that decides a run, and its description on screen."""
 
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from enum import Enum
 from typing import Any
 
 from stickbreaker import engine
@@ -38,6 +38,29 @@ LABELS = {
 GROUP_NAMES = {"state-of-the-union": "addresses", "rfc": "RFCs"}
 
 
+class Unchanged(Enum):
+    """What a learning setting has that is to stay as it is."""
+
+    UNCHANGED = "unchanged"
+
+
+@dataclass(frozen=True)
+class LiveSettings:
+    """Learning settings that change from the next mini-batch on; None leaves one to the corpus' size.
+
+    >>> LiveSettings(delay=None).given()
+    {'delay': None}
+    """
+
+    forgetting_rate: float | Unchanged | None = Unchanged.UNCHANGED
+    delay: float | Unchanged | None = Unchanged.UNCHANGED
+    batch_size: int | Unchanged | None = Unchanged.UNCHANGED
+
+    def given(self) -> dict[str, float | int | None]:
+        """The settings that change, by name."""
+        return {name: value for name, value in vars(self).items() if not isinstance(value, Unchanged)}
+
+
 @dataclass(frozen=True)
 class RunSpec:
     """Everything that decides a run: the name of its corpus, the algorithm, its config and the run's settings.
@@ -55,14 +78,14 @@ class RunSpec:
         """Name the spec in one line: "Online HDP, κ 0.6, τ₀ 18, S 256, K 150, start warm, mean"."""
         return f"{self.algorithm.title}, {describe_config(self.config)}"
 
-    def with_live(self, values: Mapping[str, Any], corpus_size: int = 0) -> "RunSpec":
-        """Change those of the learning settings that the algorithm has; None leaves one to the corpus' size.
+    def with_live(self, settings: LiveSettings, corpus_size: int = 0) -> "RunSpec":
+        """Change those of the learning settings that the algorithm has.
 
         corpus_size: documents to learn from; 0 if the corpus is not open yet, and settings may stay without a value.
         Raises ValueError for a value outside its bounds.
         """
         live = live_settings(self.config)
-        values = {name: value for name, value in values.items() if name in live}
+        values = {name: value for name, value in settings.given().items() if name in live}
         chosen = self.chosen | values.keys()
         chosen -= {name for name, value in values.items() if value is None}
         if corpus_size:

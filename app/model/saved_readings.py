@@ -4,16 +4,15 @@ import logging
 from contextlib import suppress
 from hashlib import sha256
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from stickbreaker.app.model.limits import SAVED_READINGS, find_limit
-from stickbreaker.app.model.saved_runs import SUFFIX, keep_newest
-from stickbreaker.engine.files.verified_files import Kind, read_parts, write_parts
-from stickbreaker.engine.files.whole_files import FileError, make_folder, remove_leftovers
+from stickbreaker.app.model.limits import SAVED_READINGS
+from stickbreaker.app.model.shelf import Shelf
+from stickbreaker.engine.files.verified_files import Kind
+from stickbreaker.engine.files.whole_files import FileError
 from stickbreaker.engine.runs.checkpoint import fingerprint, flatten
 
 if TYPE_CHECKING:
@@ -32,36 +31,29 @@ class SavedReadings:
     """
 
     def __init__(self, folder: str | PathLike[str]):
-        self._folder = Path(folder)
-        remove_leftovers(self._folder)
+        self._shelf = Shelf(folder, READING, ".npz", "A reading cannot be saved", SAVED_READINGS)
 
     def write(self, model: "Model", doc_shares: csr_array) -> None:
         """Save the shares (D, K) of all documents. A fault is logged: the corpus is then read again later."""
-        parts = {name: getattr(doc_shares, name) for name in PARTS}
         name = digest_model(model)
+        about = {"model": name, "shape": list(doc_shares.shape)}
         try:
-            make_folder(self._folder, "A reading cannot be saved", FileError)
-            about = {"model": name, "shape": list(doc_shares.shape)}
-            write_parts(self._folder / f"{name}{SUFFIX}", READING, about, parts)
+            self._shelf.write(name, about, {part: getattr(doc_shares, part) for part in PARTS})
         except FileError as error:
             _log.warning("A reading could not be saved: %s", error)
-        keep_newest(self._folder, SUFFIX, find_limit(SAVED_READINGS))
+        self._shelf.keep_newest()
 
     def find(self, model: "Model") -> csr_array | None:
         """Read the shares (D, K) of this model; None if there are none, or they cannot be read."""
         name = digest_model(model)
-        path = self._folder / f"{name}{SUFFIX}"
-        if not path.exists():
+        if not self._shelf.has(name):
             return None
         try:
-            header, parts = read_parts(path, READING)
-            about = header.about or {}
-            if about.get("model") != name:
-                raise FileError(f"{path} was renamed: delete it.")
-            with suppress(OSError):
-                path.touch()
-            return csr_array(tuple(parts[each] for each in PARTS), shape=tuple(about["shape"]))
-        except (FileError, KeyError, ValueError) as error:
+            with self._shelf.reading(name, expected={"model": name}, has_parts=True) as (about, parts):
+                with suppress(OSError):
+                    self._shelf.place(name).touch()
+                return csr_array(tuple(parts[each] for each in PARTS), shape=tuple(about["shape"]))
+        except FileError as error:
             _log.warning("A saved reading cannot be read and is left out: %s", error)
             return None
 

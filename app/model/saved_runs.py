@@ -2,37 +2,42 @@
 
 import json
 import logging
-import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from stickbreaker.app.model.limits import SAVED_RUNS, find_limit
+from stickbreaker.app.model.limits import SAVED_RUNS
 from stickbreaker.app.model.progress import Mark, Moment
+from stickbreaker.app.model.shelf import Shelf, hash_name
 from stickbreaker.app.model.word_lists import WordLists
 from stickbreaker.engine.files.verified_files import reading
-from stickbreaker.engine.files.whole_files import Claim, claim, make_folder, remove_leftovers
+from stickbreaker.engine.files.whole_files import Claim
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.checkpoint import CHECKPOINT, CheckpointError, Position
 
-# A run of the default size takes about 10 MB.
-MAX_SAVED = 20
-# Without logins, a class shares one folder: more runs stay there for a day.
-MOST_SAVED, OLD_SECONDS = 200, 86_400
-SUFFIX = ".npz"
-LETTERS = 32
 COLUMN_ARRAYS = ("topic_ids", "weights", "expected_tokens", "top_words")
 
 # A saved run is a checkpoint with the address and what its page shows.
 SAVED_RUN = replace(CHECKPOINT, remedy="start the run again")
 
 _log = logging.getLogger(__name__)
+
+
+class Address(NamedTuple):
+    """Of a run. key: for those who control it; watch: of the link to watch it; user: its owner, None without logins."""
+
+    key: str
+    watch: str
+    user: str | None
+
+    @property
+    def file_name(self) -> str:
+        """The name of the run's file, without suffix. Neither the key nor the watch token can be found from it."""
+        return f"{hash_name(self.key)}-{hash_name(self.watch)}"
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,10 @@ class SavedRun:
     user: str | None
     position: Position
 
+    @property
+    def address(self) -> Address:
+        return Address(key=self.key, watch=self.watch, user=self.user)
+
 
 class SavedRuns:
     """The runs of one user that can be continued: the newest twenty, and those of the last day, at most two hundred.
@@ -53,28 +62,27 @@ class SavedRuns:
     """
 
     def __init__(self, folder: str | PathLike[str]):
-        self._folder = Path(folder)
-        remove_leftovers(self._folder)
+        self._shelf = Shelf(folder, SAVED_RUN, ".npz", "A run cannot be saved", SAVED_RUNS)
 
     def write(self, run: SavedRun) -> None:
         """Save a run in place of an earlier state of it. Raises CheckpointError if it cannot be written."""
-        make_folder(self._folder, "A run cannot be saved", CheckpointError)
+        self._shelf.make_folder()
         about = json.dumps({"key": run.key, "watch": run.watch, "user": run.user})
         notes = {**run.position.notes, "address": np.array(about)}
-        checkpoint.save(self._folder / f"{name_run(run.key, run.watch)}{SUFFIX}", run.position.with_notes(notes))
-        keep_newest(self._folder, SUFFIX, find_limit(SAVED_RUNS))
+        checkpoint.save(self._shelf.place(run.address.file_name), run.position.with_notes(notes))
+        self._shelf.keep_newest()
 
     def locate(self, key: str | None = None, watch: str | None = None) -> Path | None:
         """Find the file of the run with this key, or with this watch token; None if there is none."""
-        pattern = f"{hash_secret(key)}-" if key is not None else f"-{hash_secret(watch or '')}{SUFFIX}"
-        return next((path for path in list_newest(self._folder, SUFFIX) if pattern in path.name), None)
+        part, place = (hash_name(key), 0) if key is not None else (hash_name(watch or ""), -1)
+        return next((path for path in self._shelf.list_newest() if path.stem.split("-")[place] == part), None)
 
     def load(self, path: Path) -> SavedRun:
         """Read a file that `locate` found. Raises CheckpointError if it is damaged or has another run."""
         position = checkpoint.load(path, SAVED_RUN)
         with reading(path, SAVED_RUN):
             run = SavedRun(**json.loads(str(position.notes["address"])), position=position)
-            if path.stem != name_run(run.key, run.watch):
+            if path.stem != run.address.file_name:
                 raise ValueError("the file was renamed")
             return run
 
@@ -93,45 +101,10 @@ class SavedRuns:
         Nothing is claimed if the folder cannot be written.
         """
         try:
-            make_folder(self._folder, "A run cannot be saved", CheckpointError)
-            return claim(self._folder, name)
+            return self._shelf.claim(name)
         except OSError as error:
             _log.warning("A run could not be claimed: %s", error)
             return Claim()
-
-
-def list_newest(folder: Path, suffix: str) -> list[Path]:
-    """The files of a folder with this suffix, newest first."""
-    try:
-        paths = [path for path in folder.iterdir() if path.suffix == suffix and path.name[0] != "."]
-        return sorted(paths, key=lambda path: path.stat().st_mtime_ns, reverse=True)
-    except OSError:
-        return []
-
-
-def keep_newest(folder: Path, suffix: str, allowed: float = float("inf")) -> None:
-    """Remove the oldest files with this suffix: the newest twenty stay, and those of the last day, at most 200.
-
-    allowed: the bytes that they may take together; the newest one always stays.
-    """
-    used = 0
-    for place, path in enumerate(list_newest(folder, suffix)):
-        with suppress(OSError):
-            found = path.stat()
-            used += found.st_size
-            is_old = time.time() - found.st_mtime > OLD_SECONDS
-            if place >= MOST_SAVED or (place >= MAX_SAVED and is_old) or (place and used > allowed):
-                path.unlink()
-
-
-def name_run(key: str, watch: str) -> str:
-    """The name of a run's file, without suffix."""
-    return f"{hash_secret(key)}-{hash_secret(watch)}"
-
-
-def hash_secret(secret: str) -> str:
-    """The part of a file name that stands for a key of a run; the key cannot be found from it."""
-    return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()[:LETTERS]
 
 
 def write_date(date: Any) -> list[str] | None:

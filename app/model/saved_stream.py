@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from stickbreaker.app.model.shelf import Shelf, hash_name
 from stickbreaker.engine import OnlineTopicModel
 from stickbreaker.engine import load as load_model
-from stickbreaker.engine.files.verified_files import Kind, read_header, write_parts
-from stickbreaker.engine.files.whole_files import Claim, FileError, claim, make_folder
+from stickbreaker.engine.files.verified_files import Kind
+from stickbreaker.engine.files.whole_files import Claim, FileError
 
-STREAMS, DAMAGED = "streams", ".damaged"
+DAMAGED = ".damaged"
 POSITIONS = Kind(name="position of a stream", format=1, remedy="delete it; the stream is then read from its start")
 
 
@@ -26,18 +27,18 @@ class SavedStream:
     """
 
     def __init__(self, folder: Path, *names: str):
-        self._folder, self._stem = folder, sha256("\n".join(names).encode("utf-8", "surrogatepass")).hexdigest()[:32]
-        self._model, self._positions = folder / f"{self._stem}.npz", folder / f"{self._stem}.position"
+        self._shelf = Shelf(folder, POSITIONS, ".position", "The model of the stream cannot be saved")
+        self._name = hash_name("\n".join(names))
+        self._model = folder / f"{self._name}.npz"
         self._before: dict[str, Mapping[str, Any]] = {}
         self._claim: Claim | None = None
 
     def save(self, model: OnlineTopicModel, position: Mapping[str, Any]) -> None:
         """Save a model, and the position after its last document. Raises FileError if they cannot be written."""
-        make_folder(self._folder, "The model of the stream cannot be saved", FileError)
+        self._shelf.make_folder()
         self._take()
         present = {digest_model(model): position}
-        about = {"stream": self._stem, "positions": self._before | present}
-        write_parts(self._positions, POSITIONS, about, {})
+        self._shelf.write(self._name, {"stream": self._name, "positions": self._before | present})
         model.save(self._model)
         self._before = present
 
@@ -48,7 +49,7 @@ class SavedStream:
         model, positions = load_model(self._model), self._read_positions()
         name = digest_model(model) if isinstance(model, OnlineTopicModel) else ""
         if name not in positions:
-            raise FileError(f"{self._positions} does not belong to {self._model}: delete both.")
+            raise FileError(f"{self._shelf.place(self._name)} does not belong to {self._model}: delete both.")
         self._before = {name: positions[name]}
         return model, positions[name]
 
@@ -67,12 +68,13 @@ class SavedStream:
         if self._claim is not None:
             return
         try:
-            self._claim = claim(self._folder, self._stem)
+            self._claim = self._shelf.claim(self._name)
         except OSError as error:
-            raise FileError(f"Cannot write {self._folder} ({error.strerror}): make it writable.") from error
+            raise FileError(f"Cannot write {self._shelf.folder} ({error.strerror}): make it writable.") from error
         if self._claim is None:
             raise FileError(
-                f"Another server saves the model of this stream in {self._folder}: stop it, or set STICKBREAKER_DATA."
+                f"Another server saves the model of this stream in {self._shelf.folder}: stop it, or set "
+                "STICKBREAKER_DATA."
             )
         # Another process may have saved since `load`: its model is on disk until `save` has replaced it.
         with suppress(FileError):
@@ -80,9 +82,9 @@ class SavedStream:
 
     def _read_positions(self) -> Mapping[str, Any]:
         """The positions of this stream, by the digests of their models; none if the file is that of another stream."""
-        about = read_header(self._positions, POSITIONS).about or {}
-        found: Mapping[str, Any] = about["positions"] if about.get("stream") == self._stem else {}
-        return found
+        with self._shelf.reading(self._name, expected={}) as (about, _):
+            found: Mapping[str, Any] = about["positions"] if about.get("stream") == self._name else {}
+            return found
 
 
 def digest_model(model: OnlineTopicModel) -> str:

@@ -4,18 +4,16 @@ import logging
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from stickbreaker import engine
 from stickbreaker.app.model.run_spec import RunSpec
-from stickbreaker.app.model.saved_runs import hash_secret, keep_newest, list_newest
+from stickbreaker.app.model.shelf import Shelf, hash_name
 from stickbreaker.app.model.sweep_plan import SweepPoint, SweepState
-from stickbreaker.engine.files.verified_files import Kind, read_header, reading, write_parts
-from stickbreaker.engine.files.whole_files import FileError, make_folder, remove_leftovers
+from stickbreaker.engine.files.verified_files import Kind
+from stickbreaker.engine.files.whole_files import FileError
 from stickbreaker.engine.runs.settings import RunSettings
 
-SUFFIX = ".sweep"
 LEFT_OUT = "The saved sweep of this run cannot be read and is left out: start it again."
 
 _log = logging.getLogger(__name__)
@@ -35,38 +33,33 @@ class SavedSweeps:
     """
 
     def __init__(self, folder: str | PathLike[str]):
-        self._folder = Path(folder)
-        remove_leftovers(self._folder)
+        self._shelf = Shelf(folder, SAVED_SWEEP, ".sweep", "A sweep cannot be saved")
 
     def write(self, key: str, state: SweepState) -> None:
         """Save the sweep of the run with this key. Raises SavedSweepError if it cannot be written."""
-        path = self._place(key)
+        name = hash_name(key)
         about = {
-            "name": path.stem,
+            "name": name,
             "status": state.status,
             "message": state.message,
             "plan": [_write_spec(spec) for spec in state.plan],
             "points": [asdict(point) for point in state.points],
         }
-        make_folder(self._folder, "A sweep cannot be saved", SavedSweepError)
-        write_parts(path, SAVED_SWEEP, about, {})
-        keep_newest(self._folder, SUFFIX)
+        self._shelf.write(name, about)
+        self._shelf.keep_newest()
 
     def load(self, key: str) -> SweepState:
         """Read the sweep of the run with this key. Raises SavedSweepError if there is none or it is damaged."""
-        path = self._place(key)
-        found = read_header(path, SAVED_SWEEP).about
-        with reading(path, SAVED_SWEEP):
-            if found is None or found["name"] != path.stem:
-                raise ValueError("the file was renamed")
-            plan = tuple(_read_spec(spec) for spec in found["plan"])
-            points = tuple(_read_point(point, spec) for point, spec in zip(found["points"], plan, strict=False))
+        name = hash_name(key)
+        with self._shelf.reading(name, expected={"name": name}) as (about, _):
+            plan = tuple(_read_spec(spec) for spec in about["plan"])
+            points = tuple(_read_point(point, spec) for point, spec in zip(about["points"], plan, strict=False))
             # Files of earlier versions have no message.
-            return SweepState(status=found["status"], plan=plan, points=points, message=found.get("message", ""))
+            return SweepState(status=about["status"], plan=plan, points=points, message=about.get("message", ""))
 
     def find(self, key: str) -> SweepState:
         """The sweep of a run as it is after a crash: one that was running has stopped. Without one, an empty state."""
-        if self._place(key) not in list_newest(self._folder, SUFFIX):
+        if not self._shelf.has(hash_name(key)):
             return SweepState()
         try:
             state = self.load(key)
@@ -74,9 +67,6 @@ class SavedSweeps:
             _log.warning("A saved sweep cannot be read and is left out: %s", error)
             return SweepState(fault=LEFT_OUT)
         return replace(state, status="stopped", message="") if state.status == "running" else state
-
-    def _place(self, key: str) -> Path:
-        return self._folder / f"{hash_secret(key)}{SUFFIX}"
 
 
 def _write_spec(spec: RunSpec) -> dict[str, Any]:

@@ -1,24 +1,80 @@
-"""What a view may ask of the process that reads and builds text, and how a cancelled task ends."""
+"""What a page asks of the process that reads and builds text, and what this process does."""
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Protocol, TypeVar, TypeVarTuple
+
+from stickbreaker.app.model.disk_space import check_corpora
+from stickbreaker.engine.corpora.build_stored import BuildRequest, build_own
+from stickbreaker.engine.corpora.columns import Columns
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.export import export_own
+from stickbreaker.engine.corpora.library import OwnCorpus
+from stickbreaker.engine.corpora.preview import Preview, look_through
+from stickbreaker.engine.corpora.words import WordChoices, WordEffect
 
 Report = Callable[[float, str], None]
+Arguments = TypeVarTuple("Arguments")
+Result = TypeVar("Result")
 
 
 class Stopped(Exception):
     """The task was cancelled."""
 
 
+class TextTaskRunner:
+    """Does the tasks that the process accepts, and keeps the preview of the last file.
+
+    folder: where corpora are kept, by default as `engine.corpora.library.find_folder` says.
+    """
+
+    def __init__(self, report: Report, folder: Path | None = None):
+        self._report = report
+        self._folder = folder
+        self._preview: Preview | None = None
+
+    def look(self, path: Path, columns: Mapping[str, str | None]) -> Preview:
+        """Preview a file, with these columns (None: guess, "": none)."""
+        before = self._preview
+        self._preview = None
+        try:
+            self._preview = look_through(path, Columns(**columns), self._report)
+        except Stopped:
+            self._preview = before
+            raise
+        return self._preview.without_sample()
+
+    def measure(self, words: WordChoices) -> WordEffect:
+        """Try word choices on the last file."""
+        if self._preview is None:
+            raise CorpusError("There is no text to try word choices on: choose a file first.")
+        return self._preview.measure(words)
+
+    def build(self, path: Path, name: str, columns: Columns, words: WordChoices, keeps_text: bool) -> OwnCorpus:
+        """Build a corpus and keep it."""
+        check_corpora(self._folder, path)
+        return build_own(
+            BuildRequest(path=path, name=name, columns=columns, words=words, keeps_text=keeps_text),
+            self._report,
+            self._folder,
+        )
+
+    def export(self, name: str, target: Path) -> Path:
+        """Write a corpus as one Parquet file."""
+        return export_own(name, target, self._folder)
+
+
 class TextTasks(Protocol):
-    """Reads, measures, builds and exports text, one task at a time; `server.text_worker.TextWorker` does this.
+    """Does one task of `TextTaskRunner` at a time; `server.text_worker.TextWorker` does them in a process.
 
     user: who asks; None without logins.
     """
 
     user: str | None
 
-    async def ask(self, task: str, *arguments: Any, report: Report = ...) -> Any:
+    async def ask(
+        self, task: Callable[[TextTaskRunner, *Arguments], Result], *arguments: *Arguments, report: Report = ...
+    ) -> Result:
         """Do a task and return its result. Raises CorpusError if it is refused, Stopped if it is cancelled."""
 
     async def stop(self) -> None:

@@ -7,23 +7,19 @@ names fit a corpus that was built again too.
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from hashlib import sha256
 from os import PathLike
-from pathlib import Path
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from stickbreaker.app.model.reading import Model
+from stickbreaker.app.model.shelf import Shelf, hash_name
 from stickbreaker.app.model.word_lists import find_top_words
 from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.evaluation.topic_space import divergences_between, match_topics
-from stickbreaker.engine.files.verified_files import Kind, read_header, reading, write_parts
-from stickbreaker.engine.files.whole_files import FileError, make_folder, remove_file, remove_leftovers
+from stickbreaker.engine.files.verified_files import Kind
+from stickbreaker.engine.files.whole_files import FileError
 
-FOLDER = "topic-names"
-SUFFIX = ".zip"
-LETTERS = 32
 NUM_WORDS = 50
 # Half of the divergence of two topics without a common word.
 LARGEST_DIVERGENCE = float(np.log(2)) / 2
@@ -50,20 +46,16 @@ class TopicNames:
     """The names of one user; safe from any thread. folder: where the files are."""
 
     def __init__(self, folder: str | PathLike[str]):
-        self._folder = Path(folder)
+        self._shelf = Shelf(folder, TOPIC_NAMES, ".zip", "Names cannot be kept")
         self._lock = threading.Lock()
-        remove_leftovers(self._folder)
 
     def read(self, corpus_name: str) -> tuple[NamedTopic, ...]:
         """Read the names kept for a corpus, the oldest first. Raises TopicNameError if they cannot be read."""
-        path = self._place(corpus_name)
-        if not path.exists():
+        # The name of a corpus may have characters that no file name may have.
+        name = hash_name(corpus_name)
+        if not self._shelf.has(name):
             return ()
-        header = read_header(path, TOPIC_NAMES)
-        with reading(path, TOPIC_NAMES):
-            about = dict(header.about or {})
-            if about["corpus"] != corpus_name:
-                raise TopicNameError(f"{path} has the topic names of another corpus: delete the file.")
+        with self._shelf.reading(name, expected={"corpus": corpus_name}) as (about, _):
             topics = about["topics"]
             return tuple(NamedTopic(name=str(each["name"]), words=_check_words(each["words"])) for each in topics)
 
@@ -79,14 +71,15 @@ class TopicNames:
             found |= {topic.name: topic for topic in kept}
             topics = list(found.values())[:MAX_NAMES]
             if tuple(topics) != before:
-                self._write(corpus_name, topics)
+                about = {"corpus": corpus_name, "topics": [asdict(topic) for topic in topics]}
+                self._shelf.write(hash_name(corpus_name), about, packs=True)
         if len(found) > MAX_NAMES:
             raise TopicNameError(FULL)
 
     def remove(self, corpus_name: str) -> None:
         """Forget all names of a corpus, if any. Raises FileError if the file cannot be removed."""
         with self._lock:
-            remove_file(self._place(corpus_name))
+            self._shelf.remove(hash_name(corpus_name))
 
     def count(self, corpus_name: str) -> int:
         """The number of names kept for a corpus; 0 if they cannot be read."""
@@ -94,16 +87,6 @@ class TopicNames:
             return len(self.read(corpus_name))
         except TopicNameError:
             return 0
-
-    def _write(self, corpus_name: str, topics: Sequence[NamedTopic]) -> None:
-        make_folder(self._folder, "Names cannot be kept", TopicNameError)
-        about = {"corpus": corpus_name, "topics": [asdict(topic) for topic in topics]}
-        write_parts(self._place(corpus_name), TOPIC_NAMES, about, {}, packs=True)
-
-    def _place(self, corpus_name: str) -> Path:
-        # The name of a corpus may have characters that no file name may have.
-        digest = sha256(corpus_name.encode("utf-8", "surrogatepass")).hexdigest()
-        return self._folder / f"{digest[:LETTERS]}{SUFFIX}"
 
 
 def _check_words(words: Mapping[str, float]) -> dict[str, float]:

@@ -8,7 +8,8 @@ import logging
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
@@ -87,17 +88,14 @@ class RunEvents:
             if point.status == "failed":
                 self._log.write_fault("sweep_run_failed", _name_fault(point.message), self._key)
 
-    def watch_keeping(self, keep: Callable[[Any], None]) -> Callable[[Any], None]:
-        """Write that a run could not be kept if this function raises an error."""
-
-        def keep_watched(ending: Any) -> None:
-            try:
-                keep(ending)
-            except Exception as error:
-                self._log.write_fault("run_not_kept", find_fault(error), self._key)
-                raise
-
-        return keep_watched
+    @contextmanager
+    def keeping(self) -> Iterator[None]:
+        """Write that the run could not be kept if this block raises an error."""
+        try:
+            yield
+        except Exception as error:
+            self._log.write_fault("run_not_kept", find_fault(error), self._key)
+            raise
 
 
 def _describe(progress: Progress) -> dict[str, Any]:

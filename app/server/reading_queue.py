@@ -1,15 +1,22 @@
 """The readings of all users: as many at the same time as the limits allow, so that no user blocks the others."""
 
 import threading
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from stickbreaker.app.model.limits import READINGS, READINGS_PER_USER, find_limit
-from stickbreaker.app.model.reading import Turn
 
 MANY = "Waiting for another reading to end (at most {} at the same time)."
 MANY_OF_USER = "Waiting for another of your readings to end (at most {} at the same time for each user)."
 KEPT_FREE = "Waiting for another of your readings to end: the last free place is kept for users without a reading."
+
+
+class Turn(NamedTuple):
+    """When a reading may begin. ask() -> why it waits, empty if it may begin. leave(): called when it has ended."""
+
+    ask: Callable[[], str]
+    leave: Callable[[], None]
 
 
 class ReadingQueue:

@@ -7,9 +7,10 @@ looks at the requests and does one thing: begin, change a setting, wait, or lear
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from stickbreaker import engine
 from stickbreaker.app.model.kept_runs import make_key
@@ -18,11 +19,12 @@ from stickbreaker.app.model.page_notes import read_spec, read_topics_key
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.record import Names, Record
-from stickbreaker.app.model.run_spec import RunSpec, title_corpus
-from stickbreaker.app.model.topic_names import NamedTopic, describe_topics, match_names
+from stickbreaker.app.model.run_spec import LiveSettings, RunSpec, title_corpus
+from stickbreaker.app.model.run_store import Ending, RunStore
+from stickbreaker.app.model.topic_names import describe_topics, match_names
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue, describe_wait
-from stickbreaker.app.server.run_requests import Requests
+from stickbreaker.app.server.run_requests import Requests, Start
 from stickbreaker.engine.files.whole_files import FileError
 from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.memory import check_memory
@@ -45,61 +47,31 @@ FIRST_SAVE_SECONDS = 1.0
 
 _log = logging.getLogger(__name__)
 
-
-class Ending(NamedTuple):
-    """A run that is to be kept, under this key; position: from which it can continue, if it has finished."""
-
-    key: str
-    progress: Progress
-    model: Model
-    position: Position | None
-
-
-class Storage(NamedTuple):
-    """What writes a run to disk.
-
-    begin(position): called with what a run begins with, before its corpus is opened; returns at once.
-    keep(ending): called once for each run that has finished, or that is left after it has learned.
-    save(position): called at columns of the word lists, every half minute and when the run stops; returns at once.
-    name(key, names): called with the names of the topics, by id, if they change after the run was kept.
-    reopen(key, model): called if a run that was kept is opened again.
-    keep_names(corpus_name, topics, forgotten): called with the named topics that the corpus is to keep, and with names
-    that it is to forget. find_names(corpus_name): returns the named topics that it has kept.
-    leave(): called at the end of the thread, after everything else.
-    """
-
-    begin: Callable[[Position], None] = lambda position: None
-    keep: Callable[[Ending], None] = lambda ending: None
-    save: Callable[[Position], None] = lambda position: None
-    name: Callable[[str, Mapping[int, str]], None] = lambda key, names: None
-    reopen: Callable[[str, Model], None] = lambda key, model: None
-    keep_names: Callable[[str, Sequence[NamedTopic], Collection[str]], None] = lambda corpus_name, topics, gone: None
-    find_names: Callable[[str], Sequence[NamedTopic]] = lambda corpus_name: ()
-    leave: Callable[[], None] = lambda: None
+# load(corpus_name): opens a corpus.
+Load = Callable[[str], engine.Corpus]
 
 
 class Runner:
     """Runs one spec after another on its own thread and publishes `progress`, an immutable record, after each step.
 
-    load(corpus_name): opens a corpus.
     seconds_per_batch: the pace; 0 is as fast as possible, None is one pass a minute.
     earlier: the last progress of each run that a restart has replaced, oldest first.
-    storage: what writes the run to disk. find_client: the Dask client on whose workers runs learn; None: here.
+    store: what keeps the run. find_client: the Dask client on whose workers runs learn; None: here.
     """
 
     def __init__(  # noqa: PLR0913
         self,
-        load: Callable[[str], engine.Corpus],
+        load: Load,
         cpu_queue: CpuQueue,
         compilation: Compilation,
         notify: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.perf_counter,
-        storage: Storage | None = None,
+        store: RunStore | None = None,
         find_client: Callable[[], "Client | None"] = lambda: None,
     ) -> None:
         self._load, self._cpu_queue, self._compilation = load, cpu_queue, compilation
         self._notify, self._clock = notify, clock
-        self._storage, self._find_client = storage or Storage(), find_client
+        self._store, self._find_client = store or RunStore(), find_client
         self._saved_at, self._num_saved = float("-inf"), 0
         self._is_unsaved = False
         self._changed = threading.Condition()
@@ -119,7 +91,8 @@ class Runner:
 
     def restart(self, spec: RunSpec, is_running: bool = True) -> None:
         """Leave the current run and begin this one; it learns at once, or waits for `resume`."""
-        self._request(spec=spec, saved=None, changed=None, is_running=is_running, num_steps=0)
+        with self._asking() as requests:
+            requests.begin(Start(spec), is_running)
 
     def restore(self, position: Position, is_running: bool = False, is_on_disk: bool = False) -> None:
         """Leave the current run and open a saved one, which waits for `resume` or learns at once.
@@ -127,14 +100,9 @@ class Runner:
         is_on_disk: whether the address opens this run already. Raises KeyError or ValueError if the position was
         not saved by a runner.
         """
-        self._request(
-            spec=read_spec(position),
-            saved=position,
-            is_on_disk=is_on_disk,
-            changed=None,
-            is_running=is_running,
-            num_steps=0,
-        )
+        start = Start(spec=read_spec(position), saved=position, is_on_disk=is_on_disk)
+        with self._asking() as requests:
+            requests.begin(start, is_running)
 
     def extend(self) -> None:
         """Read the corpus once more, as a run of its own that continues the finished one. Otherwise nothing happens."""
@@ -144,51 +112,58 @@ class Runner:
 
     def resume(self) -> None:
         """Continue to learn."""
-        self._request(is_running=True)
+        with self._asking() as requests:
+            requests.is_running = True
 
     def pause(self) -> None:
         """Stop after the present mini-batch."""
-        self._request(is_running=False, num_steps=0)
+        with self._asking() as requests:
+            requests.is_running = False
+            requests.num_steps = 0
 
     def step(self) -> None:
         """Learn from one more mini-batch, then pause."""
-        self._request(is_running=False, num_steps=self.requests.num_steps + 1)
+        with self._asking() as requests:
+            requests.is_running = False
+            requests.num_steps += 1
 
-    def configure(self, **values: Any) -> None:
-        """Change learning settings from the next mini-batch on; None leaves one to the corpus' size.
+    def configure(self, settings: LiveSettings) -> None:
+        """Change learning settings from the next mini-batch on.
 
         Raises ValueError for a value outside its bounds, and if there is no run yet.
         """
-        with self._changed:
-            requests, record = self.requests, self._record
-            if requests.spec is not None:
-                self._request(spec=requests.spec.with_live(values))
+        with self._asking() as requests:
+            record, start = self._record, requests.start
+            if start is not None:
+                requests.start = replace(start, spec=start.spec.with_live(settings))
             elif record is not None:
-                spec = requests.changed or record.spec
-                self._request(changed=spec.with_live(values, record.corpus_size))
+                requests.changed = (requests.changed or record.spec).with_live(settings, record.corpus_size)
             else:
                 raise ValueError("There is no run to change yet: begin one with restart(spec).")
 
     def set_pace(self, seconds_per_batch: float | None) -> None:
         """Set the seconds from one mini-batch to the next: 0 is as fast as possible, None one pass a minute."""
-        self.seconds_per_batch = seconds_per_batch
-        self._due = float("-inf")
-        self._request()
+        with self._asking():
+            self.seconds_per_batch = seconds_per_batch
+            self._due = float("-inf")
 
     def forget_earlier(self) -> None:
         """Drop the runs before this one."""
-        self._request(forgets_earlier=True)
+        with self._asking() as requests:
+            requests.forgets_earlier = True
 
     def rename(self, topic_id: int, name: str) -> None:
         """Name a topic of the current run on every page; an empty name restores its default name.
 
         A run with the same settings begins with the names of the run before it, since it learns the same topics.
         """
-        self._request(names={**self.requests.names, topic_id: name})
+        with self._asking() as requests:
+            requests.names[topic_id] = name
 
     def undo_names(self) -> None:
         """Take back the names that the corpus has kept and the topics of this run were given."""
-        self._request(undoes_names=True)
+        with self._asking() as requests:
+            requests.undoes_names = True
 
     def model(self) -> Model | None:
         """Return the model of the current run as it stands; None before its first mini-batch."""
@@ -202,7 +177,8 @@ class Runner:
 
     def close(self) -> None:
         """End the thread after the present mini-batch and free its processor core."""
-        self._request(is_closed=True)
+        with self._asking() as requests:
+            requests.is_closed = True
 
     def join(self, timeout: float | None = None) -> None:
         """Wait until the thread has ended."""
@@ -213,10 +189,11 @@ class Runner:
         """True from `resume` until `pause`, or until the run is over."""
         return self.requests.is_running
 
-    def _request(self, **values: Any) -> None:
+    @contextmanager
+    def _asking(self) -> Iterator[Requests]:
+        """Give the pending requests under the lock; if the block ends without an error, the thread looks at them."""
         with self._changed:
-            for name, value in values.items():
-                setattr(self.requests, name, value)
+            yield self.requests
             self.requests.number += 1
             self._changed.notify()
 
@@ -235,7 +212,7 @@ class Runner:
                 self._record.kept_key = self._record.kept_key or make_key()
                 self._save_if_due(self._record, is_standing=True)
                 self._keep(self._record, self.progress)
-        self._storage.leave()
+        self._store.close()
 
     def _turn(self) -> None:
         self._apply()
@@ -254,37 +231,34 @@ class Runner:
             self._advance(record)
 
     def _apply(self) -> None:
-        left = None
+        """Apply what the pages have asked for since the last turn."""
+        left = renamed = None
         with self._changed:
-            requests = self.requests
-            self._num_applied = requests.number
-            spec, changed, forgets, names = requests.spec, requests.changed, requests.forgets_earlier, requests.names
-            saved, undoes, is_on_disk = requests.saved, requests.undoes_names, requests.is_on_disk
-            requests.spec = requests.saved = requests.changed = None
-            requests.forgets_earlier, requests.undoes_names, requests.names = False, False, {}
-            renamed = self._record if names or undoes else None
-            forgotten = self._rename(names, undoes)
-            if spec is not None:
-                left = self._record_new(spec, saved)
-            if changed is not None and self._record is not None:
-                self._record.change(changed)
+            taken = self.requests.take()
+            self._num_applied = taken.number
+            if taken.names or taken.undoes_names:
+                renamed = self._record
+            forgotten = self._rename(taken.names, taken.undoes_names)
+            if taken.start is not None:
+                left = self._record_new(taken.start)
+            if taken.changed is not None and self._record is not None:
+                self._record.change(taken.changed)
         if renamed is not None:
-            self._keep_names(renamed, names, forgotten)
+            self._keep_names(renamed, taken.names, forgotten)
             self._rename_kept(renamed)
+            self._is_unsaved = True
         if left is not None:
             self._keep(left, self.earlier[-1])
-        if forgets:
+        if taken.forgets_earlier:
             self.earlier = ()
-        if spec is not None and self._record is not None:
-            if saved is None or not is_on_disk:
+        if taken.start is not None and self._record is not None:
+            if not taken.start.is_on_disk:
                 # After a crash from here on, the address opens this run and not the one before.
-                self._storage.begin(saved or self._record.save_start())
-            self._begin(self._record, saved)
-        if renamed is not None:
-            self._is_unsaved = True
-        if changed is not None and spec is None:
+                self._store.save(taken.start.saved or self._record.save_start())
+            self._begin(self._record, taken.start.saved)
+        if taken.changed is not None and taken.start is None:
             self._save_change()
-        if changed is not None or forgets or renamed is not None:
+        if taken.changed is not None or taken.forgets_earlier or renamed is not None:
             self._publish()
 
     def _save_change(self) -> None:
@@ -293,7 +267,7 @@ class Runner:
         if record is not None and not record.is_over:
             self._is_unsaved = True
             if not record.documents_seen:
-                self._storage.begin(record.save_start())
+                self._store.save(record.save_start())
 
     def _rename(self, names: Mapping[int, str], undoes: bool) -> set[str]:
         """Name topics of the current run, or take back what they were given; return the names to forget."""
@@ -304,8 +278,8 @@ class Runner:
             topic_names.undo()
         return {topic_names.rename(topic_id, name) for topic_id, name in names.items()} - {""}
 
-    def _record_new(self, spec: RunSpec, saved: Position | None) -> Record | None:
-        """Begin a record of this spec, or of a saved run, and return the one before it where that has learned."""
+    def _record_new(self, start: Start) -> Record | None:
+        """Begin a record of a new or a saved run, and return the one before it where that has learned."""
         left = self._record if self._record is not None and self._record.documents_seen else None
         if left is not None:
             left.wait()
@@ -316,9 +290,9 @@ class Runner:
         self._num_runs += 1
         waits = FIRST_SAVE_SECONDS if self.seconds_per_batch == 0 else float("-inf")
         self._saved_at, self._num_saved, self._is_unsaved = self._clock() - SAVE_SECONDS + waits, 0, False
-        self._record = Record(spec, self._num_runs, self._clock, self._names, self._find_client)
-        if saved is not None:
-            self._record.topics_key = read_topics_key(saved) or self._record.topics_key
+        self._record = Record(start.spec, self._num_runs, self._clock, self._names, self._find_client)
+        if start.saved is not None:
+            self._record.topics_key = read_topics_key(start.saved) or self._record.topics_key
         return left
 
     def _keep(self, record: Record, progress: Progress) -> None:
@@ -330,7 +304,7 @@ class Runner:
         self._is_unsaved = True
         try:
             position = record.save() if progress.status == "finished" else None
-            self._storage.keep(Ending(key=record.kept_key, progress=progress, model=model, position=position))
+            self._store.keep(Ending(key=record.kept_key, progress=progress, model=model, position=position))
         except Exception:
             _log.exception("The run could not be kept")
 
@@ -339,7 +313,7 @@ class Runner:
         if not record.kept_key:
             return
         try:
-            self._storage.name(record.kept_key, record.topic_names.copy())
+            self._store.name_topics(record.kept_key, record.topic_names.copy())
         except Exception:
             _log.exception("The topics of the kept run could not be named")
 
@@ -350,7 +324,7 @@ class Runner:
             return
         named = {topic_id: name for topic_id, name in names.own.items() if topic_id in topic_ids}
         try:
-            self._storage.keep_names(record.spec.corpus_name, describe_topics(model, named), forgotten)
+            self._store.keep_names(record.spec.corpus_name, describe_topics(model, named), forgotten)
             names.fault = ""
         except FileError as error:
             _log.warning("Names of topics could not be kept: %s", error)
@@ -363,7 +337,7 @@ class Runner:
             return
         self._keep_names(record, names.own)
         try:
-            kept = self._storage.find_names(record.spec.corpus_name)
+            kept = self._store.find_names(record.spec.corpus_name)
         except FileError as error:
             _log.warning("Names of topics could not be read: %s", error)
             names.fault = str(error)
@@ -398,7 +372,7 @@ class Runner:
                 self.requests.changed = replace(changed, config=prepared.with_config(changed.config).config)
         model = record.model()
         if record.kept_key and model is not None:
-            self._storage.reopen(record.kept_key, model)
+            self._store.reopen(record.kept_key, model)
 
     def _advance(self, record: Record) -> None:
         started, is_single = self._clock(), self.requests.num_steps > 0
@@ -423,7 +397,7 @@ class Runner:
         is_due = waited >= SAVE_SECONDS or (num_columns > self._num_saved and waited >= LEAST_SAVE_SECONDS)
         position = record.save() if is_standing or is_due else None
         if position is not None:
-            self._storage.save(position)
+            self._store.save(position)
             self._saved_at, self._num_saved, self._is_unsaved = self._clock(), num_columns, False
 
     def _show_running(self, record: Record, message: str = "", is_news: bool = False) -> None:
@@ -472,7 +446,7 @@ class Runner:
 
     def _end_requests(self) -> None:
         with self._changed:
-            if self.requests.spec is None:
+            if self.requests.start is None:
                 self.requests.is_running, self.requests.num_steps = False, 0
 
     def _hold_up(self, record: Record, status: str, message: str, share: float = 0.0) -> None:

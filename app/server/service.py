@@ -7,54 +7,36 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 import panel as pn
-from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from stickbreaker import engine
-from stickbreaker.app.model.disk_space import (
-    KEPT_RUNS,
-    OPEN_RUNS,
-    READINGS,
-    limit_kept_models,
-    limit_saved_readings,
-    limit_saved_runs,
-)
-from stickbreaker.app.model.kept_runs import KeptRuns
+from stickbreaker.app.model.disk_space import limit_saved_runs
 from stickbreaker.app.model.limits import LimitReachedError, find_fault
 from stickbreaker.app.model.page_notes import read_status
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.reading import Model, Reader, Saved, with_reading
-from stickbreaker.app.model.reading_link import ReadingLink
 from stickbreaker.app.model.run_spec import RunSpec
-from stickbreaker.app.model.saved_readings import SavedReadings
-from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns, name_run
-from stickbreaker.app.model.saved_sweeps import SavedSweeps
-from stickbreaker.app.model.topic_names import FOLDER, TopicNames
-from stickbreaker.app.server.class_board import ClassBoard
+from stickbreaker.app.model.saved_runs import Address, SavedRun, SavedRuns
+from stickbreaker.app.model.sweep_plan import SweepState
+from stickbreaker.app.model.user_files import CORPORA, OPEN_RUNS, UserFiles
 from stickbreaker.app.server.compiling import Compilation
-from stickbreaker.app.server.count_checker import CountChecker
 from stickbreaker.app.server.cpu_queue import CpuQueue, describe_wait
+from stickbreaker.app.server.disk_store import DiskStore
 from stickbreaker.app.server.event_log import EventLog, RunEvents
 from stickbreaker.app.server.reading_queue import ReadingQueue
-from stickbreaker.app.server.run_budget import HeldRun, Measured, choose_freed, measure
-from stickbreaker.app.server.runner import Ending, Runner, Storage
+from stickbreaker.app.server.run import Run, Shared
+from stickbreaker.app.server.run_budget import HeldRun, choose_freed, measure
 from stickbreaker.app.server.saver import Saver
-from stickbreaker.app.server.scheduler import find_client, find_cluster
-from stickbreaker.app.server.subscribers import Subscribers
-from stickbreaker.app.server.sweep import Sweep
 from stickbreaker.app.server.visitors import Visitor, find_data, list_data
 from stickbreaker.engine.corpora.bundled import FILES
 from stickbreaker.engine.corpora.library import list_own, load_own
 from stickbreaker.engine.files.whole_files import Claim
 from stickbreaker.engine.parallel.threads import count_cores
-from stickbreaker.engine.runs.checkpoint import Position
 from stickbreaker.engine.runs.compile import compile_algorithm
 
 FREE_AFTER_SECONDS = 300.0
@@ -66,9 +48,6 @@ SWITCH_SECONDS = 0.0005
 CORPUS_NAME = "state-of-the-union"
 # The key in Panel's cache.
 SERVICE = "stickbreaker-service"
-# An update of a page takes 10 to 25 ms of one core. With more pages than this, five updates a second for each would
-# delay the presenter's page.
-FULL_CLASS = 8
 NOT_YOURS = "This run belongs to another user, so a new run was started. Ask its owner for a link to watch it."
 RUN_GONE = "The run of this link no longer exists, so a new run with the settings of the link was started."
 RUN_DAMAGED = (
@@ -82,48 +61,6 @@ RUN_IN_USE = (
 NOTHING_TO_WATCH = "The run of this link has ended or does not exist, so a new run was started."
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass
-class Run:
-    """One run and the pages that show it.
-
-    key: the address for those who control it. watch: the token of a link to watch it. Both are drawn independently, so
-    that one does not reveal the other. user: the owner; None without logins.
-    subscribers: the wakeups of all its pages; presenters: those of the pages that control it.
-    left_at: when its last page closed; None while a page is open.
-    resumes: whether it was learning then, so that it continues after a reload. board: the tasks of its class.
-    measured: its present run and what it takes, as `run_budget.measure` has found.
-    """
-
-    key: str
-    watch: str
-    user: str | None
-    runner: Runner
-    reader: Reader
-    checker: CountChecker
-    sweep: Sweep
-    subscribers: Subscribers
-    presenters: Subscribers
-    left_at: float | None = None
-    resumes: bool = False
-    board: ClassBoard = field(default_factory=ClassBoard)
-    measured: Measured = field(default_factory=Measured)
-    save_fault: str = ""
-
-    @property
-    def progress(self) -> Progress:
-        """Its current state, with the shares of its topics once all documents have been read with its model."""
-        return with_reading(self.runner.progress, self.reader.job.reading)
-
-    @property
-    def num_watching(self) -> int:
-        """The number of pages that watch."""
-        return max(0, len(self.subscribers) - len(self.presenters))
-
-    def notify(self) -> None:
-        """Wake its pages; in a full class only those that control it, because each page looks once a second anyway."""
-        (self.subscribers if self.num_watching <= FULL_CLASS else self.presenters).notify()
 
 
 class Attachment(NamedTuple):
@@ -149,15 +86,15 @@ class Service:
     ):
         self._load, self.compilation, self.clock = load, compilation, clock
         self.cpu_queue = CpuQueue(num_cores or count_cores())
+        self._shared = Shared(self.cpu_queue, compilation, ReadingQueue())
         self._lock, self._joining = threading.Lock(), threading.Lock()
         self._timer: threading.Timer | None = None
         # Runs that were removed and have not ended yet: they are opened again only from where they end.
         self._ending: WeakValueDictionary[str, Run] = WeakValueDictionary()
         self._runs: dict[str, Run] = {}
-        self._kept: dict[str | None, KeptRuns] = {}
-        self._names: dict[str | None, TopicNames] = {}
+        self._files: dict[str | None, UserFiles] = {}
         self.events = EventLog()
-        self._saver, self._reading_queue = Saver(self._note_saved), ReadingQueue()
+        self._saver = Saver(self._note_saved)
 
     def __len__(self) -> int:
         return len(self._runs)
@@ -184,19 +121,12 @@ class Service:
             run.save_fault = fault
             run.notify()
 
-    def find_kept(self, user: str | None) -> KeptRuns:
-        """The kept runs of a user; all pages share one object."""
+    def find_files(self, user: str | None) -> UserFiles:
+        """What a user has on disk; all pages and runs share one object."""
         with self._lock:
-            if user not in self._kept:
-                self._kept[user] = KeptRuns(find_data(user) / KEPT_RUNS)
-            return self._kept[user]
-
-    def find_names(self, user: str | None) -> TopicNames:
-        """The names that a user has given to topics; all runs share one object."""
-        with self._lock:
-            if user not in self._names:
-                self._names[user] = TopicNames(find_data(user) / FOLDER)
-            return self._names[user]
+            if user not in self._files:
+                self._files[user] = UserFiles(find_data(user))
+            return self._files[user]
 
     def may_watch(self, visitor: Visitor) -> bool:
         """Whether the visitor's link is a link to watch an existing run."""
@@ -223,32 +153,35 @@ class Service:
         Raises LimitReachedError if there is no room for one more run.
         """
         is_watching = visitor.watch is not None
+        resumes = False
         # One page at a time, so that two pages of a saved run share it.
         with self._joining:
             with self._lock:
                 run, fault = self._find(visitor)
                 if run is not None:
-                    run.subscribers.add(wakeup)
-                    if not is_watching:
-                        run.presenters.add(wakeup)
-                    run.left_at = None
+                    self._enter(run, wakeup, is_watching)
                     resumes, run.resumes = run.resumes, False
             if run is None:
                 self._make_room(visitor.user)
-            if run is None and not fault:
-                run, fault = self._restore(visitor, wakeup)
-                if run is not None:
-                    self.events.write("page_opened", run.key, watching=is_watching)
-                    return Attachment(run=run, is_watching=is_watching)
+                if not fault:
+                    run, fault = self._restore(visitor, wakeup)
+            else:
+                run.notify()
         if run is None:
-            run = self._open(visitor.user, wakeup, make_spec())
-            self.events.write("page_opened", run.key, watching=False)
-            return Attachment(run=run, is_watching=False, fault=fault)
+            is_watching = False
+            run = self._begin(visitor.user, wakeup, make_spec())
         self.events.write("page_opened", run.key, watching=is_watching)
         if resumes:
             run.runner.resume()
-        run.notify()
-        return Attachment(run=run, is_watching=is_watching)
+        return Attachment(run=run, is_watching=is_watching, fault=fault)
+
+    def _enter(self, run: Run, wakeup: Any, is_watching: bool) -> None:
+        """Add a page to a run, which is in memory from here on; the lock is held."""
+        run.subscribers.add(wakeup)
+        if not is_watching:
+            run.presenters.add(wakeup)
+        run.left_at = None
+        self._runs[run.key] = run
 
     def _find(self, visitor: Visitor) -> tuple[Run | None, str]:
         """The run that a visitor may use, or None and the reason; a missing run gives no reason."""
@@ -287,7 +220,7 @@ class Service:
             stale = [run for run in left if not run.sweep.is_running]
             self._take_out(stale)
         for run in stale:
-            _close(run)
+            run.close()
         self._remove_idle_later()
 
     def _make_room(self, user: str | None, key: str = "") -> None:
@@ -299,10 +232,7 @@ class Service:
             runs = [run for run in self._runs.values() if run.key != key]
         for run in runs:
             run.measured = measure(run.runner.progress, run.runner.corpus, run.measured)
-        held = [
-            HeldRun(key=r.key, user=r.user, size=r.measured.size, left_at=None if r.sweep.is_running else r.left_at)
-            for r in runs
-        ]
+        held = [HeldRun(key=r.key, user=r.user, size=r.measured.size, left_at=r.idle_since) for r in runs]
         try:
             chosen = choose_freed(held, user)
         except LimitReachedError as error:
@@ -313,7 +243,7 @@ class Service:
             freed = [run for run in runs if run.key in chosen and run.left_at is not None]
             self._take_out(freed)
         for run in freed:
-            _close(run)
+            run.close()
 
     def _take_out(self, runs: list[Run]) -> None:
         """Remove runs from memory; the lock is held."""
@@ -326,7 +256,7 @@ class Service:
         with self._lock:
             runs, self._runs = list(self._runs.values()), {}
         for run in runs:
-            _close(run)
+            run.close()
         for run in runs:
             run.runner.join(LAST_STEP_SECONDS)
         self._saver.close()
@@ -341,8 +271,7 @@ class Service:
             ending.runner.join(LAST_STEP_SECONDS)
         self._saver.flush(LAST_SAVE_SECONDS)
         is_watching = visitor.watch is not None
-        for place in list_data() if is_watching else [find_data(visitor.user)] if visitor.run else []:
-            saved_runs = find_saved(place)
+        for saved_runs in self._find_saved(visitor):
             path = saved_runs.locate(None if is_watching else visitor.run, visitor.watch)
             if path is None:
                 continue
@@ -352,113 +281,55 @@ class Service:
             try:
                 saved = saved_runs.load(path)
                 if is_watching or saved.user == visitor.user:
-                    return self._open(saved.user, wakeup, saved=saved, is_presenter=not is_watching, claim=claim), ""
+                    return self._reopen(saved, claim, wakeup, is_watching), ""
             except (KeyError, ValueError) as error:
                 _log.warning("A saved run could not be opened: %s", error)
                 claim.close()
                 return None, RUN_DAMAGED.format(path.name)
             claim.close()
-        return None, NOTHING_TO_WATCH if is_watching else RUN_GONE if visitor.run else ""
+        if is_watching:
+            return None, NOTHING_TO_WATCH
+        return None, RUN_GONE if visitor.run else ""
 
-    def _open(
-        self,
-        user: str | None,
-        wakeup: Any,
-        spec: RunSpec | None = None,
-        saved: SavedRun | None = None,
-        is_presenter: bool = True,
-        claim: Claim | None = None,
-    ) -> Run:
-        """Begin a run of a spec, or open a saved one, which this process has claimed."""
-        subscribers, presenters, kept = Subscribers(), Subscribers(), self.find_kept(user)
-        saved_runs = find_saved(find_data(user))
-        subscribers.add(wakeup)
-        if is_presenter:
-            presenters.add(wakeup)
-        key, watch = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
-        sweeps, sweep_state = SavedSweeps(find_data(user) / OPEN_RUNS), None
-        if saved is not None:
-            key, watch, sweep_state = saved.key, saved.watch, sweeps.find(saved.key)
-        # A saved run that had ended already has been counted.
-        told = (0, "") if saved is None else (1, read_status(saved.position))
-        events, link = RunEvents(self.events, key, told, sweep_state), ReadingLink(kept)
-        make_runner = partial(self._make_runner, user, key, events)
+    def _find_saved(self, visitor: Visitor) -> list[SavedRuns]:
+        """Where the saved run of a link may be: of any user for a link to watch, else of the visitor."""
+        if visitor.watch is not None:
+            return [SavedRuns(folder / OPEN_RUNS) for folder in list_data()]
+        return [self.find_files(visitor.user).runs] if visitor.run else []
 
-        def notify() -> None:
-            events.look(run.runner.progress, run.reader.job, run.sweep.state)
-            run.notify()
-
-        def keep(ending: Ending) -> None:
-            if kept.keep(ending.progress, ending.model, key=ending.key, position=ending.position) is not None:
-                limit_kept_models(list_data())
-                link.take_run(ending.key, ending.model)
-
-        def save(position: Position) -> None:
-            self._saver.save(saved_runs, SavedRun(key=run.key, watch=run.watch, user=user, position=position))
-
-        names = self.find_names(user)
-        storage = Storage(
-            begin=save,
-            keep=keep,
-            save=save,
-            name=kept.name_topics,
-            reopen=link.take_run,
-            keep_names=names.change,
-            find_names=names.read,
-            leave=lambda: self._saver.release(key, held),
-        )
-        runner = make_runner(notify, storage)
-        readings = SavedReadings(find_data(user) / READINGS)
-
-        def keep_reading(model: Model, shares: csr_array) -> None:
-            readings.write(model, shares)
-            limit_saved_readings(list_data())
-
-        turn, saved_shares = self._reading_queue.make_turn(user), Saved(find=readings.find, write=keep_reading)
-        reader = Reader(runner.model, notify, link.take_reading, turn, saved_shares, find_cluster)
-        checker = CountChecker(runner.model, notify, self.cpu_queue, self.compilation)
-        # Another server with the same folder does not open this run meanwhile.
-        held = claim or saved_runs.claim(name_run(key, watch)) or Claim()
-        sweep = Sweep(make_runner, kept, notify, partial(sweeps.write, key), sweep_state)
-        run = Run(
-            key=key,
-            watch=watch,
-            user=user,
-            runner=runner,
-            reader=reader,
-            checker=checker,
-            sweep=sweep,
-            subscribers=subscribers,
-            presenters=presenters,
-        )
+    def _begin(self, user: str | None, wakeup: Any, spec: RunSpec) -> Run:
+        """Begin a run at a new address."""
+        address = Address(key=secrets.token_urlsafe(16), watch=secrets.token_urlsafe(16), user=user)
+        run = self._open(address, RunEvents(self.events, address.key), SweepState())
         with self._lock:
-            self._runs[run.key] = run
-        if saved is not None:
-            self.events.write("run_restored", key, documents=saved.position.documents_seen)
-            runner.restore(saved.position, is_on_disk=True)
-        elif spec is not None:
-            self.events.write("run_started", key, algorithm=spec.algorithm.name)
-            runner.restart(spec)
+            self._enter(run, wakeup, is_watching=False)
+        self.events.write("run_started", run.key, algorithm=spec.algorithm.name)
+        run.runner.restart(spec)
         return run
 
-    def _make_runner(
-        self, user: str | None, key: str, events: RunEvents, notify: Callable[[], None], storage: Storage
-    ) -> Runner:
-        # A name means this user's corpus, even if another user has one of the same name.
-        folder = find_data(user) / "corpora"
+    def _reopen(self, saved: SavedRun, claim: Claim, wakeup: Any, is_watching: bool) -> Run:
+        """Open a saved run, which this process has claimed."""
+        sweep = self.find_files(saved.user).sweeps.find(saved.key)
+        # A saved run that had ended already has been counted.
+        events = RunEvents(self.events, saved.key, (1, read_status(saved.position)), sweep)
+        run = self._open(saved.address, events, sweep, claim)
+        with self._lock:
+            self._enter(run, wakeup, is_watching)
+        self.events.write("run_restored", run.key, documents=saved.position.documents_seen)
+        run.runner.restore(saved.position, is_on_disk=True)
+        return run
+
+    def _open(self, address: Address, events: RunEvents, sweep: SweepState, claim: Claim | None = None) -> Run:
+        """Make a run, which waits for `restart` or `restore`."""
+        files = self.find_files(address.user)
 
         def load(name: str) -> engine.Corpus:
-            self._make_room(user, key)
-            return self._load(name, folder)
+            self._make_room(address.user, address.key)
+            # A name means this user's corpus, even if another user has one of the same name.
+            return self._load(name, files.folder / CORPORA)
 
-        return Runner(
-            load,
-            self.cpu_queue,
-            self.compilation,
-            notify=notify,
-            storage=storage._replace(keep=events.watch_keeping(storage.keep)),
-            find_client=find_client,
-        )
+        store = DiskStore(address, files, self._saver, events, claim)
+        return Run(address, store, events, load, self._shared, sweep)
 
     def _remove_idle_later(self) -> None:
         """Remove idle runs when the one that was left first is due; one timer does it for all runs."""
@@ -471,18 +342,6 @@ class Service:
             self._timer = threading.Timer(max(0.0, min(times) + FREE_AFTER_SECONDS - now) + 1.0, self.remove_idle)
             self._timer.daemon = True
             self._timer.start()
-
-
-def find_saved(data: Path) -> SavedRuns:
-    """The runs of a user that can be continued; data: the folder of `find_data`."""
-    return SavedRuns(data / OPEN_RUNS)
-
-
-def _close(run: Run) -> None:
-    run.sweep.close()
-    run.runner.close()
-    run.reader.close()
-    run.checker.close()
 
 
 def find_service() -> Service:

@@ -11,8 +11,9 @@ import panel as pn
 
 from stickbreaker.app.model.limits import find_fault
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.saved_stream import STREAMS, SavedStream
+from stickbreaker.app.model.saved_stream import SavedStream
 from stickbreaker.app.model.stream_record import StreamRecord
+from stickbreaker.app.model.user_files import STREAMS
 from stickbreaker.app.server.compiling import Job
 from stickbreaker.app.server.event_log import EventLog
 from stickbreaker.app.server.service import find_service, first_spec

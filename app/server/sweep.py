@@ -5,14 +5,14 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 
-from stickbreaker.app.model.kept_runs import KeptRuns
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.model.run_store import Ending, RunStore
 from stickbreaker.app.model.sweep_plan import SweepState, end_point
-from stickbreaker.app.server.runner import Ending, Runner, Storage
+from stickbreaker.app.server.runner import Runner
 from stickbreaker.engine.files.whole_files import FileError
 
-MakeRunner = Callable[[Callable[[], None], Storage], Runner]
+MakeRunner = Callable[[Callable[[], None], RunStore], Runner]
 UNSAVED = "The sweep could not be saved, so it cannot be continued after a crash: {}"
 
 _log = logging.getLogger(__name__)
@@ -21,19 +21,19 @@ _log = logging.getLogger(__name__)
 class Sweep:
     """Runs specs in the background; `state` is replaced as a whole, and `notify` is called after each change.
 
-    make_runner(notify, storage): makes the runner that the runs of one sweep share. save(state): called at the start,
-    after each run and at the end. state: of an earlier sweep, which `resume` continues if it has stopped.
+    make_runner(notify, store): makes the runner that the runs of one sweep share. store: keeps these runs, and the
+    state at the start, after each run and at the end. state: of an earlier sweep, which `resume` continues if it has
+    stopped.
     """
 
     def __init__(
         self,
         make_runner: MakeRunner,
-        kept: KeptRuns,
+        store: RunStore,
         notify: Callable[[], None],
-        save: Callable[[SweepState], None] = lambda state: None,
         state: SweepState | None = None,
     ):
-        self._make_runner, self._kept, self._notify, self._write = make_runner, kept, notify, save
+        self._make_runner, self._store, self._notify = make_runner, store, notify
         self._lock, self._writing = threading.Lock(), threading.Lock()
         self._runner: Runner | None = None
         # The runs that had ended when the current runner began.
@@ -81,13 +81,10 @@ class Sweep:
         return runner
 
     def _begin(self, state: SweepState) -> None:
-        name = f"sweep of {len(state.plan)} runs"
+        store = _SweptRuns(self, f"sweep of {len(state.plan)} runs")
         with self._lock:
             self.state, self._num_before = state, len(state.points)
-            runner = self._runner = self._make_runner(
-                lambda: self._hear(runner),
-                Storage(keep=lambda ending: self._keep(ending, name)),
-            )
+            runner = self._runner = self._make_runner(lambda: self._hear(runner), store)
         self._save()
         runner.set_pace(0.0)
         runner.restart(state.plan[len(state.points)])
@@ -127,11 +124,12 @@ class Sweep:
         else:
             runner.restart(plan[len(points)])
 
-    def _keep(self, ending: Ending, name: str) -> None:
+    def keep(self, ending: Ending, name: str) -> None:
+        """Keep a run of a sweep of this name, if it has finished; its runner calls this."""
         if ending.progress.status != "finished":
             return
         try:
-            self._kept.keep(ending.progress, ending.model, sweep=name, key=ending.key, position=ending.position)
+            self._store.keep(ending, sweep=name)
         finally:
             # Only now: a run that has ended according to the saved sweep is not run again, so it must have been kept.
             self._save()
@@ -141,7 +139,7 @@ class Sweep:
         """Save the current state; an error there, such as a full disk, does not end the sweep."""
         with self._writing:
             try:
-                self._write(self.state)
+                self._store.save_sweep(self.state)
                 fault = ""
             except FileError as error:
                 _log.warning("A sweep could not be saved: %s", error)
@@ -149,3 +147,13 @@ class Sweep:
             with self._lock:
                 if fault != self.state.fault:
                     self.state = replace(self.state, fault=fault)
+
+
+class _SweptRuns(RunStore):
+    """Gives the runs of a sweep to it as they end; nothing else of them is kept."""
+
+    def __init__(self, sweep: Sweep, name: str):
+        self._sweep, self._name = sweep, name
+
+    def keep(self, ending: Ending, sweep: str = "") -> None:
+        self._sweep.keep(ending, self._name)

@@ -13,12 +13,12 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from importlib import import_module
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any, ClassVar
 
-from stickbreaker.app.model.disk_space import check_corpora
 from stickbreaker.app.model.limits import (
     TEXT_MEMORY,
     TEXT_PROCESSES,
@@ -28,14 +28,8 @@ from stickbreaker.app.model.limits import (
     find_limit,
     write_bytes,
 )
-from stickbreaker.app.model.text_tasks import Report, Stopped
-from stickbreaker.engine.corpora.build_stored import BuildRequest, build_own
-from stickbreaker.engine.corpora.columns import Columns
+from stickbreaker.app.model.text_tasks import Arguments, Report, Result, Stopped, TextTaskRunner
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.export import export_own
-from stickbreaker.engine.corpora.library import OwnCorpus
-from stickbreaker.engine.corpora.preview import Preview, look_through
-from stickbreaker.engine.corpora.words import WordChoices, WordEffect
 
 # Of a process that has built a corpus: the runs of the server go first.
 NICENESS = 5
@@ -51,50 +45,11 @@ PATIENCE_SECONDS = 3.0
 STOP = "stop"
 
 
-class TextTaskRunner:
-    """Does the tasks that the process accepts, and keeps the preview of the last file.
-
-    folder: where corpora are kept, by default as `engine.corpora.library.find_folder` says.
-    """
-
-    def __init__(self, report: Report, folder: Path | None = None):
-        self._report = report
-        self._folder = folder
-        self._preview: Preview | None = None
-
-    def look(self, path: Path, columns: dict[str, str | None]) -> Preview:
-        """Preview a file, with these columns (None: guess, "": none)."""
-        before = self._preview
-        self._preview = None
-        try:
-            self._preview = look_through(path, Columns(**columns), self._report)
-        except Stopped:
-            self._preview = before
-            raise
-        return self._preview.without_sample()
-
-    def measure(self, words: WordChoices) -> WordEffect:
-        """Try word choices on the last file."""
-        if self._preview is None:
-            raise CorpusError("There is no text to try word choices on: choose a file first.")
-        return self._preview.measure(words)
-
-    def build(self, path: Path, name: str, columns: Columns, words: WordChoices, keeps_text: bool) -> OwnCorpus:
-        """Build a corpus and keep it."""
-        check_corpora(self._folder, path)
-        return build_own(
-            BuildRequest(path=path, name=name, columns=columns, words=words, keeps_text=keeps_text),
-            self._report,
-            self._folder,
-        )
-
-    def export(self, name: str, target: Path) -> Path:
-        """Write a corpus as one Parquet file."""
-        return export_own(name, target, self._folder)
-
-
 def work(pipe: "Connection[Any, Any]", folder: Path | None = None) -> None:
     """Do tasks until the page or the server ends; this is the main function of the process."""
+    # What reads files is loaded first, so that a file reaches the limit of memory and not a library.
+    for library in ("pandas", "pyarrow.parquet"):
+        import_module(library)
     _limit_memory()
     last_report = 0.0
 
@@ -116,7 +71,7 @@ def work(pipe: "Connection[Any, Any]", folder: Path | None = None) -> None:
         if message == STOP:
             continue
         task, arguments = message
-        if task == "build":
+        if task is TextTaskRunner.build:
             _lower_priority()
         pipe.send(_answer(tasks, task, arguments))
 
@@ -136,10 +91,10 @@ def _limit_memory() -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
-def _answer(tasks: TextTaskRunner, task: str, arguments: tuple[Any, ...]) -> tuple[str, Any]:
+def _answer(tasks: TextTaskRunner, task: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str, Any]:
     """Return what the page receives: "done" with a result, "stopped", or "refused" with a reason and a fault."""
     try:
-        return "done", getattr(tasks, task)(*arguments)
+        return "done", task(tasks, *arguments)
     except Stopped:
         return "stopped", None
     except (CorpusError, ValueError) as error:
@@ -175,7 +130,12 @@ class TextWorker:
         self._lock = asyncio.Lock()
         self._is_asked = False
 
-    async def ask(self, task: str, *arguments: Any, report: Report = lambda share, text: None) -> Any:
+    async def ask(
+        self,
+        task: Callable[[TextTaskRunner, *Arguments], Result],
+        *arguments: *Arguments,
+        report: Report = lambda share, text: None,
+    ) -> Result:
         """Do one of the tasks of `TextTaskRunner` and return its result.
 
         Raises CorpusError with the reason of a refusal, Stopped after `stop` or if the process ends.
@@ -185,7 +145,8 @@ class TextWorker:
             self._is_asked = True
             try:
                 pipe.send((task, arguments))
-                return await self._listen(process, pipe, report)
+                result: Result = await self._listen(process, pipe, report)
+                return result
             except (EOFError, OSError) as error:
                 self.close()
                 await asyncio.to_thread(process.join, PATIENCE_SECONDS)

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from stickbreaker.app.model.rights import MANAGE, PATHS
+from stickbreaker.app.model.shelf import hash_name
 from stickbreaker.app.server.claims import find_claims
 from stickbreaker.engine.corpora.library import find_folder
 
@@ -52,7 +52,7 @@ def find_data(user: str | None) -> Path:
     if user is None:
         return shared
     letters = "".join(sign for sign in user.lower() if sign.isascii() and sign.isalnum())[:SHOWN_LETTERS]
-    return shared / "users" / f"{letters or 'user'}-{sha256(user.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
+    return shared / "users" / f"{letters or 'user'}-{hash_name(user)}"
 
 
 def list_data() -> list[Path]:

@@ -17,7 +17,7 @@ from stickbreaker.app.model.class_tasks import FIRST, ClassState, ClassTaskError
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.sweep_plan import plan_sweep
-from stickbreaker.app.server.service import Run
+from stickbreaker.app.server.run import Run
 from stickbreaker.app.server.visitors import for_presenters
 from stickbreaker.app.session.tabs import CLASS, open_page
 from stickbreaker.app.views.class_tasks import ClassActions, ClassTasks

@@ -15,10 +15,12 @@ from stickbreaker.app.model.limits import LimitReachedError, find_fault
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import ReadingJob
 from stickbreaker.app.model.replay import rewind
-from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.model.run_spec import LiveSettings, RunSpec
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.model.sweep_plan import SweepError, SweepState, plan_sweep
-from stickbreaker.app.server.service import Run, Service, first_spec
+from stickbreaker.app.model.user_files import CORPORA
+from stickbreaker.app.server.run import Run
+from stickbreaker.app.server.service import Service, first_spec
 from stickbreaker.app.server.subscribers import Wakeup, call_on_loop
 from stickbreaker.app.server.text_worker import TextWorker
 from stickbreaker.app.server.visitors import Visitor, find_data, for_presenters, may_manage, may_name_paths
@@ -75,8 +77,8 @@ class Session:
 
     def __init__(self, service: Service, make_spec: Callable[[], RunSpec] = first_spec, user: str | None = None):
         self._service, self._make_spec = service, make_spec
-        self._library, self.kept = find_data(user) / "corpora", service.find_kept(user)
-        self._kept_names = service.find_names(user)
+        files = service.find_files(user)
+        self._library, self.kept, self._kept_names = files.folder / CORPORA, files.kept, files.names
         self._run: Run | None = None
         self._wakeup: Any = None
         self.seen: Any = None
@@ -189,7 +191,7 @@ class Session:
 
     def _find_texts(self, name: str) -> Texts | None:
         """Find the texts of a corpus of the run's owner, who may be another user than a watcher."""
-        return find_texts(name, self._library if self._run is None else find_data(self._run.user) / "corpora")
+        return find_texts(name, self._library if self._run is None else find_data(self._run.user) / CORPORA)
 
     @cached_property
     def compare(self) -> Compare:
@@ -463,10 +465,10 @@ class Session:
         offer_class(self.tabs)
 
     @for_presenters
-    def configure(self, values: dict[str, Any]) -> None:
+    def configure(self, settings: LiveSettings) -> None:
         """Send learning settings to the run, which applies them from its next mini-batch."""
         try:
-            self._controlled.runner.configure(**values)
+            self._controlled.runner.configure(settings)
         except ValueError as error:
             self.notify(str(error))
 

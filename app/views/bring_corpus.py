@@ -24,7 +24,7 @@ from stickbreaker.app.frames.corpus_descriptions import (
 from stickbreaker.app.model.limits import UPLOAD, find_limit, write_bytes
 from stickbreaker.app.model.rights import NEEDS_RIGHTS
 from stickbreaker.app.model.sample_files import SIZES, write_sample
-from stickbreaker.app.model.text_tasks import Stopped, TextTasks
+from stickbreaker.app.model.text_tasks import Arguments, Result, Stopped, TextTaskRunner, TextTasks
 from stickbreaker.app.widgets.column_form import ColumnForm
 from stickbreaker.app.widgets.corpus_menu import CorpusMenu, MenuActions, make_note
 from stickbreaker.app.widgets.file_transfer import FileTransfer
@@ -246,7 +246,7 @@ class BringCorpus(pn.viewable.Viewer):
         number = self._num_looks
         self._hold_back("")
         refused = "Choose other columns above." if columns else ""
-        seen = await self._work("look", path, columns, refused=refused)
+        seen = await self._work(TextTaskRunner.look, path, columns, refused=refused)
         if number != self._num_looks:
             return
         if seen is None and columns and not self.reason.object:
@@ -260,7 +260,9 @@ class BringCorpus(pn.viewable.Viewer):
         await self.measure()
         self.chosen.visible = True
 
-    async def _work(self, task: str, *arguments: Any, refused: str = "") -> Any:
+    async def _work(
+        self, task: Callable[[TextTaskRunner, *Arguments], Result], *arguments: *Arguments, refused: str = ""
+    ) -> Result | None:
         """Ask the text worker, with progress and a cancel button; None if it refused or was stopped.
 
         refused: the reason to show when nothing can be built after a refusal.
@@ -285,7 +287,7 @@ class BringCorpus(pn.viewable.Viewer):
         return None
 
     async def _export(self, name: str, target: Path) -> Any:
-        return await self._work("export", name, target)
+        return await self._work(TextTaskRunner.export, name, target)
 
     def _hide_folder(self, text: str) -> str:
         """Replace the server's path of an upload by the file's own name."""
@@ -337,7 +339,7 @@ class BringCorpus(pn.viewable.Viewer):
         number = self._num_changes
         try:
             words = self.words.read()
-            effect = await self.text_tasks.ask("measure", words)
+            effect = await self.text_tasks.ask(TextTaskRunner.measure, words)
         except (CorpusError, ValueError, TypeError) as error:
             self.effect.object = f'<p class="fault" role="alert">{escape(str(error))}</p>'
             return self._hold_back("Change the word choices above.")
@@ -359,7 +361,9 @@ class BringCorpus(pn.viewable.Viewer):
         except (CorpusError, ValueError, TypeError) as error:
             return self._refuse(str(error))
         columns = seen.chosen if seen.columns else Columns()
-        about = await self._work("build", self.chosen_path, name, columns, words, self.keeps_text.value)
+        about = await self._work(
+            TextTaskRunner.build, self.chosen_path, name, columns, words, self.keeps_text.value
+        )
         if about is None:
             return
         self._built = about.name

@@ -12,7 +12,15 @@ import panel_material_ui as pmui
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.presets import COMPLETE_PRESETS, PRESETS, CompletePreset, Preset, describe_rates
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.run_spec import RunSpec, describe_algorithm, fill_in, has_numbers, left_fields, title_corpus
+from stickbreaker.app.model.run_spec import (
+    LiveSettings,
+    RunSpec,
+    describe_algorithm,
+    fill_in,
+    has_numbers,
+    left_fields,
+    title_corpus,
+)
 from stickbreaker.app.widgets.config_form import ConfigForm, read_fields
 from stickbreaker.app.widgets.edits import Edits
 from stickbreaker.app.widgets.help_button import HELP_STYLE, help_button
@@ -41,13 +49,13 @@ class RatePreview(Protocol):
 class ControlActions:
     """What the controls can do.
 
-    configure(values): change learning settings of the run from its next mini-batch on.
+    configure(settings): change learning settings of the run from its next mini-batch on.
     restart(): start a new run with all settings. clear(): remove the lines of earlier runs.
     bring(): open the dialog for the user's own text.
     weigh(algorithm, config) -> bytes that the algorithm would store about the documents of this corpus.
     """
 
-    configure: Callable[[dict[str, Any]], None]
+    configure: Callable[[LiveSettings], None]
     restart: Callable[[], None]
     clear: Callable[[], None]
     bring: Callable[[], None]
@@ -262,14 +270,14 @@ class Controls(pn.viewable.Viewer):
     def move(self, name: str, event: Any) -> None:
         if not self._edits.is_writing:
             self.chosen |= {name}
-            self._actions.configure({name: event.new})
+            self._actions.configure(LiveSettings(**{name: event.new}))
 
     def choose(self, preset: Preset) -> None:
         """Apply a preset to the run."""
         values = {name: read_fields(preset)[name] for name in self._asked()}
         self.chosen = frozenset(values)
         self._choose_live(values)
-        self._actions.configure(values)
+        self._actions.configure(LiveSettings(**values))
 
     def run_complete(self, preset: CompletePreset) -> None:
         """Choose a complete system and start a new run with it."""
@@ -288,7 +296,7 @@ class Controls(pn.viewable.Viewer):
         if self._corpus_size:
             config = read_fields(fill_in(self.forms[0].config_class(), self._corpus_size))
             self._choose_live({name: config[name] for name in self._asked()})
-        self._actions.configure(self._defaults())
+        self._actions.configure(LiveSettings(**self._defaults()))
 
     def _choose_live(self, values: dict[str, Any]) -> None:
         """Move the sliders for the user."""

@@ -160,7 +160,7 @@ def remove_file(path: Path) -> None:
         raise FileError(f"Cannot remove {path} ({reason}): check the permissions of its folder.") from error
 
 
-def make_folder(folder: Path, failure: str, error: type[FileError]) -> None:
+def make_folder(folder: Path, failure: str, error: type[ValueError]) -> None:
     """Make a folder, and those around it. failure: what cannot be done without it, as "A run cannot be saved"."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

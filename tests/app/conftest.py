@@ -5,8 +5,9 @@ import pytest
 
 from stickbreaker.app.fixes.page import load_fonts_once, lock_documents
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.reading import Model, Reader
+from stickbreaker.app.model.reading import Model
 from stickbreaker.app.server.cpu_queue import CpuQueue
+from stickbreaker.app.server.reader import Reader
 from stickbreaker.app.server.runner import Runner
 from stickbreaker.engine import RunSettings, find_algorithm, prepare, run
 from stickbreaker.engine.corpora.corpus import Vocabulary
@@ -49,9 +50,9 @@ def make_runner():
     """Make runners on the small corpus that learn as fast as possible and end with the test."""
     runners = []
 
-    def make(cpu_queue=None, compilation=None, notify=lambda: None, load=load_small, storage=None, **more):
+    def make(cpu_queue=None, compilation=None, notify=lambda: None, load=load_small, store=None, **more):
         queue, compilation = cpu_queue or CpuQueue(2), compilation or Compiled()
-        runner = Runner(load, queue, compilation, notify, storage=storage, **more)
+        runner = Runner(load, queue, compilation, notify, store=store, **more)
         runner.set_pace(0.0)
         runners.append(runner)
         return runner

@@ -6,10 +6,10 @@ from functools import cache
 import numpy as np
 
 from stickbreaker import engine
-from stickbreaker.app.model.reading import Reader
 from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.server.compiling import Compilation, Job
+from stickbreaker.app.server.reader import Reader
 from stickbreaker.engine import executors
 from tests.patience import limit
 

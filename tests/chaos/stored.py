@@ -21,11 +21,12 @@ from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.saved_readings import SavedReadings, digest_model
-from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns, hash_secret
+from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns
 from stickbreaker.app.model.saved_stream import SavedStream
 from stickbreaker.app.model.saved_sweeps import SavedSweepError, SavedSweeps
+from stickbreaker.app.model.shelf import hash_name
 from stickbreaker.app.model.sweep_plan import SweepPoint, SweepState
-from stickbreaker.app.model.topic_names import LETTERS, NamedTopic, TopicNameError, TopicNames
+from stickbreaker.app.model.topic_names import NamedTopic, TopicNameError, TopicNames
 from stickbreaker.engine.corpora import texts
 from stickbreaker.engine.corpora.build_stored import BuildRequest, build_own
 from stickbreaker.engine.corpora.corpus import CorpusError
@@ -235,7 +236,7 @@ def read_topic_names(folder: Path) -> Found:
     def read(name: str) -> str:
         return digest([(topic.name, dict(topic.words)) for topic in TopicNames(folder).read(name)])
 
-    places = {hashlib.sha256(name.encode()).hexdigest()[:LETTERS]: name for name in NAMES}
+    places = {hash_name(name): name for name in NAMES}
     there = {path.stem for path in folder.glob("*.zip")}
     return read_all({place: lambda name=name: read(name) for place, name in places.items() if place in there})
 
@@ -309,7 +310,7 @@ def read_saved_sweeps(folder: Path) -> Found:
         specs = [(spec.corpus_name, spec.algorithm.name, spec.config, spec.settings) for spec in state.plan]
         return digest(state.status, specs, state.points)
 
-    return read_all({hash_secret(name): lambda name=name: read(name) for name in NAMES})
+    return read_all({hash_name(name): lambda name=name: read(name) for name in NAMES})
 
 
 def store_corpora(folder: Path) -> None:

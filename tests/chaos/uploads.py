@@ -29,7 +29,7 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import parquet
 
-from stickbreaker.app.server.text_worker import TextTaskRunner
+from stickbreaker.app.model.text_tasks import TextTaskRunner
 from stickbreaker.app.widgets.uploads import Upload
 from stickbreaker.engine import WordChoices, load_corpus, preview
 from stickbreaker.engine.corpora.columns import Columns

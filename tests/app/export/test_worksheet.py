@@ -9,7 +9,7 @@ import pytest
 
 from stickbreaker import engine
 from stickbreaker.app.export.worksheet import NUM_BLANKS, make_parts, write_worksheet
-from stickbreaker.app.model.reading import Reader
+from stickbreaker.app.model.reading import begin_reading
 from stickbreaker.app.model.record import Record
 from tests.app.small_runs import NAME, small_corpus, small_spec
 
@@ -26,7 +26,7 @@ def read():
     record.open(corpus, engine.prepare(spec.algorithm, spec.config, corpus, spec.settings))
     while not record.is_over:
         record.advance()
-    return Reader(record.model, lambda: None).begin(record.model()), record.progress(1)
+    return begin_reading(record.model()), record.progress(1)
 
 
 def test_each_question_has_an_answer_that_is_missing_or_among_its_options(read):

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from stickbreaker import engine
 from stickbreaker.app.frames.quality_frames import LOW, describe_quality, quality_rows
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.reading import Model, Reader, ReadingJob
+from stickbreaker.app.model.reading import Model, ReadingJob, begin_reading, complete_reading
 from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.views.topic_quality import TopicQualityView
 from stickbreaker.engine.algorithm import TopicSummary
@@ -32,7 +32,7 @@ def reading():
     vocabulary, dates = engine.Vocabulary(WORDS), np.full(8, "NaT", "datetime64[D]")
     corpus = engine.Corpus("pairs", counts, vocabulary, dates, ("",) * 8)
     algorithm = replace(HDP, summarize=lambda config, state: SUMMARY)
-    return Reader(lambda: None, lambda: None).begin(Model(1, algorithm, small_config(), None, corpus, corpus, 8))
+    return begin_reading(Model(1, algorithm, small_config(), None, corpus, corpus, 8))
 
 
 def title(topic_id):
@@ -63,7 +63,7 @@ def test_one_sentence_sums_the_topics_up(reading):
 
 def test_a_number_of_topics_that_differs_from_the_one_on_the_page_live_is_explained(reading):
     only_one = csr_array(np.eye(len(SUMMARY.topic_ids))[[0]].repeat(reading.corpus.num_documents, 0))
-    read = Reader(lambda: None, lambda: None).complete(reading, only_one)
+    read = complete_reading(reading, only_one)
     text = describe_quality(read)
     assert text.startswith("1 topic in use: they cover 99 % of all tokens. (The Live page counts 3, by the model's")
 

@@ -3,8 +3,6 @@ import os
 import pytest
 
 from stickbreaker.app.model.disk_space import (
-    KEPT_RUNS,
-    OPEN_RUNS,
     check_corpora,
     describe_space,
     limit_kept_models,
@@ -13,8 +11,7 @@ from stickbreaker.app.model.disk_space import (
 )
 from stickbreaker.app.model.kept_runs import KeptRuns, Size
 from stickbreaker.app.model.limits import ALL_CORPORA, ALL_KEPT_MODELS, ALL_SAVED_RUNS, CORPORA, GIGABYTE
-from stickbreaker.app.model.saved_stream import STREAMS
-from stickbreaker.app.model.topic_names import FOLDER
+from stickbreaker.app.model.user_files import KEPT_RUNS, NAMES, OPEN_RUNS, STREAMS
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
 from tests.app.small_runs import keep_small
@@ -23,8 +20,8 @@ from tests.app.small_runs import keep_small
 def test_what_takes_space_is_listed_with_its_size_and_what_removes_it(tmp_path):
     (tmp_path / OPEN_RUNS).mkdir()
     (tmp_path / OPEN_RUNS / "run.npz").write_bytes(bytes(3_000_000))
-    (tmp_path / FOLDER).mkdir()
-    (tmp_path / FOLDER / "names.zip").write_bytes(bytes(500_000))
+    (tmp_path / NAMES).mkdir()
+    (tmp_path / NAMES / "names.zip").write_bytes(bytes(500_000))
     (tmp_path / STREAMS).mkdir()
     (tmp_path / STREAMS / "stream.npz").write_bytes(bytes(100_000))
     items = list_items(tmp_path, {"a": Size(1_000_000, 5_000_000), "b": Size(1_000_000, 0)})

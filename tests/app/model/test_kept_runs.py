@@ -18,7 +18,7 @@ from stickbreaker.app.frames.word_table import NO_TOPIC
 from stickbreaker.app.model.kept_runs import KEPT_RUN, MAX_KEPT, KeptRunError, KeptRuns, Listing
 from stickbreaker.app.model.page_notes import read_spec, with_page
 from stickbreaker.app.model.progress import HELDOUT_COLUMNS, Curve, Moment, Progress
-from stickbreaker.app.model.reading import Model, Reader
+from stickbreaker.app.model.reading import Model, begin_reading, complete_reading
 from stickbreaker.app.model.reading_link import ReadingLink
 from stickbreaker.app.model.record import Record
 from stickbreaker.engine.algorithm import TopicSummary
@@ -131,9 +131,8 @@ def test_the_table_says_that_no_topic_explains_a_word(kept):
 @pytest.mark.parametrize("is_read_first", [False, True])
 def test_a_kept_run_takes_the_shares_of_the_reading_of_its_last_model(kept, is_read_first):
     model, link = make_model(), ReadingLink(kept)
-    reader = Reader(lambda: None, lambda: None)
     doc_shares = csr_array(np.tile([0.5, 0.3, 0.2], (model.corpus.num_documents, 1)))
-    reading = reader.complete(reader.begin(model), doc_shares)
+    reading = complete_reading(begin_reading(model), doc_shares)
     reading = dataclasses.replace(reading, quality=reading.quality._replace(npmi=reading.quality.npmi + 1.0))
     run = kept.keep(make_progress(), model)
     assert not kept.load(run.key).is_read

@@ -4,7 +4,8 @@ import threading
 from dataclasses import replace
 from types import SimpleNamespace
 
-from stickbreaker.app.model.reading import Reader, ReadingJob
+from stickbreaker.app.model.reading import ReadingJob
+from stickbreaker.app.server.reader import Reader
 from tests.patience import limit
 
 

@@ -7,7 +7,7 @@ import pytest
 from stickbreaker import engine
 from stickbreaker.app.export.tables import write_model
 from stickbreaker.app.frames.life_frames import summarize_life
-from stickbreaker.app.model.reading import Reader
+from stickbreaker.app.model.reading import begin_reading
 from stickbreaker.app.model.record import FALLEN, NOT_SETTLED, SETTLED, Record
 from stickbreaker.engine import executors
 from tests.app.small_runs import HDP, small_corpus, small_spec
@@ -52,7 +52,7 @@ def test_the_curve_the_life_of_topics_and_an_estimator_have_the_same_topics_in_u
     while not record.is_over:
         record.advance()
     progress, model = record.progress(1), record.model()
-    write_model(Reader(record.model, lambda: None).begin(model), progress, tmp_path / "model.npz")
+    write_model(begin_reading(model), progress, tmp_path / "model.npz")
     loaded = engine.load(tmp_path / "model.npz")
     used, tokens = set(progress.columns[-1].lists.topic_ids.tolist()), progress.now.expected_tokens
     assert used == set(loaded.topics_frame()["topic_id"])

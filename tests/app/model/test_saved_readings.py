@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 
 from stickbreaker import engine
-from stickbreaker.app.model import reading
-from stickbreaker.app.model.disk_space import READINGS, limit_saved_readings, list_items
+from stickbreaker.app.model.disk_space import limit_saved_readings, list_items
 from stickbreaker.app.model.limits import ALL_SAVED_READINGS, SAVED_READINGS
-from stickbreaker.app.model.reading import Reader, Saved
 from stickbreaker.app.model.record import Record
+from stickbreaker.app.model.run_store import RunStore
 from stickbreaker.app.model.saved_readings import SavedReadings, digest_model
+from stickbreaker.app.model.user_files import READINGS
+from stickbreaker.app.server import reader as readers
+from stickbreaker.app.server.reader import Reader
 from tests.app.small_runs import SETTINGS, small_corpus, small_spec
 
 
@@ -22,6 +24,17 @@ def make_record(**values):
     record.open(small_corpus(), engine.prepare(record.spec.algorithm, record.spec.config, small_corpus(), SETTINGS))
     record.advance()
     return record
+
+
+class Readings(RunStore):
+    """Keeps readings only."""
+
+    def __init__(self, saved):
+        self._saved = saved
+        self.find_shares = saved.find
+
+    def keep_reading(self, reading, is_new):
+        self._saved.write(reading.model, reading.doc_shares)
 
 
 @pytest.fixture
@@ -35,9 +48,9 @@ def read(saved):
 
     def read(model, monkeypatch):
         asked = []
-        original = reading.read_shares
-        monkeypatch.setattr(reading, "read_shares", lambda *values: asked.append(1) or original(*values))
-        reader = Reader(lambda: model, lambda: None, saved=Saved(find=saved.find, write=saved.write))
+        original = readers.read_shares
+        monkeypatch.setattr(readers, "read_shares", lambda *values: asked.append(1) or original(*values))
+        reader = Reader(lambda: model, lambda: None, store=Readings(saved))
         reader.ask()
         reader.join()
         assert reader.job.status == "ready"
@@ -83,7 +96,7 @@ def test_a_damaged_reading_is_made_again(saved, read, monkeypatch, tmp_path, cap
 def test_a_reading_that_cannot_be_saved_is_shown_all_the_same(tmp_path, monkeypatch, caplog):
     (tmp_path / READINGS).write_text("a file in place of the folder")
     model, saved = make_record().model(), SavedReadings(tmp_path / READINGS)
-    reader = Reader(lambda: model, lambda: None, saved=Saved(find=saved.find, write=saved.write))
+    reader = Reader(lambda: model, lambda: None, store=Readings(saved))
     reader.ask()
     reader.join()
     assert reader.job.status == "ready"
@@ -92,7 +105,7 @@ def test_a_reading_that_cannot_be_saved_is_shown_all_the_same(tmp_path, monkeypa
 
 def test_the_oldest_readings_are_removed_beyond_the_limits_of_a_user_and_of_all(tmp_path, set_limit):
     models = [make_record(delay=float(delay)).model() for delay in (1, 2, 4)]
-    shares = reading.read_shares(models[0].algorithm, models[0].config, models[0].state, models[0].corpus)
+    shares = readers.read_shares(models[0].algorithm, models[0].config, models[0].state, models[0].corpus)
     users = [tmp_path / name for name in ("one", "two")]
     for user in users:
         for number, model in enumerate(models):

@@ -10,8 +10,9 @@ from stickbreaker import engine
 from stickbreaker.app.model.limits import GIGABYTE, SAVED_RUNS
 from stickbreaker.app.model.page_notes import read_spec, read_status
 from stickbreaker.app.model.record import RESTORED_AT_START, Record
-from stickbreaker.app.model.run_spec import RunSpec
-from stickbreaker.app.model.saved_runs import MAX_SAVED, OLD_SECONDS, SavedRun, SavedRuns
+from stickbreaker.app.model.run_spec import LiveSettings, RunSpec
+from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns
+from stickbreaker.app.model.shelf import MAX_SAVED, OLD_SECONDS
 from stickbreaker.engine import find_algorithm
 from stickbreaker.engine.runs.checkpoint import CheckpointError
 from tests.app.small_runs import SETTINGS, small_corpus, small_spec
@@ -84,7 +85,7 @@ def test_a_setting_that_changes_after_the_restoration_acts_and_is_marked(tmp_pat
     position = record.save()
     restored = begin(read_spec(position))
     restored.restore(position)
-    restored.change(restored.spec.with_live({"forgetting_rate": 0.9}, 100))
+    restored.change(restored.spec.with_live(LiveSettings(forgetting_rate=0.9), 100))
     progress, _ = finish(restored)
     assert [mark.text for mark in progress.marks] == ["κ 0.6 → 0.9"]
     assert progress.config.forgetting_rate == 0.9

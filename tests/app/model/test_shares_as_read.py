@@ -18,8 +18,9 @@ from stickbreaker.app.frames.reading_frames import (
     name_whole,
     topic_options,
 )
-from stickbreaker.app.model.reading import Reader, with_reading
+from stickbreaker.app.model.reading import begin_reading, with_reading
 from stickbreaker.app.model.record import Record
+from stickbreaker.app.server.reader import Reader
 from stickbreaker.app.views.topics_now import NUM_TOPICS_SHOWN, OF_MODEL, OF_READING, TopicsNow
 from stickbreaker.app.views.word_table import WordTable
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
@@ -99,7 +100,7 @@ def test_every_list_plot_and_file_has_the_share_of_all_words(reader, record, nai
 
 
 def test_the_weight_in_the_model_is_another_number_and_is_called_so_until_all_documents_are_read(reader, record):
-    before, reading = reader.begin(record.model()), reader.job.reading
+    before, reading = begin_reading(record.model()), reader.job.reading
     weights, shares = (each.summary.expected_tokens / each.summary.expected_tokens.sum() for each in (before, reading))
     assert np.abs(weights - shares).max() > 0.01
     assert (name_whole(before), name_whole(reading)) == (OF_WEIGHT, OF_WORDS)
@@ -134,7 +135,7 @@ def test_a_reading_of_another_moment_changes_nothing(reader, record):
     for other in (replace(progress, run_id=2), replace(progress, documents_seen=1)):
         assert with_reading(other, reader.job.reading) is other
     assert with_reading(progress, None) is progress
-    assert with_reading(progress, reader.begin(record.model())) is progress
+    assert with_reading(progress, begin_reading(record.model())) is progress
 
 
 def test_rows_of_the_page_time_have_the_largest_topic_of_each_period():

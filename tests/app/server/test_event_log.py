@@ -91,12 +91,9 @@ def test_runs_of_a_saved_sweep_are_not_written_again(log):
 
 
 def test_a_run_that_cannot_be_kept_is_written_and_still_raises_its_error(log):
-    def keep(ending):
-        raise OSError("no space for a secret")
-
     events = EventLog()
-    with pytest.raises(OSError, match="no space"):
-        RunEvents(events, "key").watch_keeping(keep)(None)
+    with pytest.raises(OSError, match="no space"), RunEvents(events, "key").keeping():
+        raise OSError("no space for a secret")
     assert events.counts()["run_not_kept"] == 1
     assert json.loads(log.read_text())["fault"] == "OSError"
     assert "secret" not in log.read_text()

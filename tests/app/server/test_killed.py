@@ -13,11 +13,11 @@ import pytest
 from bokeh.document import Document
 from panel.io.state import set_curdoc
 
-from stickbreaker.app.model.disk_space import OPEN_RUNS
 from stickbreaker.app.model.page_notes import PAGE
 from stickbreaker.app.model.saved_runs import SavedRuns
 from stickbreaker.app.model.saved_sweeps import SavedSweeps
 from stickbreaker.app.model.sweep_plan import describe_sweep, plan_sweep
+from stickbreaker.app.model.user_files import OPEN_RUNS
 from stickbreaker.app.server.service import Service
 from stickbreaker.app.server.visitors import Visitor
 from stickbreaker.app.session.page import lay_out
@@ -59,9 +59,9 @@ def live_and_die(folder, pipe):
     service = open_service()
     run = service.join(Visitor(), Page(), own_spec).run
     run.runner.set_pace(0.0)
-    eventually(lambda: service.find_kept(None).listing().runs)
+    eventually(lambda: service.find_files(None).kept.listing().runs)
     run.runner.rename(1, "war")
-    eventually(lambda: service.find_kept(None).listing().runs[0].topic_names)
+    eventually(lambda: service.find_files(None).kept.listing().runs[0].topic_names)
     saved = SavedRuns(folder / OPEN_RUNS)
     eventually(lambda: (found := saved.find(run.key)) and "war" in str(found.position.notes[PAGE]))
     plan = plan_sweep(own_spec(), [], SIZES)
@@ -107,7 +107,7 @@ def test_the_corpus_and_a_name_given_after_the_end_are_restored(service, killed,
     run = service.join(Visitor(run=killed.key), Page(), small_spec).run
     until(lambda: run.runner.progress.status == "finished")
     assert (run.key, run.runner.progress.corpus_name, run.runner.progress.names) == (killed.key, OWN, {1: "war"})
-    named = [kept for kept in service.find_kept(None).listing().runs if not kept.sweep]
+    named = [kept for kept in service.find_files(None).kept.listing().runs if not kept.sweep]
     assert [kept.topic_names for kept in named] == [{"1": "war"}]
 
 
@@ -122,7 +122,7 @@ def test_a_sweep_that_was_stopped_continues_with_the_run_that_was_interrupted(se
     assert run.sweep.state.points[:2] == before.points
 
     def find_kept():
-        return [each for each in service.find_kept(None).listing().runs if each.sweep]
+        return [each for each in service.find_files(None).kept.listing().runs if each.sweep]
 
     # A run is kept after its end is known.
     until(lambda: len(find_kept()) == 6)

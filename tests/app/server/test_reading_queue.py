@@ -3,8 +3,8 @@
 import pytest
 
 from stickbreaker.app.model.limits import READINGS, READINGS_PER_USER
-from stickbreaker.app.model.reading import Reader, Turn
-from stickbreaker.app.server.reading_queue import ReadingQueue
+from stickbreaker.app.server.reader import Reader
+from stickbreaker.app.server.reading_queue import ReadingQueue, Turn
 from tests.app.model.test_saved_runs import begin
 from tests.app.small_runs import small_spec
 

@@ -8,15 +8,34 @@ import pytest
 from stickbreaker.app.model.limits import RUN_MEMORY
 from stickbreaker.app.model.page_notes import read_status
 from stickbreaker.app.model.record import SLOW_SECONDS
-from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.model.run_spec import LiveSettings, RunSpec
+from stickbreaker.app.model.run_store import RunStore
 from stickbreaker.app.model.topic_names import NamedTopic, TopicNameError, TopicNames
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue
-from stickbreaker.app.server.runner import LONG_PAUSE_SECONDS, MAX_EARLIER, PAUSE, PUBLISH_SECONDS, Storage
+from stickbreaker.app.server.runner import LONG_PAUSE_SECONDS, MAX_EARLIER, PAUSE, PUBLISH_SECONDS
 from stickbreaker.engine import Corpus, RunSettings, Vocabulary, prepare, run
 from stickbreaker.engine.schedules import TOKENS_OF_A_TOPIC
 from tests.app.small_runs import HDP, SETTINGS, Watched, load_small, open_spec, small_spec
 from tests.patience import limit
+
+
+class Saving(RunStore):
+    """Lists the positions of runs that have learned."""
+
+    def __init__(self, saved):
+        self._saved = saved
+
+    def save(self, position):
+        if position.documents_seen:
+            self._saved.append(position)
+
+
+class Naming(RunStore):
+    """Keeps the names of topics only."""
+
+    def __init__(self, names):
+        self.keep_names, self.find_names = names.change, names.read
 
 
 def test_a_run_goes_through_the_whole_stream_and_finishes(make_runner, until):
@@ -48,7 +67,7 @@ def test_a_step_learns_from_one_mini_batch_and_pauses(make_runner, until):
 )
 def test_the_first_mini_batch_is_saved_at_once_but_not_at_full_speed(pace, states, make_runner, until):
     saved = []
-    runner = make_runner(storage=Storage(save=saved.append))
+    runner = make_runner(store=Saving(saved))
     runner.set_pace(pace)
     runner.restart(small_spec(), is_running=False)
     until(lambda: runner.progress.documents_total == 100)
@@ -144,7 +163,7 @@ def test_a_live_setting_acts_from_the_next_mini_batch_and_leaves_a_mark(make_run
     runner.restart(watched.spec(), is_running=False)
     runner.step()
     until(lambda: runner.progress.documents_seen == 10)
-    runner.configure(forgetting_rate=0.8, batch_size=20)
+    runner.configure(LiveSettings(forgetting_rate=0.8, batch_size=20))
     until(lambda: runner.progress.marks)
     runner.step()
     until(lambda: runner.progress.documents_seen == 30)
@@ -159,12 +178,12 @@ def test_two_changes_between_mini_batches_leave_one_mark_and_a_change_back_leave
     runner.restart(small_spec(), is_running=False)
     runner.step()
     until(lambda: runner.progress.documents_seen == 10)
-    runner.configure(delay=1.0)
+    runner.configure(LiveSettings(delay=1.0))
     until(lambda: runner.progress.marks)
-    runner.configure(delay=2.0)
+    runner.configure(LiveSettings(delay=2.0))
     until(lambda: runner.progress.config.delay == 2.0)
     assert [mark.text for mark in runner.progress.marks] == ["τ₀ 64 → 2"]
-    runner.configure(delay=64.0)
+    runner.configure(LiveSettings(delay=64.0))
     until(lambda: not runner.progress.marks)
 
 
@@ -184,10 +203,10 @@ def test_a_chosen_setting_is_distinguished_and_can_be_left_to_the_corpus_again(m
     runner = make_runner()
     runner.restart(open_spec(), is_running=False)
     until(lambda: runner.progress.documents_total == 100)
-    runner.configure(batch_size=4)
+    runner.configure(LiveSettings(batch_size=4))
     until(lambda: runner.progress.chosen == {"batch_size"})
     assert (runner.progress.config.batch_size, runner.progress.config.delay) == (4, 7.0)
-    runner.configure(forgetting_rate=0.6, batch_size=None, delay=None)
+    runner.configure(LiveSettings(forgetting_rate=0.6, batch_size=None, delay=None))
     until(lambda: runner.progress.chosen == {"forgetting_rate"})
     assert runner.progress.config == replace(open_spec().config, batch_size=7, delay=7.0)
 
@@ -202,7 +221,7 @@ def test_a_setting_changed_while_the_corpus_is_opened_is_kept_and_the_others_get
     runner = make_runner(load=load_late)
     runner.restart(open_spec(), is_running=False)
     until(lambda: runner.progress.status == "opening")
-    runner.configure(batch_size=20)
+    runner.configure(LiveSettings(batch_size=20))
     gate.set()
     until(lambda: runner.progress.chosen == {"batch_size"} and runner.progress.documents_total == 100)
     assert (runner.progress.config.batch_size, runner.progress.config.delay) == (20, 2.0)
@@ -222,7 +241,7 @@ def test_a_corpus_that_is_being_opened_is_named(make_runner, until):
 def test_a_setting_changed_before_the_first_mini_batch_needs_no_mark(make_runner, until):
     watched, runner = Watched(), make_runner()
     runner.restart(watched.spec(), is_running=False)
-    runner.configure(forgetting_rate=0.9)
+    runner.configure(LiveSettings(forgetting_rate=0.9))
     runner.step()
     until(lambda: runner.progress.documents_seen == 10)
     assert watched.configs[0].forgetting_rate == 0.9
@@ -234,7 +253,7 @@ def test_a_refused_setting_raises_in_the_caller_and_does_not_change_the_run(make
     runner.restart(small_spec(), is_running=False)
     until(lambda: runner.progress.documents_total == 100)
     with pytest.raises(ValueError, match="from 0.5 to 1"):
-        runner.configure(forgetting_rate=2.0)
+        runner.configure(LiveSettings(forgetting_rate=2.0))
     assert runner.progress.status == "ready"
 
 
@@ -317,7 +336,7 @@ def test_names_given_after_a_change_of_settings_are_of_that_run_alone(make_runne
     runner.step()
     until(lambda: runner.progress.documents_seen == 10)
     runner.rename(0, "before")
-    runner.configure(forgetting_rate=0.9)
+    runner.configure(LiveSettings(forgetting_rate=0.9))
     until(lambda: runner.progress.marks)
     runner.rename(1, "after")
     until(lambda: runner.progress.names == {0: "before", 1: "after"})
@@ -330,14 +349,14 @@ def test_names_of_a_corpus_return_at_the_end_of_a_run_of_other_settings_and_can_
     make_runner, until, tmp_path
 ):
     kept = TopicNames(tmp_path)
-    storage = Storage(keep_names=kept.change, find_names=kept.read)
-    runner = make_runner(storage=storage)
+    store = Naming(kept)
+    runner = make_runner(store=store)
     runner.restart(open_spec())
     until(lambda: is_finished(runner))
     runner.rename(2, "war")
     until(lambda: kept.count("small") == 1)
     # As after a restart of the server: nothing is in memory.
-    later = make_runner(storage=storage)
+    later = make_runner(store=store)
     later.restart(open_spec(forgetting_rate=0.9), is_running=False)
     later.step()
     until(lambda: later.progress.documents_seen > 0)
@@ -355,7 +374,7 @@ def test_names_of_a_corpus_return_at_the_end_of_a_run_of_other_settings_and_can_
 def test_an_emptied_name_is_forgotten_and_a_replaced_one_of_a_match_is_not(make_runner, until, tmp_path):
     kept = TopicNames(tmp_path)
     kept.change("small", [NamedTopic("flat", {f"word{i}": 0.05 for i in range(20)})])
-    runner = make_runner(storage=Storage(keep_names=kept.change, find_names=kept.read))
+    runner = make_runner(store=Naming(kept))
     runner.restart(open_spec())
     until(lambda: is_finished(runner) and runner.progress.names)
     ((topic_id, name),) = runner.progress.names.items()
@@ -367,10 +386,13 @@ def test_an_emptied_name_is_forgotten_and_a_replaced_one_of_a_match_is_not(make_
 
 
 def test_names_that_cannot_be_kept_are_reported_and_the_run_goes_on(make_runner, until):
-    def refuse(*arguments):
-        raise TopicNameError("The disk is full.")
+    class Full(RunStore):
+        def keep_names(self, *arguments):
+            raise TopicNameError("The disk is full.")
 
-    runner = make_runner(storage=Storage(keep_names=refuse, find_names=refuse))
+        find_names = keep_names
+
+    runner = make_runner(store=Full())
     runner.restart(open_spec())
     until(lambda: is_finished(runner) and runner.progress.returned.fault == "The disk is full.")
     runner.rename(0, "war")

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from stickbreaker.app.model.disk_space import OPEN_RUNS
 from stickbreaker.app.model.page_notes import read_status
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.record import RESTORED_AT_START
-from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns, name_run
+from stickbreaker.app.model.run_spec import LiveSettings
+from stickbreaker.app.model.saved_runs import Address, SavedRun, SavedRuns
+from stickbreaker.app.model.user_files import OPEN_RUNS
 from stickbreaker.app.server import service as service_module
 from stickbreaker.app.server.saver import Saver
 from stickbreaker.app.server.service import RUN_DAMAGED, RUN_GONE, RUN_IN_USE, Service
@@ -141,7 +142,7 @@ def test_a_run_that_is_removed_from_memory_can_be_opened_by_another_server(open_
 
 def test_a_claim_ends_with_its_process_or_its_run(tmp_path):
     saved = SavedRuns(tmp_path)
-    name = name_run("key", "watch")
+    name = Address("key", "watch", None).file_name
     held = saved.claim(name)
     assert SavedRuns(tmp_path).claim(name) is None
     assert [path.name for path in tmp_path.iterdir()] == [f".{name}.partial"]
@@ -184,5 +185,5 @@ def test_settings_that_change_while_a_run_stands_still_are_saved(open_service, u
     def read_rate():
         return SavedRuns(tmp_path / "data" / OPEN_RUNS).find(run.key).position.config.forgetting_rate
 
-    run.runner.configure(forgetting_rate=0.9)
+    run.runner.configure(LiveSettings(forgetting_rate=0.9))
     until(lambda: read_rate() == 0.9)

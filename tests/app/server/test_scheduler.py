@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from stickbreaker.app.model.reading import Reader
+from stickbreaker.app.server.reader import Reader
 from stickbreaker.app.server.scheduler import VARIABLE, connect_once, find_client, find_cluster
 from stickbreaker.engine import find_algorithm
 from stickbreaker.engine.parallel.clusters import ClusterError

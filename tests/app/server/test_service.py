@@ -3,11 +3,12 @@ import threading
 
 import pytest
 
-from stickbreaker.app.model import reading
+from stickbreaker.app.model.run_spec import LiveSettings
+from stickbreaker.app.server import reader
 from stickbreaker.app.server.compiling import Compilation
-from stickbreaker.app.server.service import FREE_AFTER_SECONDS, Service, find_saved
+from stickbreaker.app.server.service import FREE_AFTER_SECONDS, Service
 from stickbreaker.app.server.subscribers import Wakeup
-from stickbreaker.app.server.visitors import Visitor, find_data
+from stickbreaker.app.server.visitors import Visitor
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
 from tests.app.small_runs import Compiled, Watched, load_small, small_spec
 from tests.patience import limit
@@ -171,7 +172,7 @@ def test_every_page_of_a_run_is_notified_and_no_other(service, until, held_spec)
     until(lambda: one.num_notified and other.num_notified)
     until(lambda: run.runner.progress.status == "running")
     before = stranger.num_notified
-    run.runner.configure(delay=3.0)
+    run.runner.configure(LiveSettings(delay=3.0))
     assert stranger.num_notified == before
 
 
@@ -227,7 +228,7 @@ def test_a_run_continues_after_a_restart_of_the_server(until, monkeypatch):
         assert (restored.key, restored.watch, restored.num_watching) == (run.key, run.watch, 1)
         until(lambda: restored.runner.progress.status == "paused")
         assert restored.runner.progress.documents_seen == seen
-        monkeypatch.setattr(reading, "read_shares", None)
+        monkeypatch.setattr(reader, "read_shares", None)
         restored.reader.ask()
         until(lambda: restored.reader.job.status == "ready")
         restored.runner.set_pace(0.0)
@@ -263,23 +264,23 @@ def test_a_name_given_after_a_restoration_reaches_the_kept_run(until, monkeypatc
     service = Service(load_small, Compiled(), 2)
     run = join(service, None, Page(), small_spec)
     finish(run, until)
-    until(lambda: service.find_kept(None).listing().runs)
+    until(lambda: service.find_files(None).kept.listing().runs)
     service.close()
     again = Service(load_small, Compiled(), 2)
     try:
         restored = join(again, run.key, Page(), small_spec)
         until(lambda: restored.runner.progress.status == "finished")
         restored.runner.rename(0, "war")
-        until(lambda: again.find_kept(None).listing().runs[0].topic_names == {"0": "war"})
-        (kept,) = again.find_kept(None).listing().runs
+        until(lambda: again.find_files(None).kept.listing().runs[0].topic_names == {"0": "war"})
+        (kept,) = again.find_files(None).kept.listing().runs
         restored.runner.set_pace(0.0)
         restored.runner.extend()
         until(lambda: restored.runner.progress.documents_seen == 200)
-        until(lambda: len(again.find_kept(None).listing().runs) == 2)
+        until(lambda: len(again.find_files(None).kept.listing().runs) == 2)
         # A run that is opened takes the place of the present one, also on disk.
-        restored.runner.restore(again.find_kept(None).load_position(kept.key))
+        restored.runner.restore(again.find_files(None).kept.load_position(kept.key))
         until(lambda: restored.runner.progress.run_id == 3 and restored.runner.progress.status == "finished")
         assert restored.runner.progress.names == {0: "war"}
-        until(lambda: find_saved(find_data(None)).find(run.key).position.documents_seen == 100)
+        until(lambda: service.find_files(None).runs.find(run.key).position.documents_seen == 100)
     finally:
         again.close()

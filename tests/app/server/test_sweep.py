@@ -7,6 +7,7 @@ import pytest
 from stickbreaker.app.frames.sweep_frames import sweep_frame, x_setting
 from stickbreaker.app.model.kept_runs import KeptRuns
 from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.model.run_store import RunStore
 from stickbreaker.app.model.saved_sweeps import SavedSweeps
 from stickbreaker.app.model.sweep_plan import (
     SweepError,
@@ -23,17 +24,27 @@ from tests.app.small_runs import HDP, LDA, NAME, SETTINGS, Compiled, Watched, lo
 SIZES = {"batch_size": (5, 20), "forgetting_rate": (0.6, 0.8)}
 
 
+class Keeping(RunStore):
+    """Keeps the runs of a sweep."""
+
+    def __init__(self, kept):
+        self._kept = kept
+
+    def keep(self, ending, sweep=""):
+        self._kept.keep(ending.progress, ending.model, sweep=sweep, key=ending.key, position=ending.position)
+
+
 @pytest.fixture
 def begin(tmp_path):
     """Make sweeps on the small corpus, on one core by default; they end with the test."""
     sweeps = []
 
     def begin(cpu_queue=None, find_client=lambda: None):
-        def make_runner(notify, storage):
+        def make_runner(notify, store):
             queue = cpu_queue or CpuQueue(1)
-            return Runner(load_small, queue, Compiled(), notify=notify, storage=storage, find_client=find_client)
+            return Runner(load_small, queue, Compiled(), notify=notify, store=store, find_client=find_client)
 
-        sweeps.append(Sweep(make_runner, KeptRuns(tmp_path / "runs"), lambda: None))
+        sweeps.append(Sweep(make_runner, Keeping(KeptRuns(tmp_path / "runs")), lambda: None))
         return sweeps[-1], KeptRuns(tmp_path / "runs")
 
     yield begin

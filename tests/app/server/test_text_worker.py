@@ -12,8 +12,9 @@ import pytest
 from pyarrow import parquet
 
 from stickbreaker.app.model.limits import CORPORA, TEXT_MEMORY, TEXT_PROCESSES
+from stickbreaker.app.model.text_tasks import Stopped, TextTaskRunner
 from stickbreaker.app.server import text_worker
-from stickbreaker.app.server.text_worker import Stopped, TextTaskRunner, TextWorker
+from stickbreaker.app.server.text_worker import TextWorker
 from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import delete_own, find_folder, list_own
@@ -24,13 +25,14 @@ from tests.patience import limit
 KILLED_SERVER = """
 import asyncio, os, signal
 from pathlib import Path
+from stickbreaker.app.model.text_tasks import TextTaskRunner
 from stickbreaker.app.server.text_worker import TextWorker
 from stickbreaker.engine.corpora.corpus import CorpusError
 
 async def ask():
     worker = TextWorker()
     try:
-        await worker.ask("look", Path("missing.csv"), {})
+        await worker.ask(TextTaskRunner.look, Path("missing.csv"), {})
     except CorpusError:
         print(worker.process.pid, flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
@@ -69,30 +71,31 @@ def test_the_process_answers_refuses_stops_without_leftovers_and_is_replaced_aft
         told = []
         process = TextWorker()
         try:
-            seen = await process.ask("look", path, {}, report=lambda share, said: told.append(share))
+            seen = await process.ask(TextTaskRunner.look, path, {}, report=lambda share, said: told.append(share))
             assert (seen.num_rows, told[-1]) == (3_000, 1.0)
             with pytest.raises(CorpusError, match="File not found"):
-                await process.ask("look", path.with_name("none.csv"), {})
+                await process.ask(TextTaskRunner.look, path.with_name("none.csv"), {})
 
             def stop(share, said):
                 stopping.append(asyncio.ensure_future(process.stop()))
 
             stopping = []
             with pytest.raises(Stopped):
-                await process.ask("build", long, "mine", Columns("text"), WordChoices(), True, report=stop)
+                await process.ask(TextTaskRunner.build, long, "mine", Columns("text"), WordChoices(), True, report=stop)
             await asyncio.gather(*stopping)
             assert list_own() == ()
             assert list(find_folder().iterdir()) == []
-            about = await process.ask("build", path, "mine", Columns("text", "year"), WordChoices(max_share=1.0), True)
+            words = WordChoices(max_share=1.0)
+            about = await process.ask(TextTaskRunner.build, path, "mine", Columns("text", "year"), words, True)
             assert (about.num_documents, [own.name for own in list_own()]) == (3_000, ["mine"])
             # The second build has not lowered the priority again.
             priority = os.getpriority(os.PRIO_PROCESS, process.process.pid)
             assert priority == max(text_worker.NICENESS, os.nice(0))
-            await process.ask("export", "mine", tmp_path / "out.parquet")
+            await process.ask(TextTaskRunner.export, "mine", tmp_path / "out.parquet")
             assert (tmp_path / "out.parquet").stat().st_size > 1_000
             with pytest.raises(Stopped):
-                await process.ask("look", long, {}, report=lambda share, said: process.process.kill())
-            assert (await process.ask("look", path, {})).num_rows == 3_000
+                await process.ask(TextTaskRunner.look, long, {}, report=lambda share, said: process.process.kill())
+            assert (await process.ask(TextTaskRunner.look, path, {})).num_rows == 3_000
             worker = process.process
         finally:
             process.close()
@@ -107,7 +110,7 @@ def test_the_process_answers_refuses_stops_without_leftovers_and_is_replaced_aft
 def test_the_number_of_processes_is_limited_in_total_and_for_each_user(monkeypatch, path, set_limit):
     def refusal(user):
         with pytest.raises(CorpusError) as refused:
-            asyncio.run(TextWorker(user=user).ask("look", path, {}))
+            asyncio.run(TextWorker(user=user).ask(TextTaskRunner.look, path, {}))
         return str(refused.value)
 
     monkeypatch.setattr(TextWorker, "users", ["anna", "anna", "ben"])
@@ -133,10 +136,10 @@ def test_a_process_that_does_not_react_to_stop_is_killed(monkeypatch, path):
 
     async def talk():
         worker = TextWorker()
-        await worker.ask("look", path, {})
+        await worker.ask(TextTaskRunner.look, path, {})
         process = worker.process
         os.kill(process.pid, signal.SIGSTOP)
-        asked = asyncio.ensure_future(worker.ask("look", path, {}))
+        asked = asyncio.ensure_future(worker.ask(TextTaskRunner.look, path, {}))
         await asyncio.sleep(0.1)
         await worker.stop()
         with pytest.raises(Stopped):
@@ -151,7 +154,7 @@ def test_a_process_that_does_not_react_to_stop_is_killed(monkeypatch, path):
 def test_a_page_that_closes_while_the_process_starts_leaves_no_process(path):
     async def talk():
         worker = TextWorker()
-        asked = asyncio.ensure_future(worker.ask("look", path, {}))
+        asked = asyncio.ensure_future(worker.ask(TextTaskRunner.look, path, {}))
         while worker.process is None:
             await asyncio.sleep(0)
         process = worker.process
@@ -198,8 +201,8 @@ def test_a_file_that_needs_too_much_memory_is_refused_with_the_limit_and_the_pro
         worker = TextWorker()
         try:
             with pytest.raises(CorpusError, match="needs more than 400 MB of memory, which is the limit .*: split it"):
-                await worker.ask("look", bomb, {})
-            return await worker.ask("look", path, {})
+                await worker.ask(TextTaskRunner.look, bomb, {})
+            return await worker.ask(TextTaskRunner.look, path, {})
         finally:
             worker.close()
 

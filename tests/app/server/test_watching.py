@@ -13,9 +13,11 @@ from panel.io.location import Location
 from panel.io.state import set_curdoc, state
 
 from stickbreaker import engine
+from stickbreaker.app.model.run_spec import LiveSettings
 from stickbreaker.app.model.sweep_plan import plan_sweep
 from stickbreaker.app.server.claims import GUEST, Claims
-from stickbreaker.app.server.service import CORPUS_NAME, FULL_CLASS, NOT_YOURS, NOTHING_TO_WATCH, Service, load_by_name
+from stickbreaker.app.server.run import FULL_CLASS
+from stickbreaker.app.server.service import CORPUS_NAME, NOT_YOURS, NOTHING_TO_WATCH, Service, load_by_name
 from stickbreaker.app.server.visitors import Visitor, find_data, find_user, may_manage, may_name_paths
 from stickbreaker.app.session import classroom
 from stickbreaker.app.session.classroom import OTHER_SWEEP
@@ -41,7 +43,7 @@ ACTS = {
     "step": (),
     "restart": (),
     "set_pace": (0.0,),
-    "configure": ({"delay": 3.0},),
+    "configure": (LiveSettings(delay=3.0),),
     "undo_names": (),
     "rename": (0, "mine"),
     "clear": (),
@@ -196,7 +198,7 @@ def test_watchers_have_separate_selections_and_follow_the_presenter_s_controls(p
     other = visit(link_of(presenter), "cleo")
     assert (watcher.tabs.value, watcher.selection.topic) == ("Export", 2)
     assert (other.tabs.value, other.selection.topic) == ("Live", None)
-    presenter.configure({"delay": 8.0})
+    presenter.configure(LiveSettings(delay=8.0))
     until(lambda: presenter.run.runner.progress.config.delay == 8.0)
     watcher.look()
     assert list_settings(watcher.run.runner.progress)[-2:] == [
@@ -309,9 +311,9 @@ def test_a_run_loads_its_corpus_from_the_folder_of_its_owner(data, until):
 def test_kept_runs_belong_to_their_owner_even_if_others_have_watched(presenter, visit, service, until):
     watcher = visit(link_of(presenter), "ben")
     presenter.set_pace(0.0)
-    until(lambda: service.find_kept("anna").listing().runs)
+    until(lambda: service.find_files("anna").kept.listing().runs)
     assert watcher.kept.listing().runs == ()
-    assert service.find_kept(None).listing().runs == ()
+    assert service.find_files(None).kept.listing().runs == ()
     watcher.tabs.value = "Compare"
     assert watcher.compare.table.rows == []
     assert {path.parent.parent for path in find_data(None).rglob("*.npz")} == {find_data("anna")}
@@ -334,11 +336,11 @@ def test_in_a_full_class_watchers_update_once_a_second_and_the_presenter_is_stil
     for page in watchers:
         assert service.join(Visitor(watch=run.watch), page, make_spec) == (run, True, "")
     before = presenter.num_rings, [page.num_rings for page in watchers]
-    run.runner.configure(delay=3.0)
+    run.runner.configure(LiveSettings(delay=3.0))
     until(lambda: presenter.num_rings > before[0])
     assert [page.num_rings for page in watchers] == before[1]
     service.leave(run, watchers[0])
-    run.runner.configure(delay=4.0)
+    run.runner.configure(LiveSettings(delay=4.0))
     until(lambda: all(page.num_rings > notified for page, notified in zip(watchers[1:], before[1][1:], strict=True)))
 
 

@@ -10,7 +10,7 @@ from panel.io.state import set_curdoc, state
 
 from stickbreaker import engine
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.run_spec import RunSpec, left_fields, live_fields
+from stickbreaker.app.model.run_spec import LiveSettings, RunSpec, left_fields, live_fields
 from stickbreaker.app.model.selection import EARLIEST, LATEST
 from stickbreaker.app.server.service import RUN_GONE, Service, first_spec
 from stickbreaker.app.session.address import RUN_CHANGED
@@ -201,7 +201,7 @@ def test_the_address_follows_what_is_chosen_and_opens_the_same_run(open_link, un
     session.tabs.value = TIME
     session.selection.param.update(topic=2, span=SPAN)
     assert read(location.search).place == Place(TIME, 2, None, SPAN)
-    session.configure({"forgetting_rate": 0.8})
+    session.configure(LiveSettings(forgetting_rate=0.8))
     until(lambda: session.run.runner.progress.config.forgetting_rate == 0.8)
     session.look()
     assert "forgetting_rate=0.8" in location.search

@@ -15,6 +15,8 @@ from stickbreaker.app.frames.summary_texts import OPENING
 from stickbreaker.app.model.limits import RUNS, TEXT_PROCESSES, UPLOAD
 from stickbreaker.app.model.progress import Progress, ReturnedNames
 from stickbreaker.app.model.reading import ReadingJob
+from stickbreaker.app.model.run_spec import LiveSettings
+from stickbreaker.app.model.text_tasks import TextTaskRunner
 from stickbreaker.app.model.topic_names import NamedTopic
 from stickbreaker.app.server.service import CORPUS_NAME, Service
 from stickbreaker.app.session import page
@@ -67,11 +69,11 @@ def test_a_page_says_that_its_run_is_not_saved_while_a_disk_is_full(session, unt
     session.toggle()
     until(lambda: runner.progress.status == "paused")
     with Disk(fails_at=1, error="ENOSPC").between():
-        runner.configure(forgetting_rate=0.9)
+        runner.configure(LiveSettings(forgetting_rate=0.9))
         until(lambda: session.run.save_fault)
     session.look()
     assert "could not be saved: No space left on device. Free some space" in session.header.bar.note
-    runner.configure(forgetting_rate=0.8)
+    runner.configure(LiveSettings(forgetting_rate=0.8))
     until(lambda: not session.run.save_fault)
     session.look()
     assert "could not be saved" not in session.header.bar.note
@@ -111,7 +113,7 @@ def test_failures_of_a_page_are_counted_in_the_log_of_the_server(service, sessio
     send(session.bring.mover, {"kind": "open", "name": "mine.csv", "size": 1, "folders": []})
     set_limit(TEXT_PROCESSES, 0)
     with pytest.raises(CorpusError, match="0 pages are importing text"):
-        asyncio.run(session.bring.text_tasks.ask("look", Path("mine.csv"), {}))
+        asyncio.run(session.bring.text_tasks.ask(TextTaskRunner.look, Path("mine.csv"), {}))
     assert service.events.counts()["limit_reached"] == 2
 
 
@@ -211,11 +213,11 @@ def test_a_closed_page_leaves_nothing_in_the_service(session):
 
 
 def test_a_finished_run_is_kept_once_and_drawn_among_the_live_curves_on_request(session, service, until):
-    before = {run.key for run in service.find_kept(None).listing().runs}
+    before = {run.key for run in service.find_files(None).kept.listing().runs}
     session.set_pace(0.0)
 
     def find_new():
-        return [run for run in service.find_kept(None).listing().runs if run.key not in before]
+        return [run for run in service.find_files(None).kept.listing().runs if run.key not in before]
 
     until(find_new)
     session.restart()
@@ -234,7 +236,7 @@ def test_a_finished_run_is_kept_once_and_drawn_among_the_live_curves_on_request(
     assert "&lt;i&gt;mine" in session.compare.pair.object
     send(session.compare.table, {"do": "delete", "key": new.key})
     assert session.compare.live == ()
-    assert new.key not in {run.key for run in service.find_kept(None).listing().runs}
+    assert new.key not in {run.key for run in service.find_files(None).kept.listing().runs}
 
 
 def test_a_name_given_after_the_end_reaches_the_kept_run_and_the_next_run_of_the_same_settings(session, service, until):
@@ -247,7 +249,7 @@ def test_a_name_given_after_the_end_reaches_the_kept_run_and_the_next_run_of_the
         until(lambda: session.run.runner.progress.status == "finished")
 
     def find_named():
-        return [run for run in service.find_kept(None).listing().runs if run.topic_names == {"1": "mine"}]
+        return [run for run in service.find_files(None).kept.listing().runs if run.topic_names == {"1": "mine"}]
 
     restart(2)
     session.rename(1, "mine")
@@ -259,7 +261,7 @@ def test_a_name_given_after_the_end_reaches_the_kept_run_and_the_next_run_of_the
 
 def test_the_page_says_which_names_of_the_corpus_returned_and_undo_takes_them_back(session, service, until):
     flat = NamedTopic("flat", {f"word{i}": 0.05 for i in range(20)})
-    service.find_names(None).change(CORPUS_NAME, [flat, NamedTopic("sea", {"ship": 1.0})])
+    service.find_files(None).names.change(CORPUS_NAME, [flat, NamedTopic("sea", {"ship": 1.0})])
     note, runner = session.names_note, session.run.runner
     session.set_pace(0.0)
     until(lambda: runner.progress.returned.num_sought)
@@ -279,7 +281,7 @@ def test_the_page_says_which_names_of_the_corpus_returned_and_undo_takes_them_ba
     until(lambda: "flat" not in runner.progress.titles.values())
     session.look()
     assert not note.__panel__().visible
-    assert service.find_names(None).count(CORPUS_NAME) == 2
+    assert service.find_files(None).names.count(CORPUS_NAME) == 2
 
 
 def test_the_note_on_names_can_be_closed_and_returns_with_the_next_run(session):

@@ -10,7 +10,7 @@ from bokeh.document import Document
 from panel.io.state import set_curdoc
 
 from stickbreaker.app.frames.corpus_descriptions import describe_effect, describe_own, describe_preview, explain_no_word
-from stickbreaker.app.server.text_worker import Stopped, TextTaskRunner
+from stickbreaker.app.model.text_tasks import Stopped, TextTaskRunner
 from stickbreaker.app.server.visitors import may_name_paths
 from stickbreaker.app.views.bring_corpus import BringActions, BringCorpus
 from stickbreaker.app.widgets.column_form import NONE
@@ -32,11 +32,11 @@ class Here:
         self.desk, self.asked, self.fails = TextTaskRunner(lambda share, said: None), [], None
 
     async def ask(self, task, *arguments, report=lambda share, said: None):
-        self.asked.append(task)
+        self.asked.append(task.__name__)
         report(0.5, "Half")
         if self.fails:
             raise self.fails
-        return getattr(self.desk, task)(*arguments)
+        return task(self.desk, *arguments)
 
     async def stop(self):
         self.asked.append("stop")

@@ -9,7 +9,7 @@ import pytest
 from stickbreaker.app.model.presets import COMPLETE_PRESETS, PRESETS
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.replay import REPLAYED
-from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.model.run_spec import LiveSettings, RunSpec
 from stickbreaker.app.views.controls import ControlActions, Controls, describe_forecast
 from stickbreaker.app.views.header import Header, HeaderActions, StatusBar, describe_progress
 from stickbreaker.app.views.rate_sketch import RateSketch
@@ -58,10 +58,10 @@ def progress_of(config, **values):
 def test_every_preset_of_the_papers_can_be_shown_and_is_sent_whole(controls, acts):
     for preset in PRESETS:
         controls.choose(preset)
-        assert controls.live_values() == acts[-1][1]
+        assert controls.live_values() == acts[-1][1].given()
         assert acts[-1] == (
             "configure",
-            {"forgetting_rate": preset.forgetting_rate, "delay": preset.delay, "batch_size": preset.batch_size},
+            LiveSettings(preset.forgetting_rate, preset.delay, preset.batch_size),
         )
     assert (PRESETS[0].forgetting_rate, PRESETS[0].delay, PRESETS[0].batch_size) == (0.6, 64.0, 256)
 
@@ -201,7 +201,7 @@ def test_the_defaults_of_this_corpus_can_be_restored(open_controls, acts):
     open_controls.choose(PRESETS[-1])
     open_controls.choose_defaults()
     assert open_controls.live_values() == {"forgetting_rate": 0.6, "delay": 18.0, "batch_size": 256}
-    assert acts[-1] == ("configure", {"forgetting_rate": 0.6, "delay": None, "batch_size": None})
+    assert acts[-1] == ("configure", LiveSettings(0.6, None, None))
     assert open_controls.chosen == frozenset()
 
 
@@ -343,7 +343,7 @@ def test_sliders_and_presets_without_a_setting_of_the_algorithm_are_hidden(acts)
 
 def test_a_slider_that_the_run_has_no_setting_for_changes_nothing():
     spec = RunSpec(NAME, BATCH, BATCH.config(), SETTINGS)
-    assert spec.with_live({"delay": 8.0}) == spec
+    assert spec.with_live(LiveSettings(delay=8.0)) == spec
 
 
 def test_a_setting_that_follows_the_corpus_follows_the_next_one_too_unless_it_was_chosen(acts):

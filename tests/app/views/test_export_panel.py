@@ -18,10 +18,11 @@ from stickbreaker.app.export.figures import FIGURES, FORMATS, draw_figure, make_
 from stickbreaker.app.export.offline import write_offline
 from stickbreaker.app.export.tables import write_model, write_pyldavis
 from stickbreaker.app.model.class_tasks import INTRUDER, Result, Task
-from stickbreaker.app.model.reading import Reader, ReadingJob
+from stickbreaker.app.model.reading import ReadingJob, begin_reading
 from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.server.reader import Reader
 from stickbreaker.app.views.export_panel import CSV, EXPORTS, PARQUET, ExportPanel
 from stickbreaker.engine import RunSettings, find_algorithm
 from stickbreaker.engine.corpora.corpus import Vocabulary
@@ -240,8 +241,7 @@ def test_the_model_of_every_algorithm_can_be_exported(algorithm, tiny_corpus, tm
     record.open(tiny_corpus, engine.prepare(algorithm, config, tiny_corpus, settings))
     record.advance()
     record.close()
-    reader = Reader(record.model, lambda: None)
-    reading = reader.begin(record.model())
+    reading = begin_reading(record.model())
     write_model(reading, record.progress(1), tmp_path / "model.npz")
     np.testing.assert_array_equal(engine.load(tmp_path / "model.npz").components_, reading.summary.topics)
 

@@ -1,0 +1,57 @@
+"""What keeps a run while it learns and after it has ended. The store of this file keeps nothing."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from scipy.sparse import csr_array
+
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.reading import Model, Reading
+from stickbreaker.app.model.sweep_plan import SweepState
+from stickbreaker.app.model.topic_names import NamedTopic
+from stickbreaker.engine.runs.checkpoint import Position
+
+
+class Ending(NamedTuple):
+    """A run that is to be kept, under this key; position: from which it can continue, if it has finished."""
+
+    key: str
+    progress: Progress
+    model: Model
+    position: Position | None
+
+
+class RunStore:
+    """Keeps nothing; `DiskStore` keeps a run on disk. Every method may be called from any thread."""
+
+    def save(self, position: Position) -> None:
+        """Save a run as it begins, at columns of the word lists, every half minute and when it stops."""
+
+    def keep(self, ending: Ending, sweep: str = "") -> None:
+        """Keep a run that has finished, or that is left after it has learned. sweep: the name of its sweep."""
+
+    def name_topics(self, key: str, names: Mapping[int, str]) -> None:
+        """Give the topics of a kept run these names, by id."""
+
+    def reopen(self, key: str, model: Model) -> None:
+        """Note that a kept run is open again."""
+
+    def keep_names(self, corpus_name: str, topics: Sequence[NamedTopic], forgotten: Collection[str]) -> None:
+        """Keep named topics for later runs of a corpus, and forget names."""
+
+    def find_names(self, corpus_name: str) -> Sequence[NamedTopic]:
+        """Return the named topics that a corpus has kept."""
+        return ()
+
+    def find_shares(self, model: Model) -> csr_array | None:
+        """Return the topic shares of all documents as they were read with this model; None if there are none."""
+        return None
+
+    def keep_reading(self, reading: Reading, is_new: bool) -> None:
+        """Note a reading of all documents, and keep its topic shares if they are new."""
+
+    def save_sweep(self, state: SweepState) -> None:
+        """Save the sweep of the run. Raises FileError if it cannot be written."""
+
+    def close(self) -> None:
+        """Let other servers open the run, once everything is written."""

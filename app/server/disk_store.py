@@ -1,0 +1,68 @@
+"""Keeps a run of one address on the disk of its user, and what belongs to it: readings, names of topics, a sweep."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from scipy.sparse import csr_array
+
+from stickbreaker.app.model.disk_space import limit_kept_models, limit_saved_readings
+from stickbreaker.app.model.reading import Model, Reading
+from stickbreaker.app.model.reading_link import ReadingLink
+from stickbreaker.app.model.run_store import Ending, RunStore
+from stickbreaker.app.model.saved_runs import Address, SavedRun
+from stickbreaker.app.model.sweep_plan import SweepState
+from stickbreaker.app.model.topic_names import NamedTopic
+from stickbreaker.app.model.user_files import UserFiles
+from stickbreaker.app.server.event_log import RunEvents
+from stickbreaker.app.server.saver import Saver
+from stickbreaker.app.server.visitors import list_data
+from stickbreaker.engine.files.whole_files import Claim
+from stickbreaker.engine.runs.checkpoint import Position
+
+
+class DiskStore(RunStore):
+    """The store of a run whose address this process has claimed, so that no other server opens it meanwhile."""
+
+    def __init__(self, address: Address, files: UserFiles, saver: Saver, events: RunEvents, claim: Claim | None):
+        self._address, self._files, self._saver, self._events = address, files, saver, events
+        self._link = ReadingLink(files.kept)
+        self._claim = claim or files.runs.claim(address.file_name) or Claim()
+
+    def save(self, position: Position) -> None:
+        self._saver.save(self._files.runs, SavedRun(**self._address._asdict(), position=position))
+
+    def keep(self, ending: Ending, sweep: str = "") -> None:
+        with self._events.keeping():
+            kept = self._files.kept.keep(
+                ending.progress, ending.model, sweep=sweep, key=ending.key, position=ending.position
+            )
+        if kept is not None:
+            limit_kept_models(list_data())
+            if not sweep:
+                self._link.take_run(ending.key, ending.model)
+
+    def name_topics(self, key: str, names: Mapping[int, str]) -> None:
+        self._files.kept.name_topics(key, names)
+
+    def reopen(self, key: str, model: Model) -> None:
+        self._link.take_run(key, model)
+
+    def keep_names(self, corpus_name: str, topics: Sequence[NamedTopic], forgotten: Collection[str]) -> None:
+        self._files.names.change(corpus_name, topics, forgotten)
+
+    def find_names(self, corpus_name: str) -> Sequence[NamedTopic]:
+        return self._files.names.read(corpus_name)
+
+    def find_shares(self, model: Model) -> csr_array | None:
+        return self._files.readings.find(model)
+
+    def keep_reading(self, reading: Reading, is_new: bool) -> None:
+        self._link.take_reading(reading)
+        if is_new and reading.doc_shares is not None:
+            self._files.readings.write(reading.model, reading.doc_shares)
+            limit_saved_readings(list_data())
+
+    def save_sweep(self, state: SweepState) -> None:
+        self._files.sweeps.write(self._address.key, state)
+
+    def close(self) -> None:
+        self._saver.release(self._address.key, self._claim)

@@ -1,0 +1,127 @@
+"""Reads a corpus with a model as it stands: in the background, with progress, once for all pages of a run."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from stickbreaker.app.model.reading import (
+    Model,
+    ReadingJob,
+    begin_reading,
+    choose_read,
+    complete_reading,
+)
+from stickbreaker.app.model.run_store import RunStore
+from stickbreaker.app.server.reading_queue import Turn
+from stickbreaker.engine.corpora.corpus import Corpus
+from stickbreaker.engine.corpora.stored import StoredCorpus
+from stickbreaker.engine.evaluation.doc_shares import read_shares
+from stickbreaker.engine.parallel.clusters import Cluster
+
+POLL_SECONDS = 0.2
+
+_log = logging.getLogger(__name__)
+
+
+class Reader:
+    """Reads one run's corpus when asked to; `job` is replaced as a whole, and `notify` is called when it is.
+
+    store: keeps readings, so that a corpus is not read twice with one model. turn: when a reading may begin; at once
+    without it. find_cluster: the workers that read.
+    """
+
+    def __init__(
+        self,
+        take_model: Callable[[], Model | None],
+        notify: Callable[[], None],
+        store: RunStore | None = None,
+        turn: Turn | None = None,
+        find_cluster: Callable[[], Cluster | None] = lambda: None,
+    ):
+        self._take_model, self._notify, self._store = take_model, notify, store or RunStore()
+        self._turn, self._find_cluster = turn, find_cluster
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._is_closed = False
+        self._sampled: tuple[Corpus, Corpus] | None = None
+        self.job = ReadingJob()
+
+    def ask(self) -> None:
+        """Read the corpus with the current model, unless this has been done or a reading is in progress."""
+        with self._lock:
+            model = self._take_model()
+            if model is None or self.job.status == "reading" or self._has_read(model):
+                return
+            self.job = ReadingJob("reading", reading=self.job.reading)
+            self._thread = threading.Thread(target=self._work, args=(model,), name="reading", daemon=True)
+            self._thread.start()
+        self._notify()
+
+    def close(self) -> None:
+        """Stop a reading after the documents that it reads now."""
+        self._is_closed = True
+
+    def join(self, timeout: float | None = None) -> None:
+        """Wait until the present reading has ended."""
+        if self._thread is not None:
+            self._thread.join(timeout)
+
+    def _has_read(self, model: Model) -> bool:
+        reading = self.job.reading
+        if self.job.status != "ready" or reading is None:
+            return False
+        return (reading.model.run_id, reading.model.documents_seen) == (model.run_id, model.documents_seen)
+
+    def _work(self, model: Model) -> None:
+        try:
+            model = self._sample(model)
+            shares = self._store.find_shares(model)
+            if shares is None and not self._wait():
+                return
+            reading = begin_reading(model)
+            is_new = shares is None
+            if is_new:
+                self._publish(ReadingJob(status="reading", share=0.0, reading=reading))
+                cluster = self._find_cluster()
+                shares = read_shares(model.algorithm, model.config, model.state, model.corpus, self._report, cluster)
+            if shares is not None:
+                reading = complete_reading(reading, shares)
+                self._publish(ReadingJob(status="ready", share=1.0, reading=reading))
+                self._store.keep_reading(reading, is_new)
+        except Exception as error:
+            _log.exception("The corpus could not be read with the model")
+            self._publish(replace(self.job, status="failed", message=f"{type(error).__name__}: {error}"))
+        finally:
+            if self._turn is not None:
+                self._turn.leave()
+
+    def _sample(self, model: Model) -> Model:
+        """The model with a sample of its corpus in memory, if that is a stored one; the sample stays the same."""
+        corpus = model.corpus
+        if not isinstance(corpus, StoredCorpus):
+            return model
+        if self._sampled is None or self._sampled[0] is not corpus:
+            self._sampled = corpus, choose_read(corpus).load()
+        return replace(model, corpus=self._sampled[1], num_in_corpus=corpus.num_documents)
+
+    def _wait(self) -> bool:
+        """Wait for the turn of this reading; False if the reader is closed meanwhile."""
+        while self._turn is not None and (message := self._turn.ask()):
+            if self._is_closed:
+                return False
+            if message != self.job.message:
+                self._publish(replace(self.job, message=message))
+            time.sleep(POLL_SECONDS)
+        return True
+
+    def _report(self, done: int) -> bool:
+        reading = self.job.reading
+        if reading is not None:
+            self._publish(replace(self.job, share=done / max(1, reading.corpus.num_documents)))
+        return not self._is_closed
+
+    def _publish(self, job: ReadingJob) -> None:
+        self.job = job
+        self._notify()
