@@ -13,7 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.pieces import BuildPlan, Part, count_bytes, count_part
+from stickbreaker.engine.corpora.pieces import BuildPlan, Part, PlanFiles, count_bytes, count_part
 from stickbreaker.engine.files.whole_files import replacing
 from stickbreaker.engine.parallel.clusters import Cluster, ClusterError, TaskLostError, worker_address
 
@@ -33,10 +33,10 @@ class PartCounter:
     def __call__(self, part: Part) -> dict[str, bytes]:
         self._check_files(part)
         if self.mark.exists():
-            count_part(self.plan, part, self.form, self.folder)
+            count_part(PlanFiles(self.plan), part, self.form, self.folder)
             return {}
         with TemporaryDirectory() as folder:
-            count_part(self.plan, part, self.form, Path(folder))
+            count_part(PlanFiles(self.plan), part, self.form, Path(folder))
             return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
     def _check_files(self, part: Part) -> None:

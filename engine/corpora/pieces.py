@@ -35,6 +35,8 @@ DATED_ROWS = 50_000
 # A part has at most as many bytes, or it is one file, or one row group of a Parquet file.
 PART_BYTES = 128 * 2**20
 WORDS_AT_ONCE = 8_192
+# Of a Python text, at most.
+BYTES_PER_LETTER = 4
 TERMS_AT_ONCE = 1 << 20
 
 
@@ -130,21 +132,23 @@ class PlanFiles:
     """The files of a plan as one stream of chunks."""
 
     def __init__(self, plan: BuildPlan) -> None:
-        self._plan = plan
+        self.plan = plan
         self.table = lru_cache(1)(self._open)
+        # All chunks, with their places, if they are few and have been read once.
+        self._chunks: list[tuple[int, int, Chunk]] = []
 
     def _open(self, number: int) -> Table:
-        return find_source(self._plan.paths[number], max_bytes=float("inf")).open()
+        return find_source(self.plan.paths[number], max_bytes=float("inf")).open()
 
     def columns(self, number: int) -> Columns:
         """Return the columns of a file, completed and checked."""
-        return settle_columns(self.table(number), self._plan.columns)
+        return settle_columns(self.table(number), self.plan.columns)
 
     def parts(self) -> list[Part]:
         """Divide the files into parts, by their sizes alone."""
         parts: list[Part] = []
         first = total = 0
-        for number, path in enumerate(map(Path, self._plan.paths)):
+        for number, path in enumerate(map(Path, self.plan.paths)):
             is_parquet = name_source(path).kind == "Parquet" and path.is_file()
             groups = self.table(number).group_bytes if is_parquet else ()
             size = sum(groups) if is_parquet else count_bytes(path)
@@ -156,12 +160,15 @@ class PlanFiles:
                 for span in _divide(groups):
                     parts.append(Part(number=len(parts), file=number, num_files=1, groups=span))
                 first, total = number + 1, 0
-        if first < len(self._plan.paths):
-            parts.append(Part(number=len(parts), file=first, num_files=len(self._plan.paths) - first))
+        if first < len(self.plan.paths):
+            parts.append(Part(number=len(parts), file=first, num_files=len(self.plan.paths) - first))
         return parts
 
     def chunks(self, part: Part, file: int = 0, chunk: int = 0) -> Iterator[tuple[int, int, Chunk]]:
         """Yield the place of the file, the number of the chunk in it, and the chunk, from a chunk of a part on."""
+        if self._chunks:
+            yield from (each for each in self._chunks if each[:2] >= (file, chunk))
+            return
         for number in range(max(file, part.file), part.file + part.num_files):
             wanted = list(dict.fromkeys(column for column in self.columns(number) if column))
             table, first = self.table(number), chunk if number == file else 0
@@ -174,13 +181,23 @@ class PlanFiles:
 
     def date_form(self) -> str:
         """Return the form of the dates in the first rows with text; "" without a date column."""
-        if self._plan.columns.date is None:
+        if self.plan.columns.date is None:
             return ""
         cells, bad = Cells(rows=[], dates=[], titles=[], groups=[]), BadRows()
-        for number, _, chunk in chain.from_iterable(map(self.chunks, self.parts())):
-            take_chunk(chunk, self.columns(number), cells, bad, self.table(number))
+        parts = self.parts()
+        found: list[tuple[int, int, Chunk]] = []
+        num_bytes = 0
+        for number, place, chunk in chain.from_iterable(map(self.chunks, parts)):
+            texts = take_chunk(chunk, self.columns(number), cells, bad, self.table(number))
+            num_bytes += BYTES_PER_LETTER * sum(map(len, texts))
+            if len(parts) == 1 and num_bytes <= self.plan.max_memory // 8:
+                found.append((number, place, chunk))
+            else:
+                found.clear()
             if len(cells.rows) >= DATED_ROWS:
                 break
+        else:
+            self._chunks = found
         return find_form(cells.dates)
 
 
@@ -264,24 +281,23 @@ def count_pieces(
         count_parts(form, missing, lambda share: report_part(0, share * len(missing)))
     else:
         for number, part in enumerate(missing):
-            count_part(plan, part, form, folder, partial(report_part, number))
+            count_part(sources, part, form, folder, partial(report_part, number))
     return [piece for part in parts for piece in _read_pieces(folder, part)]
 
 
 def count_part(
-    plan: BuildPlan, part: Part, form: str, folder: Path, report: Callable[[float], object] = lambda share: None
+    sources: PlanFiles, part: Part, form: str, folder: Path, report: Callable[[float], object] = lambda share: None
 ) -> None:
     """Count one part, after its pieces that are already complete; form: that of the dates."""
     pieces = _read_pieces(folder, part)
-    sources = PlanFiles(plan)
     file, chunk = (pieces[-1].file, pieces[-1].chunk) if pieces else (part.file, 0)
-    number, counter = len(pieces), _PieceCounter(plan, folder)
+    number, counter = len(pieces), _PieceCounter(sources.plan, folder)
     for place, chunk_number, some in sources.chunks(part, file, chunk):
         counter.add(sources, place, some, form)
         report((place - part.file + some.share) / part.num_files)
         if counter.is_full:
             counter.write(_name_piece(part.number, number), place, chunk_number + 1)
-            number, counter = number + 1, _PieceCounter(plan, folder)
+            number, counter = number + 1, _PieceCounter(sources.plan, folder)
     if counter.num_seen:
         counter.write(_name_piece(part.number, number), part.file + part.num_files, 0)
     with replacing(_part_path(folder, part)):
@@ -309,7 +325,7 @@ class _PieceCounter:
     @property
     def is_full(self) -> bool:
         """Whether the piece has as many documents, or takes as much memory, as the plan allows."""
-        num_bytes = self._counter.num_bytes + 4 * sum(map(len, self._texts))
+        num_bytes = self._counter.num_bytes + BYTES_PER_LETTER * sum(map(len, self._texts))
         return len(self._rows) >= self._plan.shard_documents or num_bytes >= self._plan.max_memory
 
     def add(self, sources: PlanFiles, number: int, chunk: Chunk, form: str) -> None:
