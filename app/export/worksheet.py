@@ -13,9 +13,10 @@ from stickbreaker.app.model.class_tasks import ClassTaskError, Task
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.app.model.run_spec import title_corpus
+from stickbreaker.app.model.word_lists import NUM_TOP_WORDS
 from stickbreaker.engine.evaluation.topic_space import find_top_words
 
-NUM_TOPICS, NUM_WORDS, NUM_BLANKS = 6, 10, 2
+NUM_TOPICS, NUM_BLANKS = 6, 2
 NUM_INTRUDERS, NUM_PASSAGES, NUM_FIRST = 6, 3, 3
 BLANK = '<span class="blank"></span>'
 STYLE = Path(__file__).with_name("worksheet.css")
@@ -69,7 +70,7 @@ def ask_names(reading: Reading, seed: int = 0) -> WorksheetPart:
     rng = np.random.default_rng([seed, 3])
     vocabulary, questions, answers, missing = reading.corpus.vocabulary, [], [], []
     for place in reading.used[:NUM_TOPICS]:
-        (row,) = find_top_words(reading.summary.topics[[place]], NUM_WORDS)
+        (row,) = find_top_words(reading.summary.topics[[place]], NUM_TOP_WORDS)
         words = [vocabulary[int(word)] for word in row]
         number = min(NUM_BLANKS, max(0, len(words) - 1))
         blanks = {int(each) for each in rng.choice(len(words), number, replace=False)}

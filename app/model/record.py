@@ -161,7 +161,7 @@ class Record:
         return self._corpus
 
     def open(self, corpus: engine.Corpus, prepared: engine.Prepared) -> None:
-        """Take in the corpus and the prepared run: sizes and planned columns are known from here on."""
+        """Note the corpus and the prepared run: sizes and planned columns are known from here on."""
         self._corpus, self.prepared = corpus, prepared
         self._first_readings.wanted = list_read(corpus)
         self.spec = replace(self.spec, config=prepared.config)
@@ -211,7 +211,7 @@ class Record:
         self._begun_at = self._clock()
 
     def advance(self) -> None:
-        """Learn from one mini-batch and take in what happened."""
+        """Learn from one mini-batch and note what happened."""
         update = self._next_update()
         if update.next_batch is not None:
             self._take_next_batch(update.next_batch)

@@ -15,7 +15,7 @@ STILL = ("paused", "finished", "failed")
 
 
 def can_replay(progress: Progress) -> bool:
-    """Whether a run stands still and has at least two steps to choose from."""
+    """Whether a run does not learn and has at least two steps to choose from."""
     return progress.status in STILL and len(progress.steps) > 1
 
 

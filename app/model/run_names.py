@@ -68,7 +68,7 @@ class RunNames:
         return {"names": list(self._by_id.items()), "returned": [list(self._given.items()), self._num_sought]}
 
     def restore(self, saved: Mapping[str, Any]) -> None:
-        """Take in what `to_json` gave; files of earlier versions have no names that returned."""
+        """Read what `to_json` gave; files of earlier versions have no names that returned."""
         self._by_id = dict(saved["names"])
         given, self._num_sought = saved.get("returned", ([], 0))
         # A kept run may have been given other names since.

@@ -85,19 +85,19 @@ class StreamRecord:
         return (self.status, self.message, self._documents_seen, self._facts.num_waiting, faults)
 
     def set_fault(self, kind: str, text: str) -> None:
-        """Take in that the source cannot be read or the model cannot be saved now; empty: it can again."""
+        """Note that the source cannot be read or the model cannot be saved now; empty: it can again."""
         self._faults[kind] = text
 
     def skip(self, text: str) -> None:
-        """Take in that a line or file was skipped; the text names it."""
+        """Note that a line or file was skipped; the text names it."""
         self._skipped, self._num_skipped = text, self._num_skipped + 1
 
     def wait(self, num_waiting: int) -> None:
-        """Take in how many documents wait for a full mini-batch."""
+        """Note how many documents wait for a full mini-batch."""
         self._facts = replace(self._facts, num_waiting=num_waiting)
 
     def begin(self) -> None:
-        """Take in that the kernels are compiled, so that documents can be read."""
+        """Note that the kernels are compiled, so that documents can be read."""
         self.status, self.message = ("running" if self._documents_seen else "waiting"), ""
 
     def fail(self, error: BaseException) -> None:
@@ -115,7 +115,7 @@ class StreamRecord:
         return {"date": str(self._date), "is_dated": self._facts.is_dated}
 
     def take(self, event: Followed, model: OnlineTopicModel) -> None:
-        """Take in a mini-batch that the model has learned from."""
+        """Note a mini-batch that the model has learned from."""
         self.status, self._model, self._documents_seen = "running", model, event.documents_seen
         is_dated = not np.isnat(event.last_date)
         read_at = np.datetime64(self._now(), "s")

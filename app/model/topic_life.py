@@ -21,10 +21,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from stickbreaker.app.model.progress import Moment
-from stickbreaker.app.model.word_lists import WordLists
+from stickbreaker.app.model.word_lists import NUM_TOP_WORDS, WordLists
 
 BORN, STABLE, NEAR_DUPLICATE, GONE = KINDS = ("born", "stable", "near-duplicate", "gone")
-NUM_WORDS, NUM_STEADY = 10, 9
+NUM_STEADY = 9
 LEAST_SIMILARITY = 0.8
 
 
@@ -63,12 +63,12 @@ def _birth(there: Sequence[dict[int, int]], topic_id: int) -> int:
 
 
 def _stable_from(lists: Sequence[WordLists], there: Sequence[dict[int, int]], topic_id: int) -> int | None:
-    now = set(lists[-1].words[there[-1][topic_id], :NUM_WORDS].tolist())
+    now = set(lists[-1].words[there[-1][topic_id], :NUM_TOP_WORDS].tolist())
     # A small vocabulary has fewer than ten words.
-    least, stable = len(now) - (NUM_WORDS - NUM_STEADY), None
+    least, stable = len(now) - (NUM_TOP_WORDS - NUM_STEADY), None
     for column in range(len(lists) - 2, -1, -1):
         place = there[column].get(topic_id)
-        if place is None or len(now.intersection(lists[column].words[place, :NUM_WORDS].tolist())) < least:
+        if place is None or len(now.intersection(lists[column].words[place, :NUM_TOP_WORDS].tolist())) < least:
             break
         stable = column
     return stable

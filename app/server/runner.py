@@ -210,7 +210,7 @@ class Runner:
             if self._record.documents_seen:
                 # Saved first: what a run is kept with takes longer than the server waits for it.
                 self._record.kept_key = self._record.kept_key or make_key()
-                self._save_if_due(self._record, is_standing=True)
+                self._save_if_due(self._record, is_waiting=True)
                 self._keep(self._record, self.progress)
         self._store.close()
 
@@ -389,13 +389,13 @@ class Runner:
         if self._clock() - self._published_at >= interval:
             self._publish()
 
-    def _save_if_due(self, record: Record, is_standing: bool = False) -> None:
-        """Save the run if it stands still, after half a minute, or at a column that is not close to the last one."""
+    def _save_if_due(self, record: Record, is_waiting: bool = False) -> None:
+        """Save the run if it waits, after half a minute, or at a column that is not close to the last one."""
         if not self._is_unsaved:
             return
         waited, num_columns = self._clock() - self._saved_at, record.num_columns
         is_due = waited >= SAVE_SECONDS or (num_columns > self._num_saved and waited >= LEAST_SAVE_SECONDS)
-        position = record.save() if is_standing or is_due else None
+        position = record.save() if is_waiting or is_due else None
         if position is not None:
             self._store.save(position)
             self._saved_at, self._num_saved, self._is_unsaved = self._clock(), num_columns, False
@@ -441,7 +441,7 @@ class Runner:
                 self._publish()
             if record.status == "finished":
                 self._keep(record, self.progress)
-            self._save_if_due(record, is_standing=True)
+            self._save_if_due(record, is_waiting=True)
         self._sleep(None)
 
     def _end_requests(self) -> None:

@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 class Saver:
-    """One thread that writes runs. Of a run that is handed over again before it is written, the newest is written.
+    """One thread that writes runs. Of a run that is saved again before it is written, the newest state is written.
 
     A run that could not be written is tried again after some seconds.
     on_fault(run key, sentence): called with what went wrong, and with an empty sentence after the next success.
@@ -41,7 +41,7 @@ class Saver:
         self._thread: threading.Thread | None = None
 
     def save(self, saved_runs: SavedRuns, run: SavedRun) -> None:
-        """Hand over a run; returns at once. After `close` the run is written before this returns."""
+        """Write a run soon; returns at once. After `close` the run is written before this returns."""
         with self._changed:
             if not self._is_closed:
                 self._failed.pop(run.key, None)
@@ -54,13 +54,13 @@ class Saver:
         self._write(saved_runs, run)
 
     def release(self, key: str, claim: Claim) -> None:
-        """Close the claim of a run that has ended, once everything that was handed over is written."""
+        """Close the claim of a run that has ended, once every state of it is written."""
         with self._changed:
             self._claims[key] = claim
             self._close_claims()
 
     def flush(self, seconds: float = LONGEST_FLUSH_SECONDS) -> bool:
-        """Wait until everything that was handed over is written, or has failed; False if that takes longer."""
+        """Wait until everything is written, or has failed; False if that takes longer."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._waiting and not self._written, seconds)
 
@@ -98,7 +98,7 @@ class Saver:
                 self._written = ""
 
     def _retry(self) -> None:
-        """Hand over again what has failed, if it is time; the lock is held."""
+        """Write again what has failed, if it is time; the lock is held."""
         if time.monotonic() >= self._retry_at:
             self._waiting = self._failed | self._waiting
             self._failed, self._retry_at = {}, float("inf")

@@ -26,11 +26,11 @@ from stickbreaker.app.model.topic_life import (
     LEAST_SIMILARITY,
     NEAR_DUPLICATE,
     NUM_STEADY,
-    NUM_WORDS,
     STABLE,
     LifeEvent,
     find_events,
 )
+from stickbreaker.app.model.word_lists import NUM_TOP_WORDS
 from stickbreaker.app.plots.life_plots import LifePlot
 from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.layouts import hideable
@@ -44,8 +44,8 @@ HELP = (
     "more detail, set more “Columns of word lists” under Advanced settings.</p>"
     "<ul style='margin:4px 0;font-size:14px'>"
     "<li>● <b>born</b>: in use for the first time, after the first moment.</li>"
-    f"<li>★ <b>stable</b>: from here on, each of its lists has at least {NUM_STEADY} of its current {NUM_WORDS} top "
-    "words. The mark can appear from the second moment on, and disappears if the words change later.</li>"
+    f"<li>★ <b>stable</b>: from here on, each of its lists has at least {NUM_STEADY} of its current {NUM_TOP_WORDS} "
+    "top words. The mark can appear from the second moment on, and disappears if the words change later.</li>"
     "<li>◆ <b>merge proposed</b>: from here on, the topic is a near-duplicate of a larger one, with a similarity of at "
     f"least {LEAST_SIMILARITY} (Bhattacharyya coefficient of the fifty most probable words; 1 for identical "
     "topics).</li>"
