@@ -13,7 +13,7 @@ from stickbreaker.engine.corpora.columns import (
     Columns,
     date_rows,
     name_document,
-    settle_columns,
+    resolve_columns,
     take_chunk,
 )
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary, number_groups
@@ -63,7 +63,7 @@ def build_corpus(
     if source.is_counted:
         return _take_counts(source, columns, words, report)
     table = source.open()
-    columns = settle_columns(table, columns)
+    columns = resolve_columns(table, columns)
     choices = words or WordChoices()
     counter, cells, bad = WordCounter(choices), Cells(rows=[], dates=[], titles=[], groups=[]), BadRows()
     num_characters = 0

@@ -35,7 +35,7 @@ class Cells(NamedTuple):
     groups: list[str]
 
 
-def settle_columns(table: Table, columns: Columns) -> Columns:
+def resolve_columns(table: Table, columns: Columns) -> Columns:
     """Complete the chosen columns with that of the text, and with the title of a folder or archive.
 
     Raises CorpusError that lists the columns if no text column is clear, or a chosen column does
@@ -69,7 +69,7 @@ def _shorten(column: object) -> str:
 def take_chunk(chunk: Chunk, columns: Columns, cells: Cells, bad: BadRows, table: Table) -> list[str]:
     """Return the texts of the good rows of a chunk; add their other cells to `cells`, and the other rows to `bad`.
 
-    The columns are those of `settle_columns`. Raises CorpusError if `cells` and `bad` then have
+    The columns are those of `resolve_columns`. Raises CorpusError if `cells` and `bad` then have
     more than `MAX_ROWS` rows.
     """
     bad.add(chunk.bad)

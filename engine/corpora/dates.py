@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stickbreaker.engine.corpora.rows import mend
+from stickbreaker.engine.corpora.rows import repair
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,7 +92,7 @@ def _plain_digits(cell: str) -> str:
     """Write the digits and signs of a cell in ASCII: those of other scripts, and full-width ones."""
     if cell.isascii():
         return cell
-    signs = unicodedata.normalize("NFKC", mend(cell))
+    signs = unicodedata.normalize("NFKC", repair(cell))
     return "".join(str(unicodedata.decimal(sign)) if sign.isdecimal() else sign for sign in signs)
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stickbreaker.engine.corpora.columns import Cells, Columns, date_rows, name_document, settle_columns, take_chunk
+from stickbreaker.engine.corpora.columns import Cells, Columns, date_rows, name_document, resolve_columns, take_chunk
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.dates import find_form
 from stickbreaker.engine.corpora.documents import Documents
@@ -142,7 +142,7 @@ class PlanFiles:
 
     def columns(self, number: int) -> Columns:
         """Return the columns of a file, completed and checked."""
-        return settle_columns(self.table(number), self.plan.columns)
+        return resolve_columns(self.table(number), self.plan.columns)
 
     def parts(self) -> list[Part]:
         """Divide the files into parts, by their sizes alone."""

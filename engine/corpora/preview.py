@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickbreaker.engine.corpora.columns import NO_TEXT, Cells, Columns, date_rows, settle_columns, take_chunk
+from stickbreaker.engine.corpora.columns import NO_TEXT, Cells, Columns, date_rows, resolve_columns, take_chunk
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.count_files import Counted, read_counts
 from stickbreaker.engine.corpora.dates import read_dates
@@ -154,7 +154,7 @@ def preview(
         return look_through(path, Columns(text=text, date=date, title=title, group=group), report)
 
 
-def look_through(path: str | PathLike[str], asked: Columns, report: Report) -> Preview:
+def look_through(path: str | PathLike[str], columns: Columns, report: Report) -> Preview:
     """The preview with these columns, as in `preview`; report: gets the share that is read and a message."""
     source = find_source(path)
     if source.kind == STORED:
@@ -162,9 +162,10 @@ def look_through(path: str | PathLike[str], asked: Columns, report: Report) -> P
     if source.is_counted:
         return _preview_counts(read_counts(source.path, source.kind, report))
     table = source.open()
-    guessed, said = guess_columns(table)._asdict(), asked._asdict()
-    chosen = Columns(**{name: guess if said[name] is None else said[name] or None for name, guess in guessed.items()})
-    return _preview_table(table, settle_columns(table, chosen), report)
+    given = columns._asdict()
+    for name, guess in guess_columns(table)._asdict().items():
+        given[name] = guess if given[name] is None else given[name] or None
+    return _preview_table(table, resolve_columns(table, Columns(**given)), report)
 
 
 def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
@@ -231,24 +232,24 @@ def guess_columns(table: Table) -> Columns:
     chunk = next(iter(table.read(names)))
     filled = {name: [cell for cell in chunk.cells[name] if cell.strip()] for name in names}
     lengths = {name: sum(map(len, cells)) / max(1, len(cells)) for name, cells in filled.items()}
-    dates = {name: _weigh_dates(name, filled[name], lengths[name], len(chunk.rows)) for name in names}
+    dates = {name: _score_dates(name, filled[name], lengths[name], len(chunk.rows)) for name in names}
     texts = [name for name in names if not dates[name]] or names
-    text = "text" if "text" in table.has else max(texts, key=lambda name: _weigh_texts(name, lengths[name]))
+    text = "text" if "text" in table.has else max(texts, key=lambda name: _score_texts(name, lengths[name]))
     others = [name for name in names if name != text]
     date = max((name for name in others if dates[name]), key=lambda name: dates[name], default=None)
-    titles = {name: _weigh_titles(name, filled[name], lengths[name]) for name in others if name != date}
+    titles = {name: _score_titles(name, filled[name], lengths[name]) for name in others if name != date}
     title = max((name for name in titles if titles[name]), key=lambda name: titles[name], default=None)
     return Columns(text=text, date=date, title="title" if "title" in table.has else title)
 
 
-def _weigh_texts(name: str, length: float) -> float:
+def _score_texts(name: str, length: float) -> float:
     """Score a column as the text, by the mean length of its cells and its name; an empty "text" column beats names."""
     if not TEXT_NAMES.search(name):
         return length
     return 3 * length or LONG_NAME
 
 
-def _weigh_dates(name: str, cells: Sequence[str], length: float, num_rows: int) -> float:
+def _score_dates(name: str, cells: Sequence[str], length: float, num_rows: int) -> float:
     """Score a column as the date; 0 if less than 60 % of the cells are dates."""
     if not 4 <= length <= 40 or len(cells) < 0.5 * num_rows:
         return 0.0
@@ -261,7 +262,7 @@ def _weigh_dates(name: str, cells: Sequence[str], length: float, num_rows: int) 
     return share + is_named if share >= 0.6 else 0.0
 
 
-def _weigh_titles(name: str, cells: Sequence[str], length: float) -> float:
+def _score_titles(name: str, cells: Sequence[str], length: float) -> float:
     """Score a column as the title: short cells that are mostly distinct and contain letters, and are not hashes."""
     if not cells or length > 200 or sum(map(is_hash, cells)) > 0.5 * len(cells):
         return 0.0

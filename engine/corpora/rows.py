@@ -138,9 +138,9 @@ def gather(file: str, columns: Sequence[str], share: Callable[[], float], rows: 
         if not isinstance(row, BadRow) and (reason := _find_fault(row[1])):
             row = BadRow(file=file, row=row[0], reason=reason)
         if isinstance(row, BadRow):
-            bad.append(row._replace(file=mend(row.file)))
+            bad.append(row._replace(file=repair(row.file)))
         else:
-            kept.append((row[0], [mend(cell) for cell in row[1]]))
+            kept.append((row[0], [repair(cell) for cell in row[1]]))
             size += sum(map(len, row[1]))
         if len(kept) + len(bad) >= CHUNK_ROWS or size >= CHUNK_TEXT:
             yield _make_chunk(columns, kept, bad, min(1.0, share()))
@@ -148,7 +148,7 @@ def gather(file: str, columns: Sequence[str], share: Callable[[], float], rows: 
     yield _make_chunk(columns, kept, bad, 1.0)
 
 
-def mend(text: str) -> str:
+def repair(text: str) -> str:
     """Replace lone surrogates, which JSON and file names can contain but no encoding can write, by "?"."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 

@@ -21,7 +21,7 @@ from stickbreaker.engine.corpora.rows import (
     check_unpacked,
     first_line,
     gather,
-    mend,
+    repair,
     shorten,
 )
 
@@ -56,7 +56,7 @@ def open_folder(path: Path) -> Table:
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
         yield from _read(path, wanted, (load_file(path, file) for file in files), len(files))
 
-    names = tuple(mend(file.relative_to(path).as_posix()) for file in files)
+    names = tuple(repair(file.relative_to(path).as_posix()) for file in files)
     return Table(path=path, kind="folder of text files", columns=COLUMNS, read=read, has=("text", "title"), files=names)
 
 
@@ -92,7 +92,7 @@ def open_archive(path: Path) -> Table:
         with zipfile.ZipFile(path) as archive:
             yield from _read(path, wanted, (_unpack(archive, member) for member in members), len(members))
 
-    names = tuple(mend(member.filename) for member in members)
+    names = tuple(repair(member.filename) for member in members)
     return Table(path=path, kind="zip of text files", columns=COLUMNS, read=read, has=("text", "title"), files=names)
 
 
