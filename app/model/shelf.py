@@ -16,7 +16,8 @@ LETTERS = 32
 SHOWN_LETTERS = 60
 # The newest twenty files stay. Without logins, a class shares one folder: more files stay there for a day.
 MAX_SAVED = 20
-MOST_SAVED, OLD_SECONDS = 200, 86_400
+MOST_SAVED = 200
+OLD_SECONDS = 86_400
 
 
 class Shelf:
@@ -28,8 +29,11 @@ class Shelf:
     def __init__(
         self, folder: str | PathLike[str], kind: Kind, suffix: str, failure: str, limit: Limit | None = None
     ):
-        self.folder, self.suffix = Path(folder), suffix
-        self._kind, self._failure, self._limit = kind, failure, limit
+        self.folder = Path(folder)
+        self.suffix = suffix
+        self._kind = kind
+        self._failure = failure
+        self._limit = limit
         remove_leftovers(self.folder)
 
     def place(self, name: str) -> Path:

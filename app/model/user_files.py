@@ -8,8 +8,12 @@ from stickbreaker.app.model.saved_runs import SavedRuns
 from stickbreaker.app.model.saved_sweeps import SavedSweeps
 from stickbreaker.app.model.topic_names import TopicNames
 
-CORPORA, KEPT_RUNS, OPEN_RUNS, READINGS = "corpora", "runs", "open-runs", "readings"
-NAMES, STREAMS = "topic-names", "streams"
+CORPORA = "corpora"
+KEPT_RUNS = "runs"
+OPEN_RUNS = "open-runs"
+READINGS = "readings"
+NAMES = "topic-names"
+STREAMS = "streams"
 
 
 class UserFiles:

@@ -23,7 +23,10 @@ class DiskStore(RunStore):
     """The store of a run whose address this process has claimed, so that no other server opens it meanwhile."""
 
     def __init__(self, address: Address, files: UserFiles, saver: Saver, events: RunEvents, claim: Claim | None):
-        self._address, self._files, self._saver, self._events = address, files, saver, events
+        self._address = address
+        self._files = files
+        self._saver = saver
+        self._events = events
         self._link = ReadingLink(files.kept)
         self._claim = claim or files.runs.claim(address.file_name) or Claim()
 

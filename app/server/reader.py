@@ -40,8 +40,11 @@ class Reader:
         turn: Turn | None = None,
         find_cluster: Callable[[], Cluster | None] = lambda: None,
     ):
-        self._take_model, self._notify, self._store = take_model, notify, store or RunStore()
-        self._turn, self._find_cluster = turn, find_cluster
+        self._take_model = take_model
+        self._notify = notify
+        self._store = store or RunStore()
+        self._turn = turn
+        self._find_cluster = find_cluster
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._is_closed = False

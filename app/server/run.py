@@ -49,7 +49,8 @@ class Run:
     ):
         self.key, self.watch, self.user = address
         self._events = events
-        self.subscribers, self.presenters = Subscribers(), Subscribers()
+        self.subscribers = Subscribers()
+        self.presenters = Subscribers()
         self.left_at: float | None = None
         self.resumes = False
         self.board = ClassBoard()
