@@ -217,7 +217,8 @@ class KeptRuns:
 
         Raises FileError if it cannot be read, was not kept, or is of another run.
         """
-        path, run = self._models.place(key), self._look(self._shelf.place(key))
+        path = self._models.place(key)
+        run = self._look(self._shelf.place(key))
         if not path.exists():
             raise KeptRunError("The model of this run is not on disk: run it again with the same settings.")
         if isinstance(run, str):
@@ -334,7 +335,9 @@ def make_key(now: datetime | None = None) -> str:
 
 def describe_run(progress: Progress) -> KeptRun:
     """Describe a run as one row of the table."""
-    now, heldout, seconds = datetime.now(UTC), progress.heldout["nats_per_word"], progress.steps["seconds"]
+    now = datetime.now(UTC)
+    heldout = progress.heldout["nats_per_word"]
+    seconds = progress.steps["seconds"]
     return KeptRun(
         key=make_key(now),
         kept_at=now.isoformat(timespec="seconds"),
@@ -443,7 +446,8 @@ def _restore(file: Mapping[str, Any]) -> KeptContent:
     arrays = {name: file[name] for name in TOPIC_ARRAYS}
     arrays[SHARES] = file[SHARES] if SHARES in file else np.full(len(arrays["topic_ids"]), np.nan)
     content = KeptContent(**curves, **arrays)  # type: ignore[arg-type]  # the keys decide the types
-    num_topics, num_words = len(content.topic_ids), len(content.words)
+    num_topics = len(content.topic_ids)
+    num_words = len(content.words)
     shapes = (content.weights.shape, content.shares.shape, content.top_words.shape[:1], content.top_shares.shape)
     if shapes != ((num_topics,), (num_topics,), (num_topics,), content.top_words.shape):
         raise ValueError("topics and their words differ in number")

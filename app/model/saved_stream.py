@@ -46,7 +46,8 @@ class SavedStream:
         """The model and its position; None if none was saved. Raises FileError if they cannot be read."""
         if not self._model.exists():
             return None
-        model, positions = load_model(self._model), self._read_positions()
+        model = load_model(self._model)
+        positions = self._read_positions()
         name = digest_model(model) if isinstance(model, OnlineTopicModel) else ""
         if name not in positions:
             raise FileError(f"{self._shelf.place(self._name)} does not belong to {self._model}: delete both.")

@@ -41,7 +41,8 @@ MAX_LAG_SECONDS = 0.5
 LONG_PAUSE_SECONDS = 15.0
 PAUSE = "At this pace there is one step every {:.0f} s. Choose a faster pace to see the next step sooner."
 MAX_EARLIER = 6
-SAVE_SECONDS, LEAST_SAVE_SECONDS = 30.0, 5.0
+SAVE_SECONDS = 30.0
+LEAST_SAVE_SECONDS = 5.0
 # At full speed a run can be over after a second, and a save in it costs 3 % of it.
 FIRST_SAVE_SECONDS = 1.0
 
@@ -69,10 +70,15 @@ class Runner:
         store: RunStore | None = None,
         find_client: Callable[[], "Client | None"] = lambda: None,
     ) -> None:
-        self._load, self._cpu_queue, self._compilation = load, cpu_queue, compilation
-        self._notify, self._clock = notify, clock
-        self._store, self._find_client = store or RunStore(), find_client
-        self._saved_at, self._num_saved = float("-inf"), 0
+        self._load = load
+        self._cpu_queue = cpu_queue
+        self._compilation = compilation
+        self._notify = notify
+        self._clock = clock
+        self._store = store or RunStore()
+        self._find_client = find_client
+        self._saved_at = float("-inf")
+        self._num_saved = 0
         self._is_unsaved = False
         self._changed = threading.Condition()
         self.requests = Requests()
@@ -133,7 +139,8 @@ class Runner:
         Raises ValueError for a value outside its bounds, and if there is no run yet.
         """
         with self._asking() as requests:
-            record, start = self._record, requests.start
+            record = self._record
+            start = requests.start
             if start is not None:
                 requests.start = replace(start, spec=start.spec.with_live(settings))
             elif record is not None:
@@ -289,7 +296,9 @@ class Runner:
             self._record.close()
         self._num_runs += 1
         waits = FIRST_SAVE_SECONDS if self.seconds_per_batch == 0 else float("-inf")
-        self._saved_at, self._num_saved, self._is_unsaved = self._clock() - SAVE_SECONDS + waits, 0, False
+        self._saved_at = self._clock() - SAVE_SECONDS + waits
+        self._num_saved = 0
+        self._is_unsaved = False
         self._record = Record(start.spec, self._num_runs, self._clock, self._names, self._find_client)
         if start.saved is not None:
             self._record.topics_key = read_topics_key(start.saved) or self._record.topics_key
@@ -300,7 +309,8 @@ class Runner:
         model = record.model()
         if model is None or record.is_kept or record.is_as_restored or progress.status == "failed":
             return
-        record.is_kept, record.kept_key = True, record.kept_key or make_key()
+        record.is_kept = True
+        record.kept_key = record.kept_key or make_key()
         self._is_unsaved = True
         try:
             position = record.save() if progress.status == "finished" else None
@@ -319,7 +329,8 @@ class Runner:
 
     def _keep_names(self, record: Record, topic_ids: Collection[int], forgotten: Collection[str] = ()) -> None:
         """Keep the names of these topics for later runs of the corpus, with the words that the topics have now."""
-        model, names = record.model(), record.topic_names
+        model = record.model()
+        names = record.topic_names
         if model is None or not (topic_ids or forgotten):
             return
         named = {topic_id: name for topic_id, name in names.own.items() if topic_id in topic_ids}
@@ -332,7 +343,8 @@ class Runner:
 
     def _return_names(self, record: Record) -> None:
         """Give a run that has finished the names that its corpus has kept, and keep its own."""
-        model, names = record.model(), record.topic_names
+        model = record.model()
+        names = record.topic_names
         if model is None or record.is_kept or record.is_as_restored:
             return
         self._keep_names(record, names.own)
@@ -352,9 +364,11 @@ class Runner:
         """Open the corpus and prepare the run, which continues where it was saved."""
         self._due = float("-inf")
         if place := self._cpu_queue.take(self):
-            record.status, record.message = "waiting", describe_wait(place, self._cpu_queue.num_cores)
+            record.status = "waiting"
+            record.message = describe_wait(place, self._cpu_queue.num_cores)
         else:
-            record.status, record.message = "opening", f"Opening the corpus: {title_corpus(record.spec.corpus_name)}"
+            record.status = "opening"
+            record.message = f"Opening the corpus: {title_corpus(record.spec.corpus_name)}"
         self._publish()
         spec = record.spec
         corpus = self._load(spec.corpus_name)
@@ -375,7 +389,8 @@ class Runner:
             self._store.reopen(record.kept_key, model)
 
     def _advance(self, record: Record) -> None:
-        started, is_single = self._clock(), self.requests.num_steps > 0
+        started = self._clock()
+        is_single = self.requests.num_steps > 0
         record.start_step()
         self._show_running(record, is_news=record.is_slow)
         record.advance()
@@ -393,15 +408,19 @@ class Runner:
         """Save the run if it waits, after half a minute, or at a column that is not close to the last one."""
         if not self._is_unsaved:
             return
-        waited, num_columns = self._clock() - self._saved_at, record.num_columns
+        waited = self._clock() - self._saved_at
+        num_columns = record.num_columns
         is_due = waited >= SAVE_SECONDS or (num_columns > self._num_saved and waited >= LEAST_SAVE_SECONDS)
         position = record.save() if is_waiting or is_due else None
         if position is not None:
             self._store.save(position)
-            self._saved_at, self._num_saved, self._is_unsaved = self._clock(), num_columns, False
+            self._saved_at = self._clock()
+            self._num_saved = num_columns
+            self._is_unsaved = False
 
     def _show_running(self, record: Record, message: str = "", is_news: bool = False) -> None:
-        record.status, record.message = "running", message
+        record.status = "running"
+        record.message = message
         if is_news or (self.progress.status, self.progress.message) != ("running", message):
             self._publish()
 
@@ -447,11 +466,14 @@ class Runner:
     def _end_requests(self) -> None:
         with self._changed:
             if self.requests.start is None:
-                self.requests.is_running, self.requests.num_steps = False, 0
+                self.requests.is_running = False
+                self.requests.num_steps = 0
 
     def _hold_up(self, record: Record, status: str, message: str, share: float = 0.0) -> None:
         if (status, message) != (record.status, record.message):
-            record.status, record.message, record.compile_share = status, message, share
+            record.status = status
+            record.message = message
+            record.compile_share = share
             self._publish()
         self._sleep(POLL_SECONDS)
 

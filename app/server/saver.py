@@ -12,7 +12,8 @@ from stickbreaker.engine.files.whole_files import Claim
 LONGEST_FLUSH_SECONDS = 10.0
 RETRY_SECONDS = 30.0
 UNSAVED = "This run could not be saved: {}. {}. Saving is tried again every {:.0f} s."
-FREE, UNLOCK = "Free some space on the disk of the server", "Make the data folder of the server writable"
+FREE = "Free some space on the disk of the server"
+UNLOCK = "Make the data folder of the server writable"
 REMEDIES = {errno.ENOSPC: FREE, errno.EDQUOT: FREE, errno.EROFS: UNLOCK, errno.EACCES: UNLOCK, errno.EPERM: UNLOCK}
 
 _log = logging.getLogger(__name__)
@@ -30,7 +31,8 @@ class Saver:
         on_fault: Callable[[str, str], None] = lambda key, sentence: None,
         retry_seconds: float = RETRY_SECONDS,
     ):
-        self._on_fault, self._retry_seconds = on_fault, retry_seconds
+        self._on_fault = on_fault
+        self._retry_seconds = retry_seconds
         self._changed = threading.Condition()
         self._waiting: dict[str, tuple[SavedRuns, SavedRun]] = {}
         self._failed: dict[str, tuple[SavedRuns, SavedRun]] = {}
@@ -101,7 +103,8 @@ class Saver:
         """Write again what has failed, if it is time; the lock is held."""
         if time.monotonic() >= self._retry_at:
             self._waiting = self._failed | self._waiting
-            self._failed, self._retry_at = {}, float("inf")
+            self._failed = {}
+            self._retry_at = float("inf")
 
     def _close_claims(self) -> None:
         """Close the claims of runs of which nothing is left to write; the lock is held."""

@@ -84,10 +84,13 @@ class Service:
         num_cores: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ):
-        self._load, self.compilation, self.clock = load, compilation, clock
+        self._load = load
+        self.compilation = compilation
+        self.clock = clock
         self.cpu_queue = CpuQueue(num_cores or count_cores())
         self._shared = Shared(self.cpu_queue, compilation, ReadingQueue())
-        self._lock, self._joining = threading.Lock(), threading.Lock()
+        self._lock = threading.Lock()
+        self._joining = threading.Lock()
         self._timer: threading.Timer | None = None
         # Runs that were removed and have not ended yet: they are opened again only from where they end.
         self._ending: WeakValueDictionary[str, Run] = WeakValueDictionary()
@@ -160,7 +163,8 @@ class Service:
                 run, fault = self._find(visitor)
                 if run is not None:
                     self._enter(run, wakeup, is_watching)
-                    resumes, run.resumes = run.resumes, False
+                    resumes = run.resumes
+                    run.resumes = False
             if run is None:
                 self._make_room(visitor.user)
                 if not fault:
@@ -254,7 +258,8 @@ class Service:
     def close(self) -> None:
         """End every run, when the process ends."""
         with self._lock:
-            runs, self._runs = list(self._runs.values()), {}
+            runs = list(self._runs.values())
+            self._runs = {}
         for run in runs:
             run.close()
         for run in runs:

@@ -33,8 +33,11 @@ class Sweep:
         notify: Callable[[], None],
         state: SweepState | None = None,
     ):
-        self._make_runner, self._store, self._notify = make_runner, store, notify
-        self._lock, self._writing = threading.Lock(), threading.Lock()
+        self._make_runner = make_runner
+        self._store = store
+        self._notify = notify
+        self._lock = threading.Lock()
+        self._writing = threading.Lock()
         self._runner: Runner | None = None
         # The runs that had ended when the current runner began.
         self._num_before = 0
@@ -77,13 +80,15 @@ class Sweep:
 
     def _release(self) -> Runner | None:
         """The current runner, whose progress no longer counts; the lock is held."""
-        runner, self._runner = self._runner, None
+        runner = self._runner
+        self._runner = None
         return runner
 
     def _begin(self, state: SweepState) -> None:
         store = _SweptRuns(self, f"sweep of {len(state.plan)} runs")
         with self._lock:
-            self.state, self._num_before = state, len(state.points)
+            self.state = state
+            self._num_before = len(state.points)
             runner = self._runner = self._make_runner(lambda: self._hear(runner), store)
         self._save()
         runner.set_pace(0.0)
@@ -112,7 +117,8 @@ class Sweep:
             self._runner = None
             runner.close()
             return
-        plan, points = self.state.plan, self.state.points
+        plan = self.state.plan
+        points = self.state.points
         points = (*points, end_point(plan[len(points)], progress))
         is_last = len(points) == len(plan)
         self.state = replace(
@@ -153,7 +159,8 @@ class _SweptRuns(RunStore):
     """Gives the runs of a sweep to it as they end; nothing else of them is kept."""
 
     def __init__(self, sweep: Sweep, name: str):
-        self._sweep, self._name = sweep, name
+        self._sweep = sweep
+        self._name = name
 
     def keep(self, ending: Ending, sweep: str = "") -> None:
         self._sweep.keep(ending, self._name)
