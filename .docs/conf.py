@@ -78,7 +78,7 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 # Pages without pages below them.
-html_sidebars = {name: [] for name in ("index", "quick_start", "engine/BENCHMARKS")}
+html_sidebars = {name: [] for name in ("index", "quick_start", "engine/BENCHMARKS", "engine/RESULTS")}
 
 # Lists of pages that the texts themselves need not have.
 TOCTREES = {

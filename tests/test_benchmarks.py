@@ -1,9 +1,11 @@
 """The commands of tests/benchmarks run on a part of a small corpus, and their rows are right."""
 
+import json
 import pickle
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -396,3 +398,27 @@ def test_a_difference_counts_if_it_is_larger_than_its_uncertainty():
     rows = [{**row, "ratio_min": least, "ratio_max": most} for least, most in ranges]
     found = [results.compare_ratios("speed", "here", each, ("1", "2"))["better"] for each in rows]
     assert found == [results.OURS, results.NEITHER, results.OTHER]
+
+
+def test_the_hdp_is_compared_with_the_best_size_of_each_library_seed_by_seed(tmp_path):
+    place = {"corpus": NAME, "split": "document", "subset": None, "order": "shuffled"}
+    place |= {"protocol": "disjoint_words", "predictive": "own"}
+    scores = (("hdp", None, -7.0), ("lda-warm", 50, -7.5), ("lda-warm", 100, -7.1), ("sklearn-lda", 50, -6.9))
+    rows = [
+        {**place, "system": system, "setting": size, "seed": seed, "nats_per_word": nats - 0.1 * seed}
+        for system, size, nats in scores
+        for seed in range(3)
+    ]
+    (tmp_path / "rows.json").write_text(json.dumps(rows), "utf-8")
+    warm, other = results.compare_files([tmp_path / "rows.json"])
+    assert warm["compared with"].endswith(": 100")
+    assert (warm["difference"], warm["better"]) == ("+0.100 ± 0.000", results.OURS)
+    assert (other["difference"], other["better"]) == ("-0.100 ± 0.000", results.OTHER)
+    page = results.make_page({"commit": "c", "date": "d", "comparisons": [warm, other]})
+    assert page.partition("## Prediction")[0].count("scikit-learn LDA, best K: 50 -7.000") == 1
+
+
+def test_the_page_of_results_is_printed_from_the_stored_comparisons():
+    stored = json.loads(results.STORED.read_text("utf-8"))
+    page = (Path(__file__).parents[1] / "engine" / "RESULTS.md").read_text("utf-8")
+    assert page == results.make_page(stored) + "\n"
