@@ -12,6 +12,7 @@ from stickbreaker.engine.corpora.columns import (
     Cells,
     Columns,
     date_rows,
+    explain_no_rows,
     name_document,
     resolve_columns,
     take_chunk,
@@ -91,8 +92,7 @@ def _finish(
     dates = date_rows(table, columns, cells, bad)
     kept = np.arange(len(cells.rows)) if columns.date is None else np.flatnonzero(~np.isnat(dates))
     if not len(kept):
-        reason = f"First problem: {bad.listed[0]}" if bad.listed else "Put texts into the rows below the header row"
-        raise CorpusError(f"{table.path} has no usable rows. {reason}.")
+        raise CorpusError(explain_no_rows(table.path, bad))
     report(0.95, "Choosing words")
     counts, vocabulary = counter.everything()
     counts, vocabulary = _name_file(table.path, limit_words, counts[kept], vocabulary, choices)

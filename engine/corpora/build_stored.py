@@ -21,7 +21,7 @@ import numpy as np
 
 from stickbreaker.engine.corpora.build import build_corpus
 from stickbreaker.engine.corpora.build_on_workers import BuildWorkers
-from stickbreaker.engine.corpora.columns import Columns
+from stickbreaker.engine.corpora.columns import Columns, explain_no_rows
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import OwnCorpus, check_name, find_folder, find_own, name_folder
 from stickbreaker.engine.corpora.piece_shards import PlannedShard, ShardMaker, Survey
@@ -38,7 +38,7 @@ from stickbreaker.engine.corpora.pieces import (
 )
 from stickbreaker.engine.corpora.remote_files import copy_remote
 from stickbreaker.engine.corpora.rows import TABLE_SUFFIXES, BadRows
-from stickbreaker.engine.corpora.shards import MAX_LOADED, Manifest, ShardSize, is_stored, seal_corpus
+from stickbreaker.engine.corpora.shards import Manifest, ShardSize, is_stored, seal_corpus
 from stickbreaker.engine.corpora.sources import FOLDER, Source, find_source, is_remote, name_source
 from stickbreaker.engine.corpora.stored import SHARD_DOCUMENTS, StoredCorpus, name_unfinished, open_stored, write_corpus
 from stickbreaker.engine.corpora.text_files import TEXT_SUFFIXES
@@ -208,8 +208,7 @@ def build_own(
                     shard_documents=SHARD_DOCUMENTS,
                 )
                 made = _make_corpus(plan, pieces, corpus, report)
-                is_loaded = made.manifest.num_entries <= MAX_LOADED
-                made.seal(corpus, name=request.name, built_at=datetime.now().isoformat(), is_loaded=is_loaded)
+                made.seal(corpus, name=request.name, built_at=datetime.now().isoformat(), is_loaded=True)
     except FileError as error:
         raise CorpusError(str(error)) from error
     return find_own(request.name, folder).about
@@ -227,7 +226,7 @@ def _store_counts(source: Source, request: BuildRequest, folder: Path, report: R
         source=source.path.name,
         num_skipped=built.bad.count,
         built_at=datetime.now().isoformat(),
-        is_loaded=built.corpus.counts.nnz <= MAX_LOADED,
+        is_loaded=True,
     )
 
 
@@ -398,8 +397,7 @@ def _make_corpus(
 def _choose_words(plan: BuildPlan, folder: Path, pieces: Sequence[Piece], bad: BadRows) -> list[str]:
     """The words of the corpus. Raises CorpusError that names the first source if no row or no word remains."""
     if not any(piece.num_documents for piece in pieces):
-        reason = f"First problem: {bad.listed[0]}" if bad.listed else "Put texts into the rows below the header row"
-        raise CorpusError(f"{plan.paths[0]} has no usable rows. {reason}.")
+        raise CorpusError(explain_no_rows(plan.paths[0], bad))
     try:
         return choose_words(folder, pieces, plan.words)
     except CorpusError as error:

@@ -1,6 +1,7 @@
 """The columns that a user chooses from a table, and what is taken from its rows: texts, dates, titles and groups."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -110,3 +111,9 @@ def date_rows(table: Table, columns: Columns, cells: Cells, bad: BadRows, form: 
     undated = np.flatnonzero(np.isnat(dates))
     bad.add([table.name_bad(cells.rows[row], explain_date(cells.dates[row])) for row in undated])
     return dates
+
+
+def explain_no_rows(path: Path | str, bad: BadRows) -> str:
+    """Say that a source has no usable row, with the first reason."""
+    reason = f"First problem: {bad.listed[0]}" if bad.listed else "Put texts into the rows below the header row"
+    return f"{path} has no usable rows. {reason}."

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary, number_groups
-from stickbreaker.engine.corpora.shards import MANIFEST, MAX_LOADED, TEXTS_AT_ONCE, VOCABULARY, name_texts
+from stickbreaker.engine.corpora.shards import MANIFEST, TEXTS_AT_ONCE, VOCABULARY, name_texts
 from stickbreaker.engine.corpora.stored import SHARD_DOCUMENTS, write_corpus
 from stickbreaker.engine.files.verified_files import FileHeader, Kind, read_seal, reading, verify_part
 from stickbreaker.engine.files.whole_files import FileError, move_files, open_synced, remove_file, unfinished_folder
@@ -63,7 +63,7 @@ class OldFolder(NamedTuple):
             source=self.about["source"],
             num_skipped=self.about["num_bad"],
             built_at=self.about["built_at"],
-            is_loaded=corpus.counts.nnz <= MAX_LOADED,
+            is_loaded=True,
         )
 
     def _write_texts(self, path: Path) -> None:
@@ -107,12 +107,13 @@ def convert(place: Path) -> bool:
             with unfinished_folder(place.parent) as work:
                 old.write(corpus, work)
                 move_files(work, place, last=MANIFEST)
+    # Another process may have converted it meanwhile.
     except CorpusError:
-        # Another process may have converted it meanwhile.
         if is_old(place):
             raise
     except OSError:
-        return False
+        if is_old(place):
+            return False
     with suppress(FileError):
         # The description is the last, so that after a kill the next call removes the others.
         for name in (COUNTS, DOCUMENTS, ABOUT):

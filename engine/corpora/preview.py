@@ -8,7 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickbreaker.engine.corpora.columns import NO_TEXT, Cells, Columns, date_rows, resolve_columns, take_chunk
+from stickbreaker.engine.corpora.columns import (
+    NO_TEXT,
+    Cells,
+    Columns,
+    date_rows,
+    explain_no_rows,
+    resolve_columns,
+    take_chunk,
+)
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.count_files import Counted, read_counts
 from stickbreaker.engine.corpora.dates import read_dates
@@ -174,10 +182,9 @@ def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
         sample.add(take_chunk(chunk, columns, cells, bad, table))
         report(chunk.share, "Reading the file")
     if not cells.rows:
-        reason = f"First problem: {bad.listed[0]}" if bad.listed else "Put texts into the rows below the header row"
         is_empty = bad.listed and bad.listed[0].reason == NO_TEXT and not table.has
         remedy = f" Put text into the column {columns.text!r}, or choose another column." if is_empty else ""
-        raise CorpusError(f"{table.path} has no usable rows. {reason}.{remedy}")
+        raise CorpusError(explain_no_rows(table.path, bad) + remedy)
     dates = date_rows(table, columns, cells, bad)
     is_dated = ~np.isnat(dates)
     shown = ["" if np.isnat(date) else str(date) for date in dates[:NUM_SHOWN]]

@@ -94,7 +94,7 @@ class Manifest:
     date_span : tuple of two str, or None
         The first and the last date; None if a document has no date, or an earlier version has built the corpus.
     is_loaded : bool
-        Whether all documents are loaded into memory if the corpus is one of those that the user has built.
+        Whether all documents are loaded into memory if the corpus is opened by its name; False if they do not fit.
     shards : tuple of ShardSize
         The shards in order.
     sizes : dict of str to int
@@ -384,7 +384,11 @@ def seal_corpus(folder: Path, manifest: Manifest, words: Sequence[str], groups: 
         write_table(folder / GROUPS, {"title": list(groups)})
     files = [path for path in sorted(folder.iterdir()) if path.name[0] != "." and path.name != MANIFEST]
     sizes = {path.name: path.stat().st_size for path in files}
-    about = {**asdict(manifest), "date_span": _find_span(folder, manifest), "sizes": sizes}
+    about = asdict(manifest) | {
+        "date_span": _find_span(folder, manifest),
+        "is_loaded": manifest.is_loaded and manifest.num_entries <= MAX_LOADED,
+        "sizes": sizes,
+    }
     seal_folder(folder, MANIFEST, STORED_CORPUS, about, [path.name for path in files])
 
 

@@ -96,7 +96,7 @@ class StoredCorpus(Corpus):
 
     @property
     def is_loaded(self) -> bool:
-        """Whether it is loaded into memory if it is one of the corpora that the user has built."""
+        """Whether all documents are loaded into memory if the corpus is opened by its name."""
         return self._files.manifest.is_loaded
 
     @property

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from stickbreaker.engine.corpora import build_stored, piece_shards, rows
+from stickbreaker.engine.corpora import build_stored, piece_shards, rows, shards
 from stickbreaker.engine.corpora.build import build_corpus
 from stickbreaker.engine.corpora.build_stored import BuildRequest, build, build_own
 from stickbreaker.engine.corpora.columns import Columns
@@ -68,7 +68,7 @@ def test_a_corpus_of_several_shards_is_loaded_with_the_random_order_of_one_in_me
     in_memory = build_corpus(find_source(table), ALL, EVERYTHING).corpus
     assert_same_corpora(again.order("shuffled", 5), in_memory.order("shuffled", 5))
     assert find_texts("mine", folder).read([2, 0]) == ["? peace half a pair", TEXTS[0]]
-    monkeypatch.setattr(build_stored, "MAX_LOADED", 0)
+    monkeypatch.setattr(shards, "MAX_LOADED", 0)
     build_own(BuildRequest(table, "large", ALL, EVERYTHING), folder=folder)
     assert isinstance(load_own("large", folder), StoredCorpus)
 

@@ -8,6 +8,7 @@ import pytest
 from stickbreaker.engine.corpora import rows, text_files
 from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.sources import FOLDER, Source, find_source
 from tests.engine.corpora.small_files import TEXTS, build, pack, reasons
 
 
@@ -101,3 +102,12 @@ def test_long_numbers_in_names_are_sorted_and_long_names_are_shortened_in_messag
     for reason in reasons(built):
         assert "unsupported file type" in reason
         assert len(reason) <= 300
+
+
+def test_a_folder_is_read_as_texts_under_any_name(tmp_path):
+    folder = tmp_path / "docwords of 1900"
+    folder.mkdir()
+    for name in ("a.txt", "b.txt"):
+        (folder / name).write_text("peace treaty")
+    assert find_source(folder) == Source(FOLDER, folder)
+    assert build(folder).corpus.titles == ("a", "b")
