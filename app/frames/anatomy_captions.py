@@ -4,7 +4,7 @@ from stickbreaker.app.model.anatomy import Dissection
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads
-from stickbreaker.engine.evaluation.anatomy import MOST_ITERATIONS, SETTLED_SHARE
+from stickbreaker.engine.evaluation.anatomy import CONVERGED_SHARE, MOST_ITERATIONS
 from stickbreaker.engine.schedules import averages_passes
 
 INTRODUCTION = (
@@ -88,7 +88,7 @@ def explain_end(num_taken: int, num_shown: int) -> str:
         return f"The run uses more than these {num_shown} iterations."
     line = ", up to the dashed line" if num_taken < num_shown else ""
     end = (
-        f"In iteration {num_shown}, less than {100 * SETTLED_SHARE:.1f} % of the words move to another slot."
+        f"In iteration {num_shown}, less than {100 * CONVERGED_SHARE:.1f} % of the words move to another slot."
         if num_shown < MOST_ITERATIONS
         else f"After {num_shown} iterations, words still move between slots."
     )

@@ -19,6 +19,14 @@ from stickbreaker.engine.inference.batch import NO_BOUND, Totals, cool_pass, end
 from stickbreaker.engine.inference.expectations import expected_topics
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.merging import find_merges
+from stickbreaker.engine.inference.slot_step import (
+    SlotExpectations,
+    expect_slots,
+    fit_slots,
+    infer_slots,
+    limits_of,
+    trace_slots,
+)
 from stickbreaker.engine.inference.sticks import (
     Sticks,
     break_stick,
@@ -29,14 +37,6 @@ from stickbreaker.engine.inference.sticks import (
 )
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.inference.transfer import OF_TOTALS
-from stickbreaker.engine.inference.two_level import (
-    SlotExpectations,
-    expect_slots,
-    fit_slots,
-    infer_slots,
-    limits_of,
-    trace_slots,
-)
 from stickbreaker.engine.inference.warm_up import first_phase, scale_start, startup_counts
 from stickbreaker.engine.kernels.special import NOT_RAISED
 

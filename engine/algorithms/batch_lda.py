@@ -15,10 +15,10 @@ from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, Ste
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.batch import NO_BOUND, Totals, cool_pass, end_pass, shares_bound, sum_by_phase
-from stickbreaker.engine.inference.dirichlet import (
+from stickbreaker.engine.inference.dirichlet_step import (
     DocumentExpectations,
     expect_documents,
-    fit_until_settled,
+    fit_to_convergence,
     infer_shares,
 )
 from stickbreaker.engine.inference.expectations import expected_topics, summarize_by_tokens
@@ -97,7 +97,7 @@ def local(
     """Totals of some of the corpus' documents, the E step of Alg. 1; shards add up."""
 
     def fit(part: Documents) -> tuple[Statistics, float]:
-        statistics, shares = fit_until_settled(part, expectations)
+        statistics, shares = fit_to_convergence(part, expectations)
         return statistics, shares_bound(statistics, shares, part, expectations.prior)
 
     return sum_by_phase(documents, expectations, fit)

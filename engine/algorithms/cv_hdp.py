@@ -128,7 +128,7 @@ def step(config: CVHDPConfig, state: CVHDPState, batch: Batch, rng: np.random.Ge
         phase=Phase.SOFT if is_soft else Phase.LEARNING,
         startup_share=0.0,
         bound=bound,
-        has_converged=bound is not None and collapsed.has_settled(bound, state.bound, config.tolerance),
+        has_converged=bound is not None and collapsed.has_converged(bound, state.bound, config.tolerance),
     )
     learned = update_posteriors(config, state, measures, batch.documents.sizes())
     if is_soft:

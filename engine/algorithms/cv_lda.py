@@ -74,7 +74,7 @@ def step(config: CVLDAConfig, state: CVLDAState, batch: Batch, rng: np.random.Ge
     assignments, measures = collapsed.sweep(state.assignments, priors, batch, rng)
     tokens = assignments.topic_tokens()
     bound = measures.log_joint / max(batch.documents.num_tokens, 1)
-    has_converged = collapsed.has_settled(bound, state.bound, config.tolerance)
+    has_converged = collapsed.has_converged(bound, state.bound, config.tolerance)
     info = StepInfo(
         step=state.step + 1,
         learning_rate=1.0,

@@ -16,7 +16,7 @@ from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, Ste
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.candidates import Steps
-from stickbreaker.engine.inference.dirichlet import DocumentExpectations, expect_documents, infer_shares
+from stickbreaker.engine.inference.dirichlet_step import DocumentExpectations, expect_documents, infer_shares
 from stickbreaker.engine.inference.evidence import set_aside
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.online import (

@@ -9,8 +9,8 @@ from stickbreaker.engine.algorithm import Algorithm, InfersBy, Reads, StepInfo
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.truncation_free import (
-    Found,
     GrowingState,
+    SampledCounts,
     grow,
     init,
     make_room,
@@ -61,7 +61,7 @@ def step(
 
 def sample_batch(
     config: FreeDPMixtureConfig, state: GrowingState, documents: Documents, rng: np.random.Generator
-) -> Found:
+) -> SampledCounts:
     """Mean counts of sampled assignments; each document is a table of its component.
 
     A single document is drawn from the closed form of q(z), `num_samples` times. The documents of a larger mini-batch
@@ -81,7 +81,7 @@ def sample_batch(
             if len(z) == 1:
                 # All samples share one new component.
                 components.is_counted[:] = False
-    return Found(words=words, counts=counts / config.num_samples, tables=tables / config.num_samples)
+    return SampledCounts(words=words, counts=counts / config.num_samples, tables=tables / config.num_samples)
 
 
 def prior_of(config: FreeDPMixtureConfig, state: GrowingState) -> MixturePrior:

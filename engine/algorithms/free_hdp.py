@@ -12,10 +12,10 @@ from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
-from stickbreaker.engine.inference.dirichlet import expect_documents, infer_shares
+from stickbreaker.engine.inference.dirichlet_step import expect_documents, infer_shares
 from stickbreaker.engine.inference.truncation_free import (
-    Found,
     GrowingState,
+    SampledCounts,
     grow,
     init,
     make_room,
@@ -72,7 +72,9 @@ def step(
     return grow(state, batch, found, lambda grown: grown.expected_tokens)
 
 
-def sample_batch(config: FreeHDPConfig, state: GrowingState, documents: Documents, rng: np.random.Generator) -> Found:
+def sample_batch(
+    config: FreeHDPConfig, state: GrowingState, documents: Documents, rng: np.random.Generator
+) -> SampledCounts:
     """Mean counts and tables of `num_samples` sweeps after `burn_in` (S.2.2); the first sweep assigns topics."""
     words, prior = documents.distinct_words(), prior_of(config, state)
     tokens, topics = as_tokens(documents.indexed(words)), open_topics(config, state, words)
@@ -85,7 +87,7 @@ def sample_batch(config: FreeHDPConfig, state: GrowingState, documents: Document
             count_sample(tokens, topics, counts)
             tables += topics.tables
         draw_shares(topics, prior, rng)
-    return Found(words=words, counts=counts / config.num_samples, tables=tables / config.num_samples)
+    return SampledCounts(words=words, counts=counts / config.num_samples, tables=tables / config.num_samples)
 
 
 def prior_of(config: FreeHDPConfig, state: GrowingState) -> LocalPrior:

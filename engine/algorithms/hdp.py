@@ -21,7 +21,7 @@ from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, Ste
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.candidates import Steps
-from stickbreaker.engine.inference.dirichlet import fit_documents
+from stickbreaker.engine.inference.dirichlet_step import fit_documents
 from stickbreaker.engine.inference.evidence import set_aside
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.online import (
@@ -33,9 +33,7 @@ from stickbreaker.engine.inference.online import (
     summarize,
     word_topics,
 )
-from stickbreaker.engine.inference.states import OnlineHDPState
-from stickbreaker.engine.inference.transfer import OF_STATISTICS
-from stickbreaker.engine.inference.two_level import (
+from stickbreaker.engine.inference.slot_step import (
     SlotExpectations,
     expect_slots,
     fit_slots,
@@ -43,6 +41,8 @@ from stickbreaker.engine.inference.two_level import (
     limits_of,
     trace_slots,
 )
+from stickbreaker.engine.inference.states import OnlineHDPState
+from stickbreaker.engine.inference.transfer import OF_STATISTICS
 from stickbreaker.engine.inference.warm_up import cool, scale_start, sweeps_at
 from stickbreaker.engine.kernels.special import NOT_RAISED
 

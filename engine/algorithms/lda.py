@@ -21,7 +21,7 @@ from stickbreaker.engine.inference.concentrations import (
     learn,
     learn_from_tables,
 )
-from stickbreaker.engine.inference.dirichlet import DocumentExpectations, expect_documents, infer_shares
+from stickbreaker.engine.inference.dirichlet_step import DocumentExpectations, expect_documents, infer_shares
 from stickbreaker.engine.inference.expectations import expected_topics, summarize_by_tokens
 from stickbreaker.engine.inference.global_step import Statistics, blend_topics, next_rate, preview_topics
 from stickbreaker.engine.inference.online import local, word_topics

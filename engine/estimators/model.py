@@ -170,7 +170,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         settings = RunSettings(
             passes=self.passes, seed=self.seed_, score_next_batch=False, num_shards=self.num_shards
         )
-        if self._may_settle():
+        if self._may_end_early():
             settings = replace(settings, passes=MOST_PASSES, num_snapshots=MOST_PASSES * settings.num_snapshots)
         prepared = prepare_training(self.algorithm, self.config_, corpus, settings)
         updates = (
@@ -194,7 +194,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     ) -> None:
         """Take the updates of a fit that has read `seen` of `total` documents, until it settles or is interrupted."""
         try:
-            while not (self._may_settle() and seen and self.state_.has_settled):
+            while not (self._may_end_early() and seen and self.state_.has_settled):
                 update = next(updates, None)
                 if update is None:
                     return
@@ -209,7 +209,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
                 raise
             warnings.warn(f"Interrupted: the model has read {seen:,} of {total:,} documents.", stacklevel=3)
 
-    def _may_settle(self) -> bool:
+    def _may_end_early(self) -> bool:
         """Whether documents that are set aside decide how often `fit` reads the corpus."""
         sets_aside = self.algorithm.set_aside is not None and self.config_.duplicates == "merge"
         return self.passes is None and sets_aside and self.corpus_size_ <= MOST_REREAD

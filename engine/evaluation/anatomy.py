@@ -16,10 +16,10 @@ from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.inference.states import OnlineState
 
 __all__ = [
+    "CONVERGED_SHARE",
     "MOST_ITERATIONS",
     "NO_TOPIC",
     "NUM_WORDS",
-    "SETTLED_SHARE",
     "Breaking",
     "NoisyStep",
     "SlotTrace",
@@ -32,7 +32,7 @@ __all__ = [
 
 MOST_ITERATIONS, NUM_WORDS = 120, 12
 # Slots have settled where an iteration moves a smaller share of the document's tokens than this to other slots.
-SETTLED_SHARE = 0.001
+CONVERGED_SHARE = 0.001
 
 
 def break_stick(algorithm: Algorithm, config: Any, state: Any) -> Breaking | None:
@@ -53,7 +53,7 @@ def trace_document(
     trace = algorithm.trace(config, state, documents, most)
     # Half, since tokens that move are missing in one slot and added in another.
     moved = abs(np.diff(trace.tokens, axis=0)).sum(1) / 2
-    settled = np.flatnonzero(moved < SETTLED_SHARE * trace.tokens[1:].sum(1))
+    settled = np.flatnonzero(moved < CONVERGED_SHARE * trace.tokens[1:].sum(1))
     last = max(int(settled[0]) + 2, trace.num_taken) if len(settled) else most
     return trace._replace(
         slot_topics=trace.slot_topics[:last],

@@ -14,13 +14,13 @@ from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.corpora.on_workers import StoredPart, map_parts
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.inference.batch import shares_bound, sum_documents, topics_divergence
-from stickbreaker.engine.inference.dirichlet import UNTIL_SETTLED, DocumentExpectations, fit_documents
+from stickbreaker.engine.inference.dirichlet_step import UNTIL_CONVERGED, DocumentExpectations, fit_documents
 from stickbreaker.engine.inference.expectations import document_prior, topic_weights
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.held_words import Split, mean_log_likelihood, split_words
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.kernels.dirichlet import Sweeps
-from stickbreaker.engine.kernels.importance import Effort, weigh_documents
+from stickbreaker.engine.kernels.importance import Effort, estimate_likelihoods
 from stickbreaker.engine.parallel.clusters import Cluster
 from stickbreaker.engine.parallel.threads import map_on_threads, split_evenly
 
@@ -213,7 +213,7 @@ def _lda_parts(
     expectations = DocumentExpectations(words=words, topics=topics, prior=prior, step=0, phase=Phase.LEARNING)
 
     def fit(part: Documents) -> tuple[Statistics, float]:
-        statistics, shares = fit_documents(part, expectations, UNTIL_SETTLED, is_learning=True)
+        statistics, shares = fit_documents(part, expectations, UNTIL_CONVERGED, is_learning=True)
         return statistics, shares_bound(statistics, shares, part, prior)
 
     totals = reduce(add, map_shards(lambda part: sum_documents(part, expectations, fit), documents))
@@ -251,7 +251,7 @@ def importance_sampling(
     words = documents.distinct_words()
     weights = np.ascontiguousarray(topics.T[words], np.float64)
     logs = np.empty(documents.num_documents)
-    weigh_documents(documents.indexed(words), weights, np.maximum(prior, 1e-30).astype(float), effort, rng, logs)
+    estimate_likelihoods(documents.indexed(words), weights, np.maximum(prior, 1e-30).astype(float), effort, rng, logs)
     return float(logs.sum() / documents.num_tokens)
 
 

@@ -13,7 +13,7 @@ from scipy.special import gammaln, psi
 
 from stickbreaker.engine.algorithm import Phase, StepInfo
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.inference.dirichlet import SweepExpectations, fit_documents
+from stickbreaker.engine.inference.dirichlet_step import SweepExpectations, fit_documents
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, add_counts, decayed_counts
 from stickbreaker.engine.inference.warm_up import PILOT_DOCUMENTS, ExpectPower, cool_to, sweeps_at
@@ -224,10 +224,10 @@ def end_pass(
         phase=totals.phase,
         temperature=totals.temperature,
     )
-    return judge(old, new, config.tolerance, batch.documents)
+    return accept_pass(old, new, config.tolerance, batch.documents)
 
 
-def judge(
+def accept_pass(
     old: AnyBatchState, new: AnyBatchState, tolerance: float, documents: Documents
 ) -> tuple[AnyBatchState, StepInfo]:
     """Accept or reject a pass, and return the state and its StepInfo.

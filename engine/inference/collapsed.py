@@ -16,7 +16,7 @@ from stickbreaker.engine.kernels import collapsed as kernels
 INFINITY = float("inf")
 # A topic with a lower weight gets no token of any corpus; the square of its inverse still fits a float32.
 SMALLEST_PRIOR = 1e-18
-MOST_SWEEPS, SETTLED = 50, 1e-3
+MOST_SWEEPS, TOLERANCE = 50, 1e-3
 
 
 class CollapsedConfig(Protocol):
@@ -177,7 +177,7 @@ def infer_shares(
     logs: np.ndarray = np.log(np.maximum(topics.T[words], np.finfo(topics.dtype).tiny))
     tokens = np.empty((documents.num_documents, len(mean_prior)), topics.dtype)
     own = documents.indexed(words)
-    kernels.infer_documents(own, logs, geometric_prior.astype(topics.dtype), MOST_SWEEPS, SETTLED, tokens)
+    kernels.infer_documents(own, logs, geometric_prior.astype(topics.dtype), MOST_SWEEPS, TOLERANCE, tokens)
     shares: np.ndarray = tokens + mean_prior.astype(topics.dtype)
     normalized: np.ndarray = shares / shares.sum(1, keepdims=True)
     return normalized
@@ -189,7 +189,7 @@ def hold(weights: np.ndarray) -> np.ndarray:
     return held
 
 
-def has_settled(bound: float, previous: float, tolerance: float) -> bool:
+def has_converged(bound: float, previous: float, tolerance: float) -> bool:
     """Whether the relative change of the bound is below the tolerance. The bound is approximate and may fall."""
     return bool(abs(bound - previous) < tolerance * abs(bound))
 

@@ -30,7 +30,7 @@ from stickbreaker.engine.inference.states import (
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, Removal
 from stickbreaker.engine.inference.warm_up import startup_noise
 from stickbreaker.engine.kernels.held_out import draw_places
-from stickbreaker.engine.kernels.likeness import multiply_rows
+from stickbreaker.engine.kernels.similarity import multiply_rows
 from stickbreaker.engine.parallel.threads import map_on_threads, split_evenly
 from stickbreaker.engine.schedules import TOO_MUCH_LEFT
 

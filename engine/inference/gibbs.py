@@ -7,7 +7,7 @@ import numpy as np
 from stickbreaker.engine.algorithm import Phase, StepInfo
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.inference.dirichlet import DocumentExpectations, infer_shares
+from stickbreaker.engine.inference.dirichlet_step import DocumentExpectations, infer_shares
 from stickbreaker.engine.inference.expectations import document_prior
 from stickbreaker.engine.kernels.gibbs import TokenTopics, TopicPool, draw_doc_tables, lay_out, read_out, sweep_tokens
 
@@ -109,7 +109,7 @@ def count_bytes(documents: Documents, num_topics: int) -> int:
     return 24 * documents.num_tokens + 40 * len(documents.starts) + 12 * vocab_size * num_topics
 
 
-def settle_assignments(
+def resolve_assignments(
     assignments: Assignments, batch: Batch, num_topics: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Document sizes (S,) and topics (N,) of the batch's tokens; new documents start at uniformly drawn topics."""
@@ -141,7 +141,7 @@ def sweep(
     topics without a token are removed before and after. A new document starts at uniformly drawn topics.
     """
     alpha, gamma, eta = concentrations
-    doc_sizes, topics = settle_assignments(assignments, batch, len(pool.topic_ids), rng)
+    doc_sizes, topics = resolve_assignments(assignments, batch, len(pool.topic_ids), rng)
     tokens = np.bincount(topics, minlength=len(pool.topic_ids))
     vocab_size = len(assignments.topic_words)
     documents = _own_documents(batch.documents)

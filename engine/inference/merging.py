@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import betaln, gammaln, xlogy
 
 from stickbreaker.engine.inference.topic_counts import Merging
-from stickbreaker.engine.kernels.likeness import multiply_rows
+from stickbreaker.engine.kernels.similarity import multiply_rows
 from stickbreaker.engine.parallel.threads import map_on_threads, split_evenly
 
 # Topics with fewer tokens are not compared; each topic is compared with this number of nearest topics.
@@ -17,15 +17,15 @@ def find_near(roots: np.ndarray, changed: np.ndarray, is_live: np.ndarray) -> tu
     number = min(NUM_NEIGHBOURS, int(is_live.sum()) - 1)
     if number < 1:
         return np.empty((0, 2), np.int64), np.empty(0)
-    likeness = np.empty((len(changed), len(roots)), roots.dtype)
+    similarity = np.empty((len(changed), len(roots)), roots.dtype)
     spans = split_evenly(np.arange(len(changed) + 1))
-    map_on_threads(lambda span: multiply_rows(roots, changed[slice(*span)], likeness[slice(*span)]), spans)
-    likeness[:, ~is_live] = -1.0
-    likeness[np.arange(len(changed)), changed] = -1.0
-    nearest = np.argpartition(-likeness, number - 1, axis=1)[:, :number]
+    map_on_threads(lambda span: multiply_rows(roots, changed[slice(*span)], similarity[slice(*span)]), spans)
+    similarity[:, ~is_live] = -1.0
+    similarity[np.arange(len(changed)), changed] = -1.0
+    nearest = np.argpartition(-similarity, number - 1, axis=1)[:, :number]
     pairs = np.column_stack([np.repeat(changed, number), nearest.ravel()])
     pairs, first = np.unique(np.sort(pairs, axis=1), axis=0, return_index=True)
-    return pairs, np.take_along_axis(likeness, nearest, 1).ravel()[first]
+    return pairs, np.take_along_axis(similarity, nearest, 1).ravel()[first]
 
 
 def find_merges(

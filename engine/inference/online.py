@@ -7,7 +7,7 @@ from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import resolved
 from stickbreaker.engine.inference.candidates import Steps, drop_empty, fit_candidates
 from stickbreaker.engine.inference.concentrations import first_concentrations
-from stickbreaker.engine.inference.dirichlet import DocumentExpectations, fit_documents, fit_until_settled
+from stickbreaker.engine.inference.dirichlet_step import DocumentExpectations, fit_documents, fit_to_convergence
 from stickbreaker.engine.inference.evidence import decide
 from stickbreaker.engine.inference.expectations import expected_topics, topic_weights
 from stickbreaker.engine.inference.global_step import (
@@ -56,7 +56,7 @@ def local(
     """
     if expectations.phase == Phase.WARM_UP:
         return fit_documents(documents, expectations, sweeps_at(expectations.temperature), is_learning=True)[0]
-    return fit_until_settled(documents, expectations)[0]
+    return fit_to_convergence(documents, expectations)[0]
 
 
 def blend_hdp(

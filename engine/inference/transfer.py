@@ -6,7 +6,7 @@ import numpy as np
 
 from stickbreaker.engine.algorithm import Transfer
 from stickbreaker.engine.inference.batch import Totals
-from stickbreaker.engine.inference.dirichlet import SweepExpectations
+from stickbreaker.engine.inference.dirichlet_step import SweepExpectations
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.kernels.counts import DocumentCounts, FactoredCounts
 

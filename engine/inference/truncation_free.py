@@ -55,7 +55,7 @@ class GrowingState(NamedTuple):
     step: int
 
 
-class Found(NamedTuple):
+class SampledCounts(NamedTuple):
     """Averages of a mini-batch's sampled assignments: first for the K earlier topics, then for the new ones.
 
     words: the mini-batch's distinct words (U,); counts: (U, C) tokens of words in topics; tables: (C,).
@@ -104,7 +104,7 @@ def growing_rate(num_documents: int, documents_seen: int, corpus_size: int) -> f
 
 
 def grow(
-    state: GrowingState, batch: Batch, found: Found, size_of: Callable[[GrowingState], np.ndarray]
+    state: GrowingState, batch: Batch, found: SampledCounts, size_of: Callable[[GrowingState], np.ndarray]
 ) -> tuple[GrowingState, StepInfo]:
     """(State, StepInfo) after λ, u and v move towards the mini-batch's estimate (Wang & Blei 2012 Eq. 11).
 

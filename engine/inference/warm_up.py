@@ -14,7 +14,7 @@ import numpy as np
 from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import resolved
-from stickbreaker.engine.inference.dirichlet import SweepExpectations, fit_documents
+from stickbreaker.engine.inference.dirichlet_step import SweepExpectations, fit_documents
 from stickbreaker.engine.inference.states import (
     ScaledState,
     ScaledTablesState,

@@ -34,7 +34,7 @@ class SweepPriors(NamedTuple):
 
 
 @njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
-def weigh_topics(
+def score_topics(
     q: np.ndarray,
     priors: SweepPriors,
     word: int,
@@ -124,7 +124,7 @@ def sweep_documents(
         total[:] = out_total_counts + doc
         for i in range(first, last):
             word, c = documents.words[i], out_q.dtype.type(documents.counts[i])
-            highest = weigh_topics(out_q[i], priors, word, doc, out_word_counts[word], total, new)
+            highest = score_topics(out_q[i], priors, word, doc, out_word_counts[word], total, new)
             normalise(highest, new)
             for counts in (doc, out_word_counts[word], total):
                 move_tokens(c, out_q[i], new, counts)
@@ -227,7 +227,7 @@ def measure_words(word_counts: np.ndarray, b: np.ndarray, out_tables: np.ndarray
 
 
 @njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
-def weigh_known_topics(
+def score_known_topics(
     q: np.ndarray, prior: np.ndarray, topics: np.ndarray, doc_counts: np.ndarray, out_log: np.ndarray
 ) -> float:
     """Write the log of Eq. 15 with log φ_kw (K,) of fixed topics in place of the corpus' counts; return the largest."""
@@ -264,14 +264,14 @@ def infer_documents(
         q = np.zeros((words.shape[0], num_topics), prior.dtype)
         doc[:] = 0.0
         for i in range(words.shape[0]):
-            normalise(weigh_known_topics(q[i], prior, log_topics[words[i]], doc, new), new)
+            normalise(score_known_topics(q[i], prior, log_topics[words[i]], doc, new), new)
             q[i, :] = new
         count_document(counts, q, doc)
         for _ in range(most):
             change = 0.0
             for i in range(words.shape[0]):
                 c = prior.dtype.type(counts[i])
-                normalise(weigh_known_topics(q[i], prior, log_topics[words[i]], doc, new), new)
+                normalise(score_known_topics(q[i], prior, log_topics[words[i]], doc, new), new)
                 move_tokens(c, q[i], new, doc)
                 change += c * np.abs(new - q[i]).sum()
                 q[i, :] = new

@@ -32,11 +32,11 @@ class Sweeps(NamedTuple):
     temperature: float = 1.0
 
 
-class Room(NamedTuple):
+class WorkArrays(NamedTuple):
     """Working memory of a shard: ids of a document's topics, places kept, prior, e, g and h (K,), c and scales (N,).
 
     weights: B of all topics, (N, K), flat; columns: B of the topics not dropped, (A, N), flat. Kernels read and change
-    it, as out_room.
+    it, as out_work.
     """
 
     topic_ids: np.ndarray
@@ -69,10 +69,10 @@ def make_lines(number: int, like: np.ndarray) -> np.ndarray:
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def make_room(longest: int, topics: np.ndarray) -> Room:
+def make_work_arrays(longest: int, topics: np.ndarray) -> WorkArrays:
     """Working memory for documents of up to `longest` words (padded), in the precision of the topics (U, K)."""
     width = round_up(topics.shape[1])
-    return Room(
+    return WorkArrays(
         np.empty(width, np.int64),
         np.empty(width, np.uint32),
         make_lines(width, topics),
@@ -87,14 +87,14 @@ def make_room(longest: int, topics: np.ndarray) -> Room:
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def load_document(documents: DocumentArrays, j: int, topics: np.ndarray, out_room: Room) -> int:
+def load_document(documents: DocumentArrays, j: int, topics: np.ndarray, out_work: WorkArrays) -> int:
     """Copy the padded counts (N,) and topic weights (N, K) of document j to the working memory; return N."""
     first, last = documents.starts[j], documents.starts[j + 1]
     num_words, num_topics = round_up(last - first), topics.shape[1]
-    width, weights, zero = round_up(num_topics), out_room.weights, splat(out_room.e.dtype.type(0))
+    width, weights, zero = round_up(num_topics), out_work.weights, splat(out_work.e.dtype.type(0))
     whole = num_topics // BLOCK * BLOCK
     for i in range(last - first):
-        out_room.counts[i] = documents.counts[first + i]
+        out_work.counts[i] = documents.counts[first + i]
         row, place = documents.words[first + i] * num_topics, i * width
         store(weights, place + width - BLOCK, zero)
         for k in range(0, whole, BLOCK):
@@ -109,13 +109,13 @@ def load_document(documents: DocumentArrays, j: int, topics: np.ndarray, out_roo
             # The rows of the next document are loaded while this one is swept.
             prefetch_row(topics, documents.words[last + i])
     for i in range(last - first, num_words):
-        out_room.counts[i] = 0.0
+        out_work.counts[i] = 0.0
         for k in range(0, width, BLOCK):
-            store(weights, i * width + k, splat(out_room.e.dtype.type(1)))
+            store(weights, i * width + k, splat(out_work.e.dtype.type(1)))
     return num_words
 
 
-# These are inlined: passing the arrays of a Room takes as long as a sweep over few topics.
+# These are inlined: passing the arrays of a WorkArrays takes as long as a sweep over few topics.
 @njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def dot_rows(rows: np.ndarray, num_rows: int, width: int, weights: np.ndarray, out_sums: np.ndarray) -> None:
     """Write Σ_k weight_k row_rk of each row (R,); rows: flat (R, W), R padded to four, W to whole vectors."""
@@ -164,12 +164,12 @@ def add_rows(rows: np.ndarray, num_rows: int, width: int, weights: np.ndarray, o
 
 
 @njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def update_parameters(out_room: Room, width: int, least: float) -> tuple[float, np.int32]:
+def update_parameters(out_work: WorkArrays, width: int, least: float) -> tuple[float, np.int32]:
     """Replace h_k by h_k e_k and g_k by prior_k + h_k for `width` topics; return Σ_k |Δg_k| and the number kept.
 
     A topic with less than `least` tokens, or with e = 0, is marked to be dropped: its prior and g become NOTHING.
     """
-    prior, e, g, h = out_room.prior, out_room.e, out_room.g, out_room.h
+    prior, e, g, h = out_work.prior, out_work.e, out_work.g, out_work.h
     change, num_kept, nothing = e.dtype.type(0), np.int32(0), e.dtype.type(NOTHING)
     for k in range(width):
         tokens = h[k] * e[k]
@@ -183,75 +183,75 @@ def update_parameters(out_room: Room, width: int, least: float) -> tuple[float, 
 
 
 @njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def sweep_once(out_room: Room, num_words: int, num_left: int, are_columns: bool) -> None:
+def sweep_once(out_work: WorkArrays, num_words: int, num_left: int, are_columns: bool) -> None:
     """Compute scale_i = c_i / Σ_l e_l B_il and h_k = Σ_i scale_i B_ik, from the columns where topics were dropped."""
     width, num_columns = round_up(num_left), (num_left + 3) // 4 * 4
     if are_columns:
-        add_rows(out_room.columns, num_columns, num_words, out_room.e, out_room.scales)
+        add_rows(out_work.columns, num_columns, num_words, out_work.e, out_work.scales)
     else:
-        dot_rows(out_room.weights, num_words, width, out_room.e, out_room.scales)
+        dot_rows(out_work.weights, num_words, width, out_work.e, out_work.scales)
     for i in range(0, num_words, BLOCK):
-        store(out_room.scales, i, load(out_room.counts, i) / load(out_room.scales, i))
+        store(out_work.scales, i, load(out_work.counts, i) / load(out_work.scales, i))
     if are_columns:
-        dot_rows(out_room.columns, num_columns, num_words, out_room.scales, out_room.h)
+        dot_rows(out_work.columns, num_columns, num_words, out_work.scales, out_work.h)
     else:
-        add_rows(out_room.weights, num_words, width, out_room.scales, out_room.h)
+        add_rows(out_work.weights, num_words, width, out_work.scales, out_work.h)
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def sweep_topics(num_words: int, prior: np.ndarray, sweeps: Sweeps, out_room: Room) -> tuple[int, bool]:
+def sweep_topics(num_words: int, prior: np.ndarray, sweeps: Sweeps, out_work: WorkArrays) -> tuple[int, bool]:
     """Repeat g_k = prior_k + e_k Σ_i c_i B_ik / Σ_l e_l B_il, e_k ∝ exp(ψ(g_k) / T), from e = 1.
 
-    out_room: read and changed; holds a document's counts and weights (N, K). The result is the first A elements of its
+    out_work: read and changed; holds a document's counts and weights (N, K). The result is the first A elements of its
     topic_ids, e, g and h (the tokens). Returns the number A of topics not dropped, and whether their weights are in
-    out_room.columns (A, N), which is so after the first drop.
+    out_work.columns (A, N), which is so after the first drop.
     """
     num_left, are_columns, num_tokens = prior.shape[0], False, prior.dtype.type(0)
     for i in range(num_words):
-        num_tokens += out_room.counts[i]
+        num_tokens += out_work.counts[i]
     for k in range(num_left):
-        out_room.topic_ids[k] = k
-        out_room.prior[k] = prior[k]
-    out_room.prior[num_left:] = NOTHING
-    out_room.g[:] = out_room.prior
-    out_room.e[:] = 1.0
+        out_work.topic_ids[k] = k
+        out_work.prior[k] = prior[k]
+    out_work.prior[num_left:] = NOTHING
+    out_work.g[:] = out_work.prior
+    out_work.e[:] = 1.0
     # At least one topic has 1/K of the tokens, so one topic is always kept.
     least = min(prior.dtype.type(sweeps.negligible), num_tokens / (num_left + num_left))
     for number in range(sweeps.most):
         width = round_up(num_left)
-        sweep_once(out_room, num_words, num_left, are_columns)
-        change, num_kept = update_parameters(out_room, width, least if number > 0 else out_room.e.dtype.type(0))
-        exp_digamma(out_room.g, width, 1.0 / sweeps.temperature, out_room.e)
+        sweep_once(out_work, num_words, num_left, are_columns)
+        change, num_kept = update_parameters(out_work, width, least if number > 0 else out_work.e.dtype.type(0))
+        exp_digamma(out_work.g, width, 1.0 / sweeps.temperature, out_work.e)
         if change < sweeps.tolerance * num_tokens:
             break
         # The first drop copies every weight that is kept, which costs as much as a sweep over all topics.
         if (num_kept + 4 if are_columns else 4 * num_kept) <= num_left:
-            num_left, are_columns = drop_topics(num_words, num_left, are_columns, out_room), True
+            num_left, are_columns = drop_topics(num_words, num_left, are_columns, out_work), True
     return num_left, are_columns
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def drop_topics(num_words: int, num_left: int, are_columns: bool, out_room: Room) -> int:
+def drop_topics(num_words: int, num_left: int, are_columns: bool, out_work: WorkArrays) -> int:
     """Keep the topics with e > 0, with their weights as columns; return their number."""
-    num_kept, width, kept = 0, round_up(num_left), out_room.kept
+    num_kept, width, kept = 0, round_up(num_left), out_work.kept
     for k in range(num_left):
         # A branch here would be mispredicted at every topic kept.
         kept[num_kept] = k
-        num_kept += out_room.e[k] > 0
+        num_kept += out_work.e[k] > 0
     for m in range(num_kept):
         k, place = kept[m], m * num_words
         if not are_columns:
             for i in range(num_words):
-                out_room.columns[place + i] = out_room.weights[i * width + k]
+                out_work.columns[place + i] = out_work.weights[i * width + k]
         elif m < k:
             for i in range(0, num_words, BLOCK):
-                store(out_room.columns, place + i, load(out_room.columns, k * num_words + i))
-        out_room.topic_ids[m], out_room.prior[m] = out_room.topic_ids[k], out_room.prior[k]
-        out_room.e[m], out_room.g[m], out_room.h[m] = out_room.e[k], out_room.g[k], out_room.h[k]
+                store(out_work.columns, place + i, load(out_work.columns, k * num_words + i))
+        out_work.topic_ids[m], out_work.prior[m] = out_work.topic_ids[k], out_work.prior[k]
+        out_work.e[m], out_work.g[m], out_work.h[m] = out_work.e[k], out_work.g[k], out_work.h[k]
     for k in range(num_kept, round_up(num_kept)):
-        out_room.prior[k], out_room.g[k], out_room.e[k], out_room.h[k] = NOTHING, NOTHING, 0.0, 0.0
+        out_work.prior[k], out_work.g[k], out_work.e[k], out_work.h[k] = NOTHING, NOTHING, 0.0, 0.0
     for place in range(num_kept * num_words, (num_kept + 3) // 4 * 4 * num_words):
-        out_room.columns[place] = 0.0
+        out_work.columns[place] = 0.0
     return num_kept
 
 
@@ -260,7 +260,7 @@ def write_factors(
     num_words: int,
     num_left: int,
     are_columns: bool,
-    out_room: Room,
+    out_work: WorkArrays,
     out_scales: np.ndarray,
     out_e: np.ndarray,
     out_tokens: np.ndarray,
@@ -269,14 +269,14 @@ def write_factors(
 
     Their sums over words are added to out_tokens (K,).
     """
-    sweep_once(out_room, num_words, num_left, are_columns)
+    sweep_once(out_work, num_words, num_left, are_columns)
     for i in range(out_scales.shape[0]):
-        out_scales[i] = out_room.scales[i]
+        out_scales[i] = out_work.scales[i]
     out_e[:] = 0.0
     for m in range(num_left):
-        k = out_room.topic_ids[m]
-        out_e[k] = out_room.e[m]
-        out_tokens[k] += out_room.e[m] * out_room.h[m]
+        k = out_work.topic_ids[m]
+        out_e[k] = out_work.e[m]
+        out_tokens[k] += out_work.e[m] * out_work.h[m]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -321,14 +321,14 @@ def fit_dirichlet(
     empty, also writes c_i / Σ_l e_l B_il to out_scales (nnz,) and e to out_e (S, K), and adds the sums of c_i e_k B_ik
     / Σ_l e_l B_il to out_tokens (K,) and the expected tables prior_k (ψ(g_k) - ψ(prior_k)) to out_tables (K,).
     """
-    room = make_room(longest_document(documents), topics)
+    work = make_work_arrays(longest_document(documents), topics)
     prior_digamma = np.empty_like(prior)
     for k in range(prior.shape[0]):
         prior_digamma[k] = fast_digamma(prior[k])
     for j in range(documents.starts.shape[0] - 1):
-        num_words = load_document(documents, j, topics, room)
-        num_left, are_columns = sweep_topics(num_words, prior, sweeps, room)
-        own, g = room.topic_ids[:num_left], room.g[:num_left]
+        num_words = load_document(documents, j, topics, work)
+        num_left, are_columns = sweep_topics(num_words, prior, sweeps, work)
+        own, g = work.topic_ids[:num_left], work.g[:num_left]
         shares = out_doc_topics[j]
         for k in range(prior.shape[0]):
             shares[k] = prior[k]
@@ -336,8 +336,8 @@ def fit_dirichlet(
             shares[own[m]] = max(shares[own[m]], g[m])
         if out_scales.shape[0] > 0:
             scales = out_scales[documents.starts[j] : documents.starts[j + 1]]
-            write_factors(num_words, num_left, are_columns, room, scales, out_e[j], out_tokens)
-            add_tables(own, room.prior, g, prior_digamma, out_tables)
+            write_factors(num_words, num_left, are_columns, work, scales, out_e[j], out_tokens)
+            add_tables(own, work.prior, g, prior_digamma, out_tables)
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")

@@ -68,7 +68,7 @@ def sample_counts(
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def weigh_documents(
+def estimate_likelihoods(
     documents: DocumentArrays,
     topics: np.ndarray,
     prior: np.ndarray,

@@ -14,12 +14,12 @@ from stickbreaker.engine.kernels.bounds import bound_slots
 from stickbreaker.engine.kernels.compiled import DocumentArrays, njit
 from stickbreaker.engine.kernels.counts import DocumentCounts, next_block
 from stickbreaker.engine.kernels.dirichlet import (
-    Room,
     Sweeps,
+    WorkArrays,
     load_document,
     longest_document,
     make_lines,
-    make_room,
+    make_work_arrays,
     round_up,
     sweep_topics,
 )
@@ -315,27 +315,27 @@ def fit_document(
     prior: Prior,
     sweeps: Sweeps,
     limits: Limits,
-    out_room: Room,
+    out_work: WorkArrays,
     out_scratch: Scratch,
     out_active: np.ndarray,
     out_is_taken: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, Slots]:
     """Run the two-level local step on document j; return its counts (N,), topic ids (A,) and slots, all in out_scratch.
 
-    out_active: (K,), the ids of all topics, of which the document's own overwrite the first. out_room, out_is_taken
+    out_active: (K,), the ids of all topics, of which the document's own overwrite the first. out_work, out_is_taken
     (K,): working memory.
     """
-    num_words = load_document(documents, j, topics, out_room)
-    c = out_room.counts[:num_words]
+    num_words = load_document(documents, j, topics, out_work)
+    c = out_work.counts[:num_words]
     num_active = topics.shape[1]
     if not limits.is_uniform_start:
-        num_left, _ = sweep_topics(num_words, prior.concentrations, sweeps, out_room)
+        num_left, _ = sweep_topics(num_words, prior.concentrations, sweeps, out_work)
         num_active = choose_topics(
-            out_room.topic_ids[:num_left], out_room.h, limits, sweeps.negligible, prior.order, out_is_taken, out_active
+            out_work.topic_ids[:num_left], out_work.h, limits, sweeps.negligible, prior.order, out_is_taken, out_active
         )
     own = out_active[:num_active]
     chosen = load_chosen(documents, j, topics, prior, own, out_scratch)
-    slots = start_slots(chosen, c, out_room.h, limits, out_scratch)
+    slots = start_slots(chosen, c, out_work.h, limits, out_scratch)
     iterate_slots(c, chosen, limits, slots, out_scratch)
     return c, own, slots
 
@@ -346,9 +346,9 @@ def fit_one(
 ) -> tuple[np.ndarray, Slots, float]:
     """Run the local step on the first document; return its topic ids (A,), its slots and its `bound_slots`."""
     longest, num_topics = longest_document(documents), topics.shape[1]
-    room, scratch = make_room(longest, topics), make_scratch(limits, longest, topics)
+    work, scratch = make_work_arrays(longest, topics), make_scratch(limits, longest, topics)
     active, is_taken = np.arange(num_topics), np.empty(num_topics, np.bool_)
-    c, own, slots = fit_document(documents, 0, topics, prior, sweeps, limits, room, scratch, active, is_taken)
+    c, own, slots = fit_document(documents, 0, topics, prior, sweeps, limits, work, scratch, active, is_taken)
     return own, slots, bound_slots(c, slots.phi, slots.tokens, slots.sticks, limits.doc_concentration)
 
 
@@ -374,11 +374,11 @@ def fit_two_level(
     """
     num_topics = topics.shape[1]
     longest = longest_document(documents)
-    room, scratch = make_room(longest, topics), make_scratch(limits, longest, topics)
+    work, scratch = make_work_arrays(longest, topics), make_scratch(limits, longest, topics)
     active, is_taken = np.arange(num_topics), np.empty(num_topics, np.bool_)
     place = 0
     for j in range(documents.starts.shape[0] - 1):
-        c, own, slots = fit_document(documents, j, topics, prior, sweeps, limits, room, scratch, active, is_taken)
+        c, own, slots = fit_document(documents, j, topics, prior, sweeps, limits, work, scratch, active, is_taken)
         sums, is_learning = scratch.sums[:, : slots.phi.shape[1]], out_counts.tokens.shape[0] > 0
         sum_slots(slots, limits.num_slots, sums)
         add_sums(sums, own, is_learning, out_tables, out_tokens, out_shares[j])

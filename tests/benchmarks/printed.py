@@ -20,7 +20,7 @@ from stickbreaker.engine import RunSettings, find_algorithm, run
 from stickbreaker.engine.algorithm import Batch, Phase
 from stickbreaker.engine.algorithms import batch_hdp
 from stickbreaker.engine.executors import step as take_step
-from stickbreaker.engine.inference.two_level import fit_slots, limits_of
+from stickbreaker.engine.inference.slot_step import fit_slots, limits_of
 from stickbreaker.engine.runs.cells import score_further
 from stickbreaker.engine.runs.prepared import prepare_training
 from tests.benchmarks.corpora import divide

@@ -28,8 +28,8 @@ import pandas as pd
 
 from stickbreaker.engine import RunSettings, find_algorithm, load_corpus, prepare, run
 from stickbreaker.engine.executors import map_shards
-from stickbreaker.engine.inference import two_level
-from stickbreaker.engine.inference.dirichlet import fit_documents
+from stickbreaker.engine.inference import slot_step
+from stickbreaker.engine.inference.dirichlet_step import fit_documents
 from stickbreaker.engine.runs.compile import compile_algorithm
 from stickbreaker.engine.runs.run import _Run
 from tests.benchmarks.heldout import to_markdown, write_json
@@ -98,9 +98,9 @@ def split_local_step(algorithm, config, state, train):
     """Shares of the parts of a local step in the state's phase."""
     batches = list(islice(train.batches(config.batch_size), NUM_BATCHES))
     tasks = [(algorithm.expect(config, state, batch), batch.documents) for batch in batches]
-    num_iterations = two_level.MAX_ITERATIONS[config.start]
+    num_iterations = slot_step.MAX_ITERATIONS[config.start]
     one, two, sweeps, whole, cut = best_in_turn(
-        [partial(sweep, tasks, most) for most in (1, 2, two_level.START_SWEEPS.most)]
+        [partial(sweep, tasks, most) for most in (1, 2, slot_step.START_SWEEPS.most)]
         + [partial(iterate, algorithm, config, tasks, number) for number in (num_iterations, 1)],
         NUM_ROUNDS,
     )
@@ -114,7 +114,7 @@ def split_local_step(algorithm, config, state, train):
 
 def sweep(tasks, most):
     """Take this number of sweeps over the documents of the tasks."""
-    sweeps = two_level.START_SWEEPS._replace(most=most)
+    sweeps = slot_step.START_SWEEPS._replace(most=most)
     for expectations, documents in tasks:
         map_shards(lambda part, read=expectations: fit_documents(part, read, sweeps, False), documents)
 
@@ -122,8 +122,8 @@ def sweep(tasks, most):
 def iterate(algorithm, config, tasks, number):
     """Take the whole local step with this number of joint iterations."""
     with (
-        patch.object(two_level, "MAX_ITERATIONS", {**two_level.MAX_ITERATIONS, config.start: number}),
-        patch.object(two_level, "TOLERANCE", 0.0),
+        patch.object(slot_step, "MAX_ITERATIONS", {**slot_step.MAX_ITERATIONS, config.start: number}),
+        patch.object(slot_step, "TOLERANCE", 0.0),
     ):
         for expectations, documents in tasks:
             map_shards(lambda part, read=expectations: algorithm.local(config, read, part, None), documents)

@@ -8,12 +8,12 @@ from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.algorithms import batch_hdp, hdp
 from stickbreaker.engine.algorithms.batch_hdp import BatchHDPConfig
 from stickbreaker.engine.algorithms.hdp import HDPConfig
-from stickbreaker.engine.inference import two_level
+from stickbreaker.engine.inference import slot_step
 from stickbreaker.engine.inference.concentrations import first_concentrations
 from stickbreaker.engine.inference.merging import find_merges
+from stickbreaker.engine.inference.slot_step import limits_of
 from stickbreaker.engine.inference.states import OnlineHDPState
 from stickbreaker.engine.inference.topic_counts import decayed_counts
-from stickbreaker.engine.inference.two_level import limits_of
 from tests import naive
 from tests.enumeration import CONCENTRATIONS, DOCUMENTS, VOCAB_SIZE, log_evidence_truncated
 from tests.small_documents import batch_of, documents_of, documents_of_words, draw_two_topic_counts
@@ -66,7 +66,7 @@ def test_the_bound_of_a_pass_equals_its_naive_twin(system):
     is_geometric = system["topic_expectation"] == "geometric"
     B = naive.topic_weights(start.topic_counts.dense(), config.word_concentration, is_geometric)
     documents = naive.split_rows(batch.documents)
-    sweeps, limits = two_level.START_SWEEPS, limits_of(config)
+    sweeps, limits = slot_step.START_SWEEPS, limits_of(config)
     fits = [naive.fit_document(B[words], c, *weights, sweeps, limits) for words, c in documents]
     state, info = take_pass(config, start, batch)
     expected = full_bound(config, documents, fits, state)
@@ -120,7 +120,7 @@ def bound_at(config, totals, words, of_topics, of_sticks):
 def test_no_iteration_in_documents_and_no_update_of_topics_or_sticks_lowers_the_bound(
     corpus_concentration, monkeypatch
 ):
-    monkeypatch.setattr(two_level, "TOLERANCE", 0.0)
+    monkeypatch.setattr(slot_step, "TOLERANCE", 0.0)
     config = BatchHDPConfig(**SMALL | PAPER, corpus_concentration=corpus_concentration)
     state, batch = distinct_state(config), draw_batch(5)
     words, bounds = batch.documents.distinct_words(), []
@@ -128,7 +128,7 @@ def test_no_iteration_in_documents_and_no_update_of_topics_or_sticks_lowers_the_
         bounds.append([])
         expectations = batch_hdp.expect(config, state, batch)
         for number in range(1, 15):
-            monkeypatch.setattr(two_level, "MAX_ITERATIONS", {"wang": number})
+            monkeypatch.setattr(slot_step, "MAX_ITERATIONS", {"wang": number})
             totals = batch_hdp.local(config, expectations, batch.documents)
             bounds[-1].append(bound_at(config, totals, words, state, state))
         new, _ = batch_hdp.blend(config, state._replace(bound=-np.inf), totals, batch)

@@ -8,9 +8,9 @@ from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.algorithms import direct_hdp, hdp, lda
 from stickbreaker.engine.algorithms.direct_hdp import DirectHDPConfig
 from stickbreaker.engine.corpora.documents import Documents
-from stickbreaker.engine.inference import dirichlet
+from stickbreaker.engine.inference import dirichlet_step
 from stickbreaker.engine.inference.concentrations import first_concentrations
-from stickbreaker.engine.inference.dirichlet import DocumentExpectations, fit_documents
+from stickbreaker.engine.inference.dirichlet_step import DocumentExpectations, fit_documents
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.inference.warm_up import sweeps_at
 from stickbreaker.engine.kernels.dirichlet import Sweeps
@@ -38,7 +38,7 @@ def take_step(config, state, batch):
 @pytest.mark.parametrize("phase", ["warm-up", "learning"])
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_whole_step_equals_its_naive_twin(system, phase, monkeypatch):
-    monkeypatch.setattr(dirichlet, "UNTIL_SETTLED", Sweeps(60, 0.0, 0.0))
+    monkeypatch.setattr(dirichlet_step, "UNTIL_CONVERGED", Sweeps(60, 0.0, 0.0))
     config = DirectHDPConfig(**SMALL | system | {"doc_concentration": 2.0, "delay": 64.0})
     batch = draw_batch(5, corpus_size=300)
     state = distinct_state(config, V, phase)

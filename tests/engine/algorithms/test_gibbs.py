@@ -187,7 +187,7 @@ def test_known_documents_keep_their_topics_next_to_new_ones_and_in_another_order
     others = draw_documents(rng, num_documents=2)
     sizes, other_sizes = sampled.count_tokens(documents), sampled.count_tokens(others)
     batch = Batch(np.array([3, 4, 10, 11, 12, 13]), others.followed_by(documents), 6)
-    doc_sizes, topics = sampled.settle_assignments(state.assignments, batch, len(state.expected_tokens), rng)
+    doc_sizes, topics = sampled.resolve_assignments(state.assignments, batch, len(state.expected_tokens), rng)
     assert doc_sizes.tolist() == [*other_sizes, *sizes]
     assert topics[other_sizes.sum() :].tolist() == state.assignments.topics.tolist()
 

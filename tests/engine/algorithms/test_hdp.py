@@ -13,7 +13,7 @@ from stickbreaker.engine.algorithms import hdp
 from stickbreaker.engine.algorithms.hdp import HDPConfig
 from stickbreaker.engine.estimators import OnlineHDP
 from stickbreaker.engine.evaluation.held_out import count_topics
-from stickbreaker.engine.inference.two_level import START_SWEEPS, limits_of
+from stickbreaker.engine.inference.slot_step import START_SWEEPS, limits_of
 from stickbreaker.engine.inference.warm_up import sweeps_at
 from stickbreaker.engine.parallel import threads
 from stickbreaker.engine.schedules import learning_rate

@@ -12,9 +12,9 @@ from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.algorithms import lda
 from stickbreaker.engine.algorithms.lda import LDAConfig
 from stickbreaker.engine.corpora.documents import Documents
-from stickbreaker.engine.inference import dirichlet
+from stickbreaker.engine.inference import dirichlet_step
 from stickbreaker.engine.inference.concentrations import first_concentrations
-from stickbreaker.engine.inference.dirichlet import DocumentExpectations, fit_documents
+from stickbreaker.engine.inference.dirichlet_step import DocumentExpectations, fit_documents
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.inference.warm_up import sweeps_at
 from stickbreaker.engine.kernels.dirichlet import Sweeps
@@ -33,7 +33,7 @@ SYSTEMS = [
 @pytest.fixture
 def to_convergence(monkeypatch):
     """Documents are fitted to convergence."""
-    monkeypatch.setattr(dirichlet, "UNTIL_SETTLED", Sweeps(CONVERGED, 0.0, 0.0))
+    monkeypatch.setattr(dirichlet_step, "UNTIL_CONVERGED", Sweeps(CONVERGED, 0.0, 0.0))
 
 
 def draw_batch(seed, corpus_size=None):
@@ -102,7 +102,7 @@ def test_topics_equal_those_of_scikit_learn_after_each_mini_batch_of_a_run():
 @pytest.mark.parametrize("phase", ["warm-up", "learning"])
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_whole_step_equals_its_naive_twin(system, phase, monkeypatch):
-    monkeypatch.setattr(dirichlet, "UNTIL_SETTLED", Sweeps(60, 0.0, 0.0))
+    monkeypatch.setattr(dirichlet_step, "UNTIL_CONVERGED", Sweeps(60, 0.0, 0.0))
     config = LDAConfig(**SMALL | system | {"doc_concentration": 2.0, "delay": 64.0})
     batch = draw_batch(5, 300)
     state = state_at(config, draw_topic_words(4), step=3)._replace(phase=phase)

@@ -11,15 +11,15 @@ from stickbreaker.engine import REGISTRY, RunSettings, find_algorithm, prepare, 
 from stickbreaker.engine.algorithms import hdp
 from stickbreaker.engine.algorithms.hdp import HDPConfig
 from stickbreaker.engine.evaluation.anatomy import (
+    CONVERGED_SHARE,
     MOST_ITERATIONS,
     NO_TOPIC,
-    SETTLED_SHARE,
     break_stick,
     preview_step,
     step_topic,
     trace_document,
 )
-from stickbreaker.engine.inference.two_level import START_SWEEPS, limits_of
+from stickbreaker.engine.inference.slot_step import START_SWEEPS, limits_of
 from stickbreaker.engine.runs.checkpoint import flatten
 from stickbreaker.engine.runs.run import next_batch
 from tests import naive
@@ -87,8 +87,8 @@ def test_a_trace_ends_when_slots_have_settled_and_not_before_the_last_iteration_
         document = documents.cut(place, place + 1)
         trace = trace_document(hdp.ALGORITHM, config, distinct_state(config, V), document)
         moved = abs(np.diff(trace.tokens, axis=0)).sum(1) / 2 / document.counts.sum()
-        assert moved[-1] < SETTLED_SHARE
-        assert (moved[trace.num_taken - 1 : -1] >= SETTLED_SHARE).all()
+        assert moved[-1] < CONVERGED_SHARE
+        assert (moved[trace.num_taken - 1 : -1] >= CONVERGED_SHARE).all()
         assert trace.num_taken <= len(trace.bounds) == len(trace.tokens) < MOST_ITERATIONS
 
 

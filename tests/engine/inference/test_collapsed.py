@@ -98,7 +98,7 @@ def test_counts_of_words_are_sums_of_shares():
 
 def test_the_shares_of_unread_documents_equal_those_of_the_naive_twin(monkeypatch):
     monkeypatch.setattr(collapsed, "MOST_SWEEPS", 7)
-    monkeypatch.setattr(collapsed, "SETTLED", 0.0)
+    monkeypatch.setattr(collapsed, "TOLERANCE", 0.0)
     batch, priors = draw(1)
     topics = np.random.default_rng(1).dirichlet(np.full(len(priors.words), 0.3), len(priors.doc))
     mean_prior = priors.doc * 1.3

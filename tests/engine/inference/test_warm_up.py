@@ -6,7 +6,7 @@ from scipy.stats import expon, gamma, kstest, uniform
 
 from stickbreaker.engine.algorithms import find_algorithm
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.inference.dirichlet import DocumentExpectations, fit_documents
+from stickbreaker.engine.inference.dirichlet_step import DocumentExpectations, fit_documents
 from stickbreaker.engine.inference.warm_up import (
     COOLING,
     HIGHEST_TEMPERATURE,

@@ -14,7 +14,7 @@ from stickbreaker.engine.kernels.dirichlet import Sweeps, fit_dirichlet, sum_row
 from stickbreaker.engine.kernels.special import NOT_RAISED
 
 # The code of Hoffman 2010 and scikit-learn stop at the same change. A topic with 1e-7 tokens never grows again.
-UNTIL_SETTLED = Sweeps(most=100, tolerance=1e-3, negligible=1e-7)
+UNTIL_CONVERGED = Sweeps(most=100, tolerance=1e-3, negligible=1e-7)
 
 
 class SweepExpectations(Protocol):
@@ -100,11 +100,11 @@ def fit_documents(
     return statistics, shares
 
 
-def fit_until_settled(documents: Documents, expectations: SweepExpectations) -> tuple[Statistics, np.ndarray]:
+def fit_to_convergence(documents: Documents, expectations: SweepExpectations) -> tuple[Statistics, np.ndarray]:
     """Statistics of documents and their topic shares E[θ] (S, K), swept until they settle."""
-    return fit_documents(documents, expectations, UNTIL_SETTLED, is_learning=True)
+    return fit_documents(documents, expectations, UNTIL_CONVERGED, is_learning=True)
 
 
 def infer_shares(documents: Documents, expectations: SweepExpectations) -> np.ndarray:
     """Topic shares E[θ] (S, K) of documents, swept until they settle; nothing is learned."""
-    return fit_documents(documents, expectations, UNTIL_SETTLED, is_learning=False)[1]
+    return fit_documents(documents, expectations, UNTIL_CONVERGED, is_learning=False)[1]

@@ -12,7 +12,7 @@ import numpy as np
 from stickbreaker.engine.algorithm import Phase, SlotTrace
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.declarations import resolved
-from stickbreaker.engine.inference.dirichlet import fit_documents
+from stickbreaker.engine.inference.dirichlet_step import fit_documents
 from stickbreaker.engine.inference.expectations import document_prior, topic_weights
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.states import CountsState, SlotConfig
