@@ -76,7 +76,7 @@ class BatchHDPConfig:
 
 
 class BatchHDPState(NamedTuple):
-    """What the next pass needs.
+    """What the next pass needs: λ of Wang 2011 Eq. 21, and the tables of Eq. 19-20, as in `OnlineHDPState`.
 
     topic_counts: λ - η, word by word (V, K); tables: (K,) expected tables; expected_tokens: (K,).
     order: (K,), the topics in the order of the corpus' sticks.

@@ -49,7 +49,9 @@ class BatchLDAConfig:
 
 
 class BatchLDAState(NamedTuple):
-    """What the next pass needs.
+    """What the next pass needs: q of the topics.
+
+        q(β_k) = Dirichlet(λ_k),  λ_kw = η + Σ_d n_dw φ_dwk        (Hoffman 2010 Eq. 2, 5)
 
     topic_counts: λ - η, word by word (V, K); expected_tokens: (K,).
     bound: Eq. 4 times D, in nats, after the last pass; phase, temperature: those of the last pass.

@@ -36,7 +36,8 @@ from stickbreaker.engine.inference.posteriors import (
 SHARP = 1e9
 SHAPES = (1e-3, 1e6)
 # β per word, and the number of sweeps, of a soft start.
-SOFT_WORDS, SOFT_SWEEPS = 1.0, 20
+SOFT_WORDS = 1.0
+SOFT_SWEEPS = 20
 
 
 @dataclass(frozen=True)

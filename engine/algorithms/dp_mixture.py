@@ -95,7 +95,9 @@ Config = DPMixtureConfig | BatchDPMixtureConfig
 
 
 class DPMixtureState(NamedTuple):
-    """What the next step needs.
+    """What the next step needs: q of the components and of the sticks.
+
+        q(θ_k) = Dirichlet(λ_k),  q(π'_k) = Beta(u_k, v_k),  u_k = 1 + s_k,  v_k = a + Σ_{l>k} s_l
 
     topic_counts: λ - η, word by word (V, K); tables: (K,) expected documents of the corpus, u - 1.
     expected_tokens: (K,), without start-up mass and η; order: (K,), the components in the order of the sticks.
@@ -146,7 +148,8 @@ def expect(config: Config, state: DPMixtureState, batch: Batch) -> MixtureExpect
 
 
 def _expect_words(config: Config, state: DPMixtureState, words: np.ndarray) -> MixtureExpectations:
-    counts, eta = state.topic_counts, config.word_concentration
+    counts = state.topic_counts
+    eta = config.word_concentration
     logs: np.ndarray = psi(counts.rows(words).astype(np.float64) + eta)
     logs -= psi(counts.totals + eta * counts.vocab_size)
     log_weights = expected_log_weights(sticks_of(config, state))
@@ -160,7 +163,8 @@ def sticks_of(config: Config, state: DPMixtureState) -> Sticks:
 
 def fit(documents: Documents, expectations: MixtureExpectations) -> tuple[Statistics, np.ndarray]:
     """Statistics of documents and q(z) (S, K), Eq. 5. A document is one table of its component; nothing is drawn."""
-    own, precision = documents.indexed(expectations.words), expectations.topics.dtype
+    own = documents.indexed(expectations.words)
+    precision = expectations.topics.dtype
     counts = own.counts.astype(precision)
     by_word = csr_matrix((counts, own.words, own.starts), (own.num_documents, len(expectations.words)))
     shares: np.ndarray = softmax(by_word @ expectations.topics + expectations.log_weights, axis=1)
@@ -202,7 +206,8 @@ def blend(
 ) -> tuple[DPMixtureState, StepInfo]:
     """Natural-gradient step of λ, u and v with the mini-batch's D/S, from statistics of the whole batch."""
     state = scale_start(config, state, batch.corpus_size)
-    step, scale = state.step + 1, batch_scale(batch)
+    step = state.step + 1
+    scale = batch_scale(batch)
     rate = float(learning_rate(step, config.delay, config.forgetting_rate))
     counts = state.topic_counts.blend(rate, statistics.words, statistics.counts, scale, statistics.tokens)
     tables = blend_tables(state.tables, statistics.tables, batch, rate)

@@ -11,9 +11,9 @@ from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.truncation_free import (
     GrowingState,
     SampledCounts,
+    double_columns,
     grow,
     init,
-    make_room,
     open_columns,
     prior_fields,
     stick,
@@ -67,15 +67,19 @@ def sample_batch(
     A single document is drawn from the closed form of q(z), `num_samples` times. The documents of a larger mini-batch
     are sampled jointly, in `num_samples` sweeps after `burn_in` (sec. 2.2, "we choose not to factorize").
     """
-    words, prior = documents.distinct_words(), prior_of(config, state)
-    own, components = documents.indexed(words), open_components(config, state, words)
+    words = documents.distinct_words()
+    prior = prior_of(config, state)
+    own = documents.indexed(words)
+    components = open_components(config, state, words)
     z = np.full(own.num_documents, -1, np.int32)
-    counts, tables = np.zeros(components.words.shape), np.zeros(len(components.totals))
+    counts = np.zeros(components.words.shape)
+    tables = np.zeros(len(components.totals))
     burn_in = config.burn_in if len(z) > 1 else 0
     for number in range(burn_in + config.num_samples):
         components = sweep(own, components, prior, rng, z)
         if number >= burn_in:
-            counts, tables = widen(counts, len(components.totals)), widen(tables, len(components.totals))
+            counts = widen(counts, len(components.totals))
+            tables = widen(tables, len(components.totals))
             count_components(own, z, components, counts)
             tables += components.documents
             if len(z) == 1:
@@ -108,7 +112,7 @@ def sweep(
         reached = sample_components(documents, components, prior, reached, rng, z, shares)
         if reached == len(z):
             return components
-        components = make_room(components, prior)
+        components = double_columns(components, prior)
 
 
 def infer(config: FreeDPMixtureConfig, state: GrowingState, documents: Documents) -> np.ndarray:

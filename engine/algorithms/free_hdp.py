@@ -16,9 +16,9 @@ from stickbreaker.engine.inference.dirichlet_step import expect_documents, infer
 from stickbreaker.engine.inference.truncation_free import (
     GrowingState,
     SampledCounts,
+    double_columns,
     grow,
     init,
-    make_room,
     open_columns,
     prior_fields,
     stick,
@@ -76,14 +76,18 @@ def sample_batch(
     config: FreeHDPConfig, state: GrowingState, documents: Documents, rng: np.random.Generator
 ) -> SampledCounts:
     """Mean counts and tables of `num_samples` sweeps after `burn_in` (S.2.2); the first sweep assigns topics."""
-    words, prior = documents.distinct_words(), prior_of(config, state)
-    tokens, topics = as_tokens(documents.indexed(words)), open_topics(config, state, words)
-    counts, tables = np.zeros(topics.words.shape), np.zeros(len(topics.totals))
+    words = documents.distinct_words()
+    prior = prior_of(config, state)
+    tokens = as_tokens(documents.indexed(words))
+    topics = open_topics(config, state, words)
+    counts = np.zeros(topics.words.shape)
+    tables = np.zeros(len(topics.totals))
     draw_shares(topics, prior, rng)
     for number in range(config.burn_in + config.num_samples):
         topics = sweep(tokens, topics, prior, rng)
         if number >= config.burn_in:
-            counts, tables = widen(counts, len(topics.totals)), widen(tables, len(topics.totals))
+            counts = widen(counts, len(topics.totals))
+            tables = widen(tables, len(topics.totals))
             count_sample(tokens, topics, counts)
             tables += topics.tables
         draw_shares(topics, prior, rng)
@@ -128,7 +132,7 @@ def sweep(tokens: Tokens, topics: LocalTopics, prior: LocalPrior, rng: np.random
     topics.tables[:] = 0.0
     reached = sample_documents(tokens, topics, prior, 0, LOG_STIRLING, rng)
     while reached < len(tokens.words):
-        topics = make_room(topics, prior)
+        topics = double_columns(topics, prior)
         reached = sample_documents(tokens, topics, prior, reached, LOG_STIRLING, rng)
     return topics
 

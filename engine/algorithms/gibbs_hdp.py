@@ -25,8 +25,11 @@ from stickbreaker.engine.inference.gibbs import Assignments, GibbsSweep, TopicAv
 from stickbreaker.engine.kernels.gibbs import TopicPool
 
 # Number of sweeps of the soft start, and the least α and η during it.
-SOFT_SWEEPS, SOFT_DOC_CONCENTRATION, SOFT_WORD_CONCENTRATION = 60, 20.0, 0.5
-SHAPES, RATES = (0.5, 1e3), (1e-3, 1e3)
+SOFT_SWEEPS = 60
+SOFT_DOC_CONCENTRATION = 20.0
+SOFT_WORD_CONCENTRATION = 0.5
+SHAPES = (0.5, 1e3)
+RATES = (1e-3, 1e3)
 
 
 @dataclass(frozen=True)
@@ -153,9 +156,11 @@ def _phase(config: GibbsHDPConfig, step: int) -> Phase:
 
 def _sweep_concentrations(config: GibbsHDPConfig, state: GibbsHDPState) -> tuple[float, float, float]:
     """α, γ and η of the next sweep."""
-    alpha, eta = state.doc_concentration, config.word_concentration
+    alpha = state.doc_concentration
+    eta = config.word_concentration
     if _is_soft(config, state.step + 1):
-        alpha, eta = max(alpha, SOFT_DOC_CONCENTRATION), max(eta, SOFT_WORD_CONCENTRATION)
+        alpha = max(alpha, SOFT_DOC_CONCENTRATION)
+        eta = max(eta, SOFT_WORD_CONCENTRATION)
     return alpha, state.corpus_concentration, eta
 
 
@@ -163,7 +168,8 @@ def _draw_concentrations(
     config: GibbsHDPConfig, before: tuple[float, float], swept: GibbsSweep, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Draw α given all tables, and γ given the number of topics that have tables; before: the old (α, γ)."""
-    num_tables, doc_sizes = swept.tables.sum(), swept.assignments.doc_sizes
+    num_tables = swept.tables.sum()
+    doc_sizes = swept.assignments.doc_sizes
     num_topics = int(np.count_nonzero(swept.tables))
     doc_prior = GammaPrior(shape=config.doc_shape, rate=config.doc_rate)
     corpus_prior = GammaPrior(shape=config.corpus_shape, rate=config.corpus_rate)
@@ -179,7 +185,8 @@ def infer(config: GibbsHDPConfig, state: GibbsHDPState, documents: Documents) ->
 
 def predict_words(config: GibbsHDPConfig, state: GibbsHDPState, rows: np.ndarray, words: np.ndarray) -> np.ndarray:
     """Probability (n,) of words in documents at rows of the state's doc_ids, by this sample (Teh 2007 Eq. 17)."""
-    alpha, unused = state.doc_concentration, state.doc_concentration * state.unused_weight
+    alpha = state.doc_concentration
+    unused = state.doc_concentration * state.unused_weight
     eta = config.word_concentration
     return sampled.predict_words(state.assignments, alpha * state.weights, unused, eta, rows, words)
 

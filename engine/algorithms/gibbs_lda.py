@@ -66,7 +66,9 @@ def step(
     config: GibbsLDAConfig, state: GibbsLDAState, batch: Batch, rng: np.random.Generator
 ) -> tuple[GibbsLDAState, StepInfo]:
     """One sweep over the whole corpus, then α; a new document starts at random topics."""
-    alpha, eta, ids = state.doc_concentration, config.word_concentration, np.arange(config.max_topics)
+    alpha = state.doc_concentration
+    eta = config.word_concentration
+    ids = np.arange(config.max_topics)
     pool = TopicPool(
         topic_ids=ids, tokens=ids, weights=_weights(config), unused_weight=0.0, next_id=len(ids), is_growing=False
     )
@@ -75,7 +77,8 @@ def step(
     if is_drawn:
         prior = GammaPrior(shape=config.doc_shape, rate=config.doc_rate)
         alpha = draw_concentration(alpha, swept.tables.sum(), swept.assignments.doc_sizes, prior, rng)
-    step, averages = state.step + 1, state.averages
+    step = state.step + 1
+    averages = state.averages
     if sampled.is_sample(config, step):
         averages = sampled.average(averages, swept.assignments, eta)
     state = GibbsLDAState(

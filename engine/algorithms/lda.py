@@ -67,7 +67,9 @@ class LDAConfig:
 
 
 class LDAState(NamedTuple):
-    """What the next step needs.
+    """What the next step needs: q of the topics.
+
+        q(β_k) = Dirichlet(λ_k),  λ_kw = η + Σ_d n_dw φ_dwk        (Hoffman 2010 Eq. 2, 5)
 
     topic_counts: λ - η, word by word (V, K); expected_tokens: (K,), without start-up mass and η.
     rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase, temperature: those of the last step.

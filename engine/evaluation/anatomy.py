@@ -30,7 +30,8 @@ __all__ = [
     "trace_document",
 ]
 
-MOST_ITERATIONS, NUM_WORDS = 120, 12
+MOST_ITERATIONS = 120
+NUM_WORDS = 12
 # Slots have settled where an iteration moves a smaller share of the document's tokens than this to other slots.
 CONVERGED_SHARE = 0.001
 
@@ -90,10 +91,12 @@ def step_topic(state: OnlineState, noisy: NoisyStep, topic: int, number: int = N
 
     It ignores redundant topics, which the step itself may remove afterwards.
     """
-    eta, counts = state.concentrations.word, state.topic_counts
+    eta = state.concentrations.word
+    counts = state.topic_counts
     before = counts.rows(np.arange(counts.vocab_size), eta)[:, topic].astype(np.float64)
     target = np.full(counts.vocab_size, float(eta))
     target[noisy.words] += noisy.target[:, topic]
     words = np.argsort(-np.maximum(before, target), kind="stable")[:number]
-    before, target = before[words], target[words]
+    before = before[words]
+    target = target[words]
     return TopicStep(words=words, before=before, target=target, after=before + noisy.learning_rate * (target - before))

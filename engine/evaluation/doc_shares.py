@@ -48,7 +48,8 @@ def read_shares(
     the result is None. cluster: the workers that read, with the same result. Never learns. Raises ClusterError if a
     part ends every worker.
     """
-    read, batches = _SparseReader(algorithm=algorithm, config=config, state=state), corpus.batches(DOCUMENTS_AT_ONCE)
+    read = _SparseReader(algorithm=algorithm, config=config, state=state)
+    batches = corpus.batches(DOCUMENTS_AT_ONCE)
     parts: dict[int, csr_array] = {}
     if cluster is None:
         results: Iterator[tuple[int, Any]] = ((place, read(batch.documents)) for place, batch in enumerate(batches))

@@ -15,9 +15,12 @@ from stickbreaker.engine.algorithm import TopicSummary
 from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.evaluation.topic_space import find_top_words
 
-NUM_WORDS, NUM_TOPICS = 5, 3
+NUM_WORDS = 5
+NUM_TOPICS = 3
 # Top words of other topics from which an intruder comes, words by which a sheet shows a topic or a document.
-NUM_POOL, NUM_TOPIC_WORDS, NUM_DOCUMENT_WORDS = 10, 8, 20
+NUM_POOL = 10
+NUM_TOPIC_WORDS = 8
+NUM_DOCUMENT_WORDS = 20
 NUM_DOCUMENTS = 50
 
 
@@ -52,9 +55,11 @@ def ask_words(summary: TopicSummary, words: Sequence[str], labels: Mapping[int, 
     """
     rng = np.random.default_rng([seed, 0])
     used = rank_topics(summary.expected_tokens)
-    topics, ids = summary.topics[used], summary.topic_ids[used].tolist()
+    topics = summary.topics[used]
+    ids = summary.topic_ids[used].tolist()
     top = find_top_words(topics, NUM_POOL)
-    questions, key = [], []
+    questions = []
+    key = []
     for number, k in enumerate(rng.permutation(len(ids))):
         pool = np.setdiff1d(np.delete(top, k, 0), top[k])
         pool = pool[topics[k, pool] <= np.median(topics[k])]
@@ -107,7 +112,8 @@ def ask_topics(summary: TopicSummary, words: Sequence[str], read: ReadDocuments,
     able = np.flatnonzero(np.diff(csr_array(shares > 0).indptr) >= NUM_TOPICS)
     drawn = rng.permutation(able)[:NUM_DOCUMENTS] if len(counted) > NUM_TOPICS else able[:0]
     texts = [_join(words, row) for row in find_top_words(summary.topics[counted], NUM_TOPIC_WORDS)]
-    questions, key = [], []
+    questions = []
+    key = []
     for number, row in enumerate(drawn):
         own = np.asarray(shares[[row]].todense()).ravel()
         order = np.argsort(-own, kind="stable")

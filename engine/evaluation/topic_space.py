@@ -64,12 +64,14 @@ def divergences_between(ours: np.ndarray | csr_array, theirs: np.ndarray | csr_a
     >>> divergences_between(np.eye(2), np.array([[0.0, 1.0], [0.5, 0.5]])).round(4).tolist()
     [[0.6931, 0.2158], [0.0, 0.2158]]
     """
-    ours, theirs = csc_array(ours, dtype=np.float64), csc_array(theirs, dtype=np.float64)
+    ours = csc_array(ours, dtype=np.float64)
+    theirs = csc_array(theirs, dtype=np.float64)
     found = np.full((ours.shape[0], theirs.shape[0]), np.log(2))
     for word in np.flatnonzero((np.diff(ours.indptr) > 0) & (np.diff(theirs.indptr) > 0)):
         here = slice(*ours.indptr[word : word + 2])
         there = slice(*theirs.indptr[word : word + 2])
-        p, q = ours.data[here, None], theirs.data[None, there]
+        p = ours.data[here, None]
+        q = theirs.data[None, there]
         # p log (p / (p + q)) as a difference, since the quotient could overflow.
         found[np.ix_(ours.indices[here], theirs.indices[there])] += 0.5 * (_plogp(p) + _plogp(q) - _plogp(p + q))
     return np.maximum(found, 0.0)

@@ -20,7 +20,8 @@ from stickbreaker.engine.inference.warm_up import PILOT_DOCUMENTS, ExpectPower, 
 from stickbreaker.engine.kernels.bounds import bound_documents
 from stickbreaker.engine.kernels.counts import FactoredCounts
 
-DOCUMENTS_AT_ONCE, WORDS_AT_ONCE = 1024, 1024
+DOCUMENTS_AT_ONCE = 1024
+WORDS_AT_ONCE = 1024
 WARM_UP_PASSES = 10
 NO_BOUND = float("-inf")
 
@@ -135,7 +136,8 @@ def sum_documents(documents: Documents, expectations: PassExpectations, fit: Fit
 
     The expected counts of each document of a corpus would need far more memory than their sums.
     """
-    topic_words, num_documents = np.zeros_like(expectations.topics), documents.num_documents
+    topic_words = np.zeros_like(expectations.topics)
+    num_documents = documents.num_documents
     places = np.arange(len(topic_words), dtype=np.int32)
     tables, tokens = np.zeros((2, topic_words.shape[1]))
     total = 0.0
@@ -177,6 +179,7 @@ def topics_bound(topic_counts: np.ndarray, word_concentration: float) -> float:
     """
     vocab_size, num_topics = topic_counts.shape
     totals = topic_counts.sum(0, dtype=np.float64) + vocab_size * word_concentration
+    # log Γ(Vη) - log Γ(Vη + n_k) of each topic, then log Γ(η + n_kw) - log Γ(η) of its words.
     bound = num_topics * gammaln(vocab_size * word_concentration) - gammaln(totals).sum()
     for first in range(0, vocab_size, WORDS_AT_ONCE):
         counts = topic_counts[first : first + WORDS_AT_ONCE].astype(np.float64)
@@ -189,6 +192,7 @@ def topics_divergence(topic_counts: np.ndarray, word_concentration: float) -> tu
     topic_words = topic_counts.astype(np.float64) + word_concentration
     totals = topic_words.sum(0)
     logs: np.ndarray = psi(topic_words) - psi(totals)
+    # KL[Dirichlet(λ) || Dirichlet(η)] = log of the normalisers' ratio + Σ (λ - η) E[log φ].
     log_normal = (gammaln(totals) - gammaln(topic_words).sum(0)).sum()
     of_prior = gammaln(word_concentration * len(logs)) - len(logs) * gammaln(word_concentration)
     return log_normal - len(totals) * of_prior + (topic_counts * logs).sum(), logs
@@ -239,6 +243,7 @@ def accept_pass(
     """
     num_tokens = documents.num_tokens
     gain = new.bound - old.bound
+    # Neither holds in a warm-up, whose bound is -∞.
     has_fallen = bool(np.isfinite(gain) and gain < 0)
     has_converged = bool(np.isfinite(gain) and 0 <= gain <= tolerance * abs(old.bound))
     state = old._replace(step=new.step) if has_fallen else new

@@ -22,10 +22,12 @@ from stickbreaker.engine.inference.topic_counts import gather
 from stickbreaker.engine.parallel.threads import map_on_threads, split_evenly
 
 # At most the first number of candidates; a candidate needs the second number of documents in the mini-batch.
-MOST_CANDIDATES, DOCUMENTS_OF_A_CANDIDATE = 32, 4
+MOST_CANDIDATES = 32
+DOCUMENTS_OF_A_CANDIDATE = 4
 # Candidates start as documents of this part of the mini-batch, those predicted worst.
 BADLY_PREDICTED = 0.25
-ROUNDS, PLACES = 3, 2
+ROUNDS = 3
+PLACES = 2
 
 
 class Steps(NamedTuple):
@@ -48,16 +50,21 @@ def fit_candidates(
     There is room for as many as fewer topics than K have tokens. A removed topic keeps its place, as ids are places, so
     that there are at most PLACES times K of them.
     """
-    documents, num_known = batch.documents, len(state.tables)
-    limit, num_in_use = resolved(config.max_topics), np.count_nonzero(state.topic_counts.totals > 0.0)
+    documents = batch.documents
+    num_known = len(state.tables)
+    limit = resolved(config.max_topics)
+    num_in_use = np.count_nonzero(state.topic_counts.totals > 0.0)
     room = min(limit - num_in_use, PLACES * limit - num_known)
     number = min(MOST_CANDIDATES, room, documents.num_documents // DOCUMENTS_OF_A_CANDIDATE)
     if number < 1:
         return None
-    words, scale = documents.distinct_words(), batch_scale(batch)
+    # One row for each word of the mini-batch; its candidates start as documents that are predicted badly.
+    words = documents.distinct_words()
+    scale = batch_scale(batch)
     known = state._replace(topic_counts=state.topic_counts.only(words))
     counts = scale * _pick_documents(steps, config, known, documents, number).astype(state.topic_counts.precision)
     tables = np.full(number, scale)
+    # Candidates and topics compete for the words; only the candidates learn from that.
     for _ in range(ROUNDS):
         statistics = _sum_up(steps, config, add_topics(known, words, counts, tables), batch)
         shape = len(words), num_known + number
@@ -92,7 +99,8 @@ def _pick_documents(
     steps: Steps, config: Any, state: OnlineHDPState, documents: Documents, number: int
 ) -> np.ndarray:
     """Counts (U, C) of documents drawn from those whose words the topics predict least better than word frequencies."""
-    places, rows = np.searchsorted(state.topic_counts.held, documents.words), documents.rows()
+    places = np.searchsorted(state.topic_counts.held, documents.words)
+    rows = documents.rows()
     frequencies = np.bincount(places, documents.counts) / documents.num_tokens
     whole = Split(
         observed=documents,
@@ -101,9 +109,11 @@ def _pick_documents(
         counts=documents.counts,
         scored=np.arange(documents.num_documents),
     )
+    # The gain of the topics over word frequencies, by document, in nats; then by distinct word.
     gains = score_documents(config, state, whole, steps.infer)
     gains -= np.bincount(rows, documents.counts * np.log(frequencies[places]), documents.num_documents)
     order = np.argsort(gains / np.maximum(documents.sizes(), 1), kind="stable")
+    # Drawn from the worst quarter, so that candidates differ.
     worst = order[: max(number, int(BADLY_PREDICTED * len(order)))]
     drawn = np.random.default_rng([state.step, documents.num_documents]).choice(worst, number, replace=False)
     counts = np.zeros((len(frequencies), number), np.float32)
@@ -114,6 +124,7 @@ def _pick_documents(
 
 
 def _sum_up(steps: Steps, config: Any, state: OnlineHDPState, batch: Batch) -> Statistics:
-    expectations, documents = steps.expect(config, state, batch), batch.documents
+    expectations = steps.expect(config, state, batch)
+    documents = batch.documents
     spans = split_evenly(documents.starts)
     return reduce(add, map_on_threads(lambda span: steps.local(config, expectations, documents.cut(*span)), spans))

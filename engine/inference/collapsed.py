@@ -16,7 +16,8 @@ from stickbreaker.engine.kernels import collapsed as kernels
 INFINITY = float("inf")
 # A topic with a lower weight gets no token of any corpus; the square of its inverse still fits a float32.
 SMALLEST_PRIOR = 1e-18
-MOST_SWEEPS, TOLERANCE = 50, 1e-3
+MOST_SWEEPS = 50
+TOLERANCE = 1e-3
 
 
 class CollapsedConfig(Protocol):
@@ -32,8 +33,10 @@ class CollapsedConfig(Protocol):
 class SoftAssignments(NamedTuple):
     """q(z) of the training documents, in the order of their ids, and the counts of words under it.
 
+        E[n_kw] = Σ_id q(z_id = k) I[x_id = w],  V[n_kw] = Σ_id q(z_id = k) q(z_id ≠ k) I[x_id = w]    (Teh 2007 Eq. 13)
+
     doc_ids: (S,); shares: (nnz, K), those of all tokens of an entry of the documents.
-    word_counts: (V, 2, K), mean and variance of a word's tokens in each topic (Eq. 13).
+    word_counts: (V, 2, K), these two for each word.
     """
 
     doc_ids: np.ndarray
@@ -94,8 +97,11 @@ def sweep(
         raise ValueError(
             "These are not the documents of the earlier steps: give every step the whole corpus, in the same order."
         )
-    shares, counts = assignments.shares.copy(), assignments.word_counts.copy()
-    precision, totals = shares.dtype.type, counts.sum(0, dtype=np.float64)
+    shares = assignments.shares.copy()
+    counts = assignments.word_counts.copy()
+    precision = shares.dtype.type
+    totals = counts.sum(0, dtype=np.float64)
+    # Eq. 15 for each entry in turn; totals are in float64, since they are sums of millions.
     own = kernels.SweepPriors(
         doc=priors.doc.astype(precision), words=priors.words.astype(precision), total=float(priors.word_total)
     )
@@ -143,11 +149,13 @@ def _count(
 def _measure(assignments: SoftAssignments, documents: Documents, priors: Priors) -> tuple[SoftAssignments, Measures]:
     """The assignments with counts free of a sweep's rounding errors, and their Measures."""
     assignments, counts, doc_tables, doc_terms, entropy = _count(assignments, documents, priors.doc)
-    word_tables, topic_tables = np.zeros(len(counts)), np.zeros(1)
+    word_tables = np.zeros(len(counts))
+    topic_tables = np.zeros(1)
     word_terms = kernels.measure_words(counts, priors.words, word_tables)
     # The tables of Eq. 12 are Eq. 11 times -E[β], with a topic's total instead of a word's count.
     total_terms = kernels.measure_words(counts.sum(0)[None], np.array([priors.word_total]), topic_tables)
     sizes = documents.sizes()
+    # E[log p(z, x)]: Γ(E[α]) / Γ(E[α] + n_d) of documents, Γ ratios of words and topics; minus E[log q(z)].
     log_joint = len(sizes) * gammaln(priors.doc_total) - gammaln(priors.doc_total + sizes).sum()
     log_joint += doc_terms + word_terms - total_terms + entropy
     log_xi = -topic_tables[0] / priors.word_total
@@ -174,6 +182,7 @@ def infer_shares(
     geometric_prior: (K,) G[απ_k], for the sweeps; mean_prior: (K,) E[απ_k], for the shares.
     """
     words = documents.distinct_words()
+    # log φ_kw of the fixed topics; the smallest normal number stands for 0.
     logs: np.ndarray = np.log(np.maximum(topics.T[words], np.finfo(topics.dtype).tiny))
     tokens = np.empty((documents.num_documents, len(mean_prior)), topics.dtype)
     own = documents.indexed(words)

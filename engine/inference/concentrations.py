@@ -67,7 +67,9 @@ def blend_doc(
     tables: those of the batch, (1,), or (K,) for an asymmetric α. It is the natural-gradient step of Hoffman et al.
     (2013, sec. 2.5) for a conjugate prior Gamma(1, 1) of the sum.
     """
-    corpus_size, batch_size = batch.corpus_size, batch.documents.num_documents
+    corpus_size = batch.corpus_size
+    batch_size = batch.documents.num_documents
+    # The prior Gamma(1, 1) and the batch's tables, for one document of the corpus.
     target = 1.0 / (corpus_size * len(tables)) + tables / batch_size
     target_rate = 1.0 / corpus_size + table_rate / batch_size
     return DocPosterior(
@@ -93,23 +95,29 @@ def learn_word_concentration(counts: np.ndarray, concentration: float, rate: flo
     tokens carries no information. Source: Hoffman 2010 Eq. 9, in log η, so that η stays positive, and with the Hessian
     of a q(topic) that follows η.
     """
-    vocab_size, gains, totals = counts.shape[0], np.zeros(2), np.zeros(counts.shape[1])
+    vocab_size = counts.shape[0]
+    gains = np.zeros(2)
+    totals = np.zeros(counts.shape[1])
     add_word_gains(counts, noise, concentration, gains, totals)
     total = vocab_size * concentration
+    # J' = Σ p (ψ(η + n/p) - ψ(η)) - V (Σ_k ψ(Vη + n_k) - ψ(Vη)) - 1 + 1/η.
     loss = vocab_size * (restaurant_rate(total, totals) + 1.0 / vocab_size)
     bend = vocab_size**2 * (polygamma(1, total + totals) - polygamma(1, total)).sum()
+    # The derivatives by log η are η J' and η J' + η² J''.
     gradient = concentration * (gains[0] - loss) + 1.0
     curvature = concentration * (gains[0] - loss) + concentration**2 * (gains[1] - bend)
     # If J is not concave in log η, the curvature -η loss of the tables-over-rate update still ascends it.
     is_concave = -curvature > SMALLEST_CURVATURE * concentration * loss
     step = gradient / (-curvature if is_concave else concentration * loss)
+    # At most a factor of two for a step of rate 1.
     step = np.clip(step, -np.log(LARGEST_FACTOR), np.log(LARGEST_FACTOR))
     return float(np.clip(concentration * np.exp(rate * step), LOWEST, HIGHEST_ETA))
 
 
 def is_time_to_learn(config: LearnedConfig, state: OnlineState) -> bool:
     """Whether concentrations are learned and topics already differ: until then, every topic holds nearly all words."""
-    is_wanted, is_begun = config.concentrations != "fixed", state.phase != Phase.WARM_UP
+    is_wanted = config.concentrations != "fixed"
+    is_begun = state.phase != Phase.WARM_UP
     return is_wanted and is_begun and state.startup_share < TOO_MUCH_LEFT
 
 

@@ -41,7 +41,12 @@ class SweepExpectations(Protocol):
 
 
 class DocumentExpectations(NamedTuple):
-    """For documents without slots: a batch's words (U,), their topic weights (U, K), a document's prior (K,)."""
+    """What the local step without slots reads of the corpus.
+
+        θ_d ~ Dirichlet(α) in LDA (Hoffman 2010 sec. 2), Dirichlet(α₀E[β]) with a corpus' weights
+
+    words: (U,) of the batch; topics: (U, K) their weights B; prior: (K,) α or α₀E[β].
+    """
 
     words: np.ndarray
     topics: np.ndarray
@@ -80,10 +85,15 @@ def fit_documents(
     the topics dropped. Tables are prior_k (ψ(g_k) - ψ(prior_k)): the expected tables of g_k - prior_k customers in a
     Chinese restaurant process with concentration prior_k (Teh 2007 sec. 3, at the counts' means).
     """
-    topics, prior = np.ascontiguousarray(expectations.topics), expectations.prior
-    tables, tokens = np.zeros(len(prior)), np.zeros(len(prior))
-    num_documents, precision = documents.num_documents, topics.dtype
-    shares, weights = np.empty((num_documents, len(prior)), precision), np.empty((num_documents, len(prior)), precision)
+    topics = np.ascontiguousarray(expectations.topics)
+    prior = expectations.prior
+    tables = np.zeros(len(prior))
+    tokens = np.zeros(len(prior))
+    num_documents = documents.num_documents
+    precision = topics.dtype
+    shares = np.empty((num_documents, len(prior)), precision)
+    weights = np.empty((num_documents, len(prior)), precision)
+    # Tokens are stored as factors scale_i e_k B_ik, since all topics share them.
     own = documents.indexed(expectations.words)
     scales = np.empty(len(own.words) if is_learning else 0, precision)
     fit_dirichlet(own, topics, prior, sweeps, scales, weights, tables, tokens, shares)

@@ -35,21 +35,27 @@ from stickbreaker.engine.parallel.threads import map_on_threads, split_evenly
 from stickbreaker.engine.schedules import TOO_MUCH_LEFT
 
 # A tenth of the documents is set aside until they are a hundred, then a twentieth, at most this number.
-SMALL_SHARE, ENOUGH_JUDGES, SHARE, MOST_JUDGES = 0.1, 100, 0.05, 1024
+SMALL_SHARE = 0.1
+ENOUGH_JUDGES = 100
+SHARE = 0.05
+MOST_JUDGES = 1024
 # From one point of the path to the next, this part of the topics is left.
 LEFT = 0.75
 # A first part of the judges scores all points of the path; points this number of standard errors below the best are
 # left out for the others.
-FIRST_JUDGES, CLEARLY_WORSE = 64, 2.0
+FIRST_JUDGES = 64
+CLEARLY_WORSE = 2.0
 # Scores that differ by less, in nats per token of the judges, count as equal: the fewer topics are kept.
 NEGLIGIBLE = 1e-3
 # A path compares at most the first number of words, those with the most tokens; a removal shares out the tokens of the
 # second number word by word, and those of rarer words in the proportions of the topic.
-COMPARED_WORDS, SHARED_WORDS = 4096, 2**15
+COMPARED_WORDS = 4096
+SHARED_WORDS = 2**15
 # Σρ between two decisions in a first pass and in streams: half of the content of the topics has then been replaced.
 RATES_BETWEEN = float(np.log(2.0))
 # Topics with fewer tokens are left out of a path. The words of a removed topic go to this number of nearest topics.
-LEAST_TOKENS, MOST_PARENTS = 1e-3, 6
+LEAST_TOKENS = 1e-3
+MOST_PARENTS = 6
 
 Infer = Callable[[Any, OnlineHDPState, Documents], np.ndarray]
 Grow = Callable[[], OnlineHDPState | None]
@@ -77,6 +83,7 @@ def set_aside(config: OnlineHDPConfig, state: OnlineHDPState, batch: Batch) -> B
     draw_places(first, share_of_judges(batch.corpus_size), is_judge)
     if is_judge.all() or not is_judge.any():
         return batch
+    # The step learns from the others; the documents set aside travel with them.
     learned = np.flatnonzero(~is_judge)
     return batch._replace(
         doc_ids=batch.doc_ids[learned],
@@ -141,7 +148,8 @@ def _add_judges(state: OnlineHDPState, batch: Batch) -> Documents:
 
 
 def _is_due(state: OnlineHDPState, batch: Batch) -> bool:
-    read, corpus_size = state.documents_read, batch.corpus_size
+    read = state.documents_read
+    corpus_size = batch.corpus_size
     if read == corpus_size:
         return True
     if read < corpus_size or batch.is_stream:
@@ -153,6 +161,7 @@ def leave_out_start(config: OnlineHDPConfig, state: OnlineHDPState, corpus_size:
     """The state without what is left of its start, whose uniform words would make a mixture of topics look useful."""
     if state.startup_share == 0.0:
         return state
+    # ∏(1 - ρ) of the start-up counts is left in each word and topic, and as much of the first tables.
     noise = state.startup_share * startup_noise(state.topic_counts, config.start, corpus_size)
     tables = state.tables - state.startup_share * corpus_size / len(state.tables)
     return state._replace(
@@ -169,12 +178,14 @@ def choose_number(infer: Infer, config: OnlineHDPConfig, *states: OnlineHDPState
     fewest points that are enough and the next one, the number is found by halving the interval.
     """
     paths = [find_path(state.topic_counts) for state in states]
-    prior, negligible = np.log(states[0].concentrations.corpus), NEGLIGIBLE * states[0].judges.num_tokens
+    prior = np.log(states[0].concentrations.corpus)
+    negligible = NEGLIGIBLE * states[0].judges.num_tokens
 
     def score(place: int, numbers: Sequence[int]) -> dict[int, float]:
         scores = score_path(infer, config, states[place], paths[place], numbers)
         return {number: float(each.sum() + prior * number) for number, each in scores.items()}
 
+    # First the points of the path; the best of all paths decides what is enough.
     points = [points_of(len(path.topics) + 1) for path in paths]
     scores = [score(place, each) for place, each in enumerate(points)]
     enough = max(max(each.values()) for each in scores) - negligible
@@ -186,11 +197,14 @@ def choose_number(infer: Infer, config: OnlineHDPConfig, *states: OnlineHDPState
     for place, totals in enumerate(scores):
         known = [number for number, total in totals.items() if total >= enough]
         if known:
+            # The score falls where topics are missing, so the fewest that are enough follow by bisection.
             too_few = max((number for number in points[place] if number < min(known)), default=0)
             between = range(too_few + 1, min(known))
             found.append((too_few + 1 + bisect_left(between, True, key=partial(is_enough, place)), place))
     fewest, place = min(found)
-    state, path = states[place], paths[place]
+    state = states[place]
+    path = paths[place]
+    # The chosen model: all removals of its path down to that number.
     words = most_frequent_words(state.topic_counts, SHARED_WORDS)
     return remove_topics(state, slice_path(path, 0, points[place][0] - fewest), words)
 
@@ -200,19 +214,23 @@ def choose_concentrations(infer: Infer, config: Any, state: OnlineHDPState) -> O
     split = split_judges(state)
     if config.concentrations == "fixed" or not len(split.scored):
         return state
+    # Topics without tokens predict nothing, and only the words of these documents are scored.
     judged = narrow(state, np.flatnonzero(state.topic_counts.totals > LEAST_TOKENS))
     config = replace(config, max_topics=len(judged.tables))
 
     def score_with(tried: Concentrations) -> float:
         return float(score_documents(config, judged._replace(concentrations=tried), split, infer).sum())
 
-    found, least = state.concentrations, NEGLIGIBLE * state.judges.num_tokens
+    found = state.concentrations
+    least = NEGLIGIBLE * state.judges.num_tokens
     best = score_with(found)
     for scale in (_scale_word, _scale_doc):
         for factor in (2.0, 0.5):
             before = best
+            # Doubled, or else halved, as long as it gains.
             while (tried := scale(found, factor)) != found and (gained := score_with(tried) - best) > least:
-                best, found = best + gained, tried
+                best = best + gained
+                found = tried
             if best > before:
                 break
     return state._replace(concentrations=found)
@@ -250,6 +268,7 @@ def find_path(counts: DecayedCounts) -> Removal:
     topic with fewer tokens is removed, and the other one stands for both from there on. Each word of the removed topic
     goes to the nearest topics in proportion to their tokens of the word.
     """
+    # Distances of all pairs, from the roots of p(w | topic).
     words = most_frequent_words(counts, COMPARED_WORDS)
     rows = counts.rows(np.arange(counts.vocab_size) if words is None else words)
     topics = np.flatnonzero(rows.sum(0) > LEAST_TOKENS)
@@ -266,12 +285,14 @@ def find_path(counts: DecayedCounts) -> Removal:
     shape = number, MOST_PARENTS
     path = Removal(topics=np.zeros(number, np.int64), parents=np.zeros(shape, np.int64), weights=np.zeros(shape))
     for place in range(number):
+        # The closest pair: the smaller topic goes, and its mixture is the nearest topics by tokens.
         one, other = divmod(int(distances.argmin()), len(topics))
         large, small = (one, other) if tokens[one] >= tokens[other] else (other, one)
         nearest = np.argsort(-overlaps[small], kind="stable")[: min(MOST_PARENTS, number - place)]
         path.topics[place] = topics[small]
         path.parents[place, : len(nearest)] = topics[nearest]
         path.weights[place, : len(nearest)] = tokens[nearest] / tokens[nearest].sum()
+        # The larger topic stands for both, so its distances are measured again.
         own[large] += own[small]
         tokens[large] += tokens[small]
         distances[small] = distances[:, small] = np.inf
@@ -311,7 +332,8 @@ def score_path(
     infer: Infer, config: Any, state: OnlineHDPState, path: Removal, numbers: Sequence[int]
 ) -> dict[int, np.ndarray]:
     """Log likelihood (J,) of the judges by number of topics, descending; not of numbers clearly worse than another."""
-    judges, doc_ids = state.judges, np.arange(state.judges.num_documents)
+    judges = state.judges
+    doc_ids = np.arange(state.judges.num_documents)
     points = dict(zip(numbers, follow(state, path, numbers), strict=True))
     scores = dict.fromkeys(points, np.zeros(0))
     for first, last in ((0, FIRST_JUDGES), (FIRST_JUDGES, len(doc_ids))):
@@ -320,6 +342,7 @@ def score_path(
         split = split_halves(judges.cut(first, min(last, len(doc_ids))), doc_ids[first:last], 0)
         if not len(split.scored):
             break
+        # Numbers of topics that are clearly worse on the first documents are not scored on the others.
         scores = _leave_out_worse(scores, NEGLIGIBLE * judges.cut(0, first).num_tokens)
         for number in scores:
             point = points[number]
@@ -333,13 +356,17 @@ def follow(state: OnlineHDPState, path: Removal, numbers: Sequence[int]) -> Iter
 
     Only words of the judges have rows.
     """
+    # The topics at the start of the path: those that are removed and those that receive tokens.
     parents = path.parents[path.weights > 0]
     left = np.union1d(path.topics, parents) if len(parents) else np.array([state.tables.argmax()])
     state = state._replace(topic_counts=state.topic_counts.only(state.judges.distinct_words()))
-    done, num_topics = 0, len(left)
+    done = 0
+    num_topics = len(left)
     for number in numbers:
         some = slice_path(path, done, num_topics - number)
-        state, left, done = remove_topics(state, some), np.setdiff1d(left, some.topics), num_topics - number
+        state = remove_topics(state, some)
+        left = np.setdiff1d(left, some.topics)
+        done = num_topics - number
         yield state._replace(topic_counts=state.topic_counts.keep(left), tables=state.tables[left])
 
 

@@ -45,7 +45,8 @@ def summarize_by_tokens(topics: np.ndarray, expected_tokens: np.ndarray) -> Topi
     >>> summarize_by_tokens(np.eye(2), np.array([3.0, 1.0])).weights
     array([0.75, 0.25])
     """
-    num_topics, total = len(expected_tokens), expected_tokens.sum()
+    num_topics = len(expected_tokens)
+    total = expected_tokens.sum()
     weights = expected_tokens / total if total > 0 else np.full(num_topics, 1.0 / num_topics)
     return TopicSummary(
         topic_ids=np.arange(num_topics), topics=topics, weights=weights, expected_tokens=expected_tokens

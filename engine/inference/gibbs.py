@@ -45,7 +45,9 @@ class SamplerState(Protocol):
 
 
 class Assignments(NamedTuple):
-    """The topics of N tokens in D documents.
+    """A sample of z: the topics of N tokens in D documents, with n_kw tokens of each word in each topic.
+
+        p(z_i = k | z_-i) ∝ (n_jk + α π_k) (n_kw + η) / (n_k + V η)        (Teh et al. 2006 sec. 5.3)
 
     doc_ids, doc_sizes: (D,) int64, the documents and their numbers of tokens.
     topics: (N,) int32, places among the state's K topics; document by document in the order of doc_ids, and within a
@@ -117,6 +119,7 @@ def resolve_assignments(
     if np.array_equal(batch.doc_ids, assignments.doc_ids) and np.array_equal(doc_sizes, assignments.doc_sizes):
         return doc_sizes, assignments.topics
     topics = rng.integers(num_topics, size=doc_sizes.sum(), dtype=np.int32)
+    # Documents that are known, with the same number of tokens, keep their topics.
     old_starts = np.append(0, assignments.doc_sizes.cumsum())
     starts = np.append(0, doc_sizes.cumsum())
     known = {int(doc_id): row for row, doc_id in enumerate(assignments.doc_ids)}
@@ -145,15 +148,18 @@ def sweep(
     tokens = np.bincount(topics, minlength=len(pool.topic_ids))
     vocab_size = len(assignments.topic_words)
     documents = _own_documents(batch.documents)
+    # One sweep of z, word by word; then s_jk of each document and topic.
     layout = arrange_tokens(documents, doc_sizes, topics, vocab_size, len(tokens))
     swept = sweep_tokens(rng, layout, _drop_empty(pool._replace(tokens=tokens)), alpha, gamma, eta)
     tables = np.zeros(len(swept.tokens), np.int64)
     if with_tables:
         draw_doc_tables(rng, layout, alpha * swept.weights, tables)
+    # Topics without a token are gone; the others move together, in the order of their ids.
     kept = _choose_kept(swept)
     new_places = np.zeros(len(swept.tokens), np.int32)
     new_places[kept] = np.arange(len(kept))
-    topics, topic_words = np.empty_like(topics), np.zeros((vocab_size, len(kept)), np.int32)
+    topics = np.empty_like(topics)
+    topic_words = np.zeros((vocab_size, len(kept)), np.int32)
     read_out(documents, layout, new_places, topics, topic_words)
     pool = swept._replace(topic_ids=swept.topic_ids[kept], tokens=swept.tokens[kept], weights=swept.weights[kept])
     kept_assignments = Assignments(
@@ -237,6 +243,7 @@ def average(averages: TopicAverages, assignments: Assignments, word_concentratio
     num_samples = averages.num_samples + 1
     sample = _sample_topics(assignments.topic_words, assignments.topic_words.sum(0), word_concentration)
     if len(averages.topics):
+        # The mean of n samples from that of n - 1: x̄_n = x_n + (x̄_(n-1) - x_n) (n - 1) / n.
         sample += (averages.topics - sample) * ((num_samples - 1) / num_samples).astype(np.float32)
     return TopicAverages(topics=sample, num_samples=num_samples)
 
@@ -290,17 +297,21 @@ def predict_words(
     Teh 2007 Eq. 17: θ_jk = (α π_k + n_jk) / (α + n_j), φ_kw = (η + n_kw) / (V η + n_k); the prediction is the mean over
     samples. prior: (K,), α π; unused_prior: α π_u of topics not yet born, in which all words are equally likely.
     """
-    topic_words, num_topics = assignments.topic_words, len(prior)
-    vocab_size, tokens = len(topic_words), topic_words.sum(0)
+    topic_words = assignments.topic_words
+    num_topics = len(prior)
+    vocab_size = len(topic_words)
+    tokens = topic_words.sum(0)
     starts = np.append(0, assignments.doc_sizes.cumsum())
     predicted = np.empty(len(rows))
     for first in range(0, len(assignments.doc_ids), DOCUMENTS_AT_ONCE):
         last = min(first + DOCUMENTS_AT_ONCE, len(assignments.doc_ids))
+        # θ_jk of a thousand documents at a time, from the topics of their tokens.
         own = np.flatnonzero((rows >= first) & (rows < last))
         documents = np.repeat(np.arange(last - first), assignments.doc_sizes[first:last])
         places = documents * num_topics + assignments.topics[starts[first] : starts[last]]
         shares = np.bincount(places, minlength=(last - first) * num_topics).reshape(-1, num_topics) + prior
         topics = (topic_words[words[own]] + word_concentration) / (tokens + vocab_size * word_concentration)
+        # Σ_k θ_jk φ_kw, and the part of the topics not yet born.
         known = np.einsum("nk,nk->n", shares[rows[own] - first], topics)
         total = prior.sum() + unused_prior + assignments.doc_sizes[rows[own]]
         predicted[own] = (known + unused_prior / vocab_size) / total

@@ -47,6 +47,7 @@ def blend_topics(
     """
     step = state.step + 1
     scale = batch_scale(batch)
+    # λ, and below it the tokens without η and start-up mass, by the same ρ and D/S.
     counts = state.topic_counts.blend(rate, statistics.words, statistics.counts, scale, statistics.tokens)
     state = state._replace(
         topic_counts=counts,
@@ -76,7 +77,8 @@ def preview_topics(config: ScheduleConfig, state: OnlineState, statistics: Stati
 
     λ̂_kw = η + D/S Σ_j Σ_t φ_jtk Σ_n ζ_jnt I[w_jn = w],  ∂λ = λ̂ - λ        (Wang 2011 Eq. 22, mini-batches of sec. 3.2)
     """
-    scale, shape = batch_scale(batch), (len(statistics.words), len(statistics.tokens))
+    scale = batch_scale(batch)
+    shape = (len(statistics.words), len(statistics.tokens))
     return NoisyStep(
         step=state.step + 1,
         learning_rate=next_rate(config, state),

@@ -62,8 +62,10 @@ def split_halves(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
     counts = documents.counts
     sizes = documents.num_entries()
     # A document's only word can be predicted from no other.
-    first, second = np.where(is_held, counts, 0), np.where(is_held | np.repeat(sizes < 2, sizes), 0, counts)
-    one, other = _split(documents, second, first), _split(documents, first, second)
+    first = np.where(is_held, counts, 0)
+    second = np.where(is_held | np.repeat(sizes < 2, sizes), 0, counts)
+    one = _split(documents, second, first)
+    other = _split(documents, first, second)
     return Split(
         observed=one.observed.followed_by(other.observed),
         rows=np.append(one.rows, len(one.scored) + other.rows),
@@ -84,6 +86,7 @@ def split_tokens(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
         size = documents.counts[entries].sum()
         if size >= 2:
             rng = np.random.default_rng([seed, int(doc_id)])
+            # A draw without replacement, so that no word loses more tokens than it has.
             held[entries] = rng.multivariate_hypergeometric(
                 documents.counts[entries], max(1, round(HELD_OUT_SHARE * size)), method="marginals"
             )
@@ -95,6 +98,7 @@ def _split(documents: Documents, observed: np.ndarray, held: np.ndarray) -> Spli
     num_documents = documents.num_documents
     is_held = held > 0
     rows = documents.rows()
+    # A document counts if some of its words are held out.
     is_scored = np.zeros(num_documents, bool)
     is_scored[rows[is_held]] = True
     scored = np.flatnonzero(is_scored)

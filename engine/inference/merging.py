@@ -20,6 +20,7 @@ def find_near(roots: np.ndarray, changed: np.ndarray, is_live: np.ndarray) -> tu
     similarity = np.empty((len(changed), len(roots)), roots.dtype)
     spans = split_evenly(np.arange(len(changed) + 1))
     map_on_threads(lambda span: multiply_rows(roots, changed[slice(*span)], similarity[slice(*span)]), spans)
+    # Topics without tokens, and a topic with itself, are no pairs.
     similarity[:, ~is_live] = -1.0
     similarity[np.arange(len(changed)), changed] = -1.0
     nearest = np.argpartition(-similarity, number - 1, axis=1)[:, :number]
@@ -39,18 +40,22 @@ def find_merges(
     (φ_jtk + φ_jtl)). H is concave, so this is at most (s_k + s_l) H(s_k / (s_k + s_l)) with the tables s (K,). A pair
     is merged if the three together are a gain.
     """
-    counts, tables = topic_words.astype(np.float64), tables.copy()
-    targets, gain = np.arange(len(counts)), 0.0
+    counts = topic_words.astype(np.float64)
+    tables = tables.copy()
+    targets = np.arange(len(counts))
+    gain = 0.0
     changed = np.flatnonzero(counts.sum(1) >= LEAST_TOKENS)
     while len(changed):
         tokens = counts.sum(1)
         roots = np.sqrt(counts / np.maximum(tokens, LEAST_TOKENS)[:, None])
         pairs, _ = find_near(roots, changed, tokens >= LEAST_TOKENS)
+        # The gain in the topics' normalising constants bounds the order in which pairs are tried.
         gains = _gain_in_topics(counts, pairs, word_concentration)
         taken: set[int] = set()
         for (one, other), in_topics in sorted(zip(pairs.tolist(), gains, strict=True), key=lambda each: -each[1]):
             merged = _merge(tables, one, other)
             in_all = in_topics + _gain_in_tables(tables, merged, one, other, corpus_concentration)
+            # A topic that was merged in this round has other counts now, and waits for the next round.
             if in_all <= 0 or taken & {one, other}:
                 continue
             large, small = (one, other) if tokens[one] >= tokens[other] else (other, one)
@@ -60,13 +65,15 @@ def find_merges(
             targets[targets == small] = large
             taken |= {one, other}
             gain += in_all
+        # Only pairs with a topic that has just grown can have become a gain.
         changed = np.array([k for k in sorted(taken) if targets[k] == k], int)
     return Merging(targets), gain
 
 
 def _merge(tables: np.ndarray, large: int, small: int) -> np.ndarray:
     merged = tables.copy()
-    merged[large], merged[small] = tables[large] + tables[small], 0.0
+    merged[large] = tables[large] + tables[small]
+    merged[small] = 0.0
     return merged
 
 

@@ -73,6 +73,7 @@ def blend_hdp(
     steps: those of the algorithm, to fit candidates for topics of a stream and to score documents.
     Source: Wang 2011 Eq. 22-27 with the mini-batch's D/S.
     """
+    # Before the first step λ and tables are drawn for D = 1.
     state = scale_start(config, state, batch.corpus_size)
     rate = _next_rate(config, state, batch)
     blended, info = _blend(rate, state, statistics, batch)
@@ -82,6 +83,7 @@ def blend_hdp(
         return None if fitted is None else _blend(rate, *fitted, batch)[0]
 
     if config.duplicates == "merge":
+        # Topics that the documents set aside do not need are removed, and in a stream others may be added.
         blended = drop_empty(decide(steps.infer, config, blended, batch, grow), len(state.tables))
     if np.isfinite(blended.pass_score):
         info = info._replace(is_pass_needed=not blended.has_settled)

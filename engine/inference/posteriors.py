@@ -59,6 +59,7 @@ class StickPosterior(NamedTuple):
 
     def expected_logs(self) -> np.ndarray:
         """E[log weight] of each topic (K,)."""
+        # E[log stick] plus E[log(1 - stick)] of the sticks before it.
         rests = self.expected_log_rests()[self.order]
         logs: np.ndarray = (psi(self.on) - psi(self.on + self.after))[self.order]
         logs = logs + np.append(0.0, rests[:-1].cumsum())
@@ -89,6 +90,7 @@ class StickPosterior(NamedTuple):
         """KL[q || Beta(1, γ)] of all sticks, in nats; concentration: the gamma posterior of γ."""
         rests = self.expected_log_rests()
         logs = psi(self.on) - psi(self.on + self.after)
+        # E[log q] of each stick, then E[log p] under Beta(1, γ): log γ + (γ - 1) log(1 - stick).
         own = (self.on - 1.0) * logs + (self.after - 1.0) * rests - betaln(self.on, self.after)
         prior = concentration.expected_log() + (concentration.mean() - 1.0) * rests
         return float((own - prior).sum())
@@ -103,6 +105,7 @@ def stick_posterior(tables: np.ndarray, concentration: float) -> StickPosterior:
     """
     order = np.argsort(-tables, kind="stable")
     after = np.empty(len(tables))
+    # E[γ] plus the tables of all later topics.
     after[order] = concentration + np.append(tables[order][:0:-1].cumsum()[::-1], 0.0)
     return StickPosterior(on=1.0 + tables, after=after, order=order)
 

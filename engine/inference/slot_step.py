@@ -30,7 +30,12 @@ TOLERANCE = 1e-3
 
 
 class SlotExpectations(NamedTuple):
-    """What the local step reads: a batch's words (U,) and their topic weights (U, K), α₀E[β] and E[log β] (K,), α₀."""
+    """What the local step with slots reads of the corpus (Wang 2011, below Eq. 21).
+
+        B_ik = E[φ_k,w_i] or exp E[log φ_k,w_i] = exp(ψ(λ_kw) - ψ(Σ_v λ_kv))
+
+    words: (U,) of the batch; topics: (U, K) B; prior: (K,) α₀E[β]; expected_log_weights: (K,) E[log β].
+    """
 
     words: np.ndarray
     topics: np.ndarray
@@ -63,7 +68,9 @@ def expect_slots(
 
 def limits_of(config: SlotConfig) -> Limits:
     """Sizes and switches of the kernel under a config."""
-    is_uniform, num_topics = config.start != "warm", resolved(config.max_topics)
+    is_uniform = config.start != "warm"
+    num_topics = resolved(config.max_topics)
+    # A document considers the largest topics of its first iterations, at least as many as it has slots.
     num_active = num_topics if is_uniform else min(max(config.max_active_topics, config.max_slots), num_topics)
     return Limits(
         num_slots=min(config.max_slots, num_active),
@@ -88,10 +95,13 @@ def fit_slots(
     Eq. 15-18 until they settle. Nothing is drawn; statistics of shards add up. α₀ is that of the expectations.
     """
     topics = np.ascontiguousarray(expectations.topics)
-    num_topics, num_documents = len(expectations.prior), documents.num_documents
+    num_topics = len(expectations.prior)
+    num_documents = documents.num_documents
     prior = _prior_of(expectations)
-    tables, tokens = np.zeros(num_topics), np.zeros(num_topics)
-    shares, bounds = np.zeros((num_documents, num_topics), topics.dtype), np.zeros(num_documents * has_bound)
+    tables = np.zeros(num_topics)
+    tokens = np.zeros(num_topics)
+    shares = np.zeros((num_documents, num_topics), topics.dtype)
+    bounds = np.zeros(num_documents * has_bound)
     own = documents.indexed(expectations.words)
     counts = empty_counts(own, limits.max_active if is_learning else 0, topics.dtype)
     limits = limits._replace(doc_concentration=expectations.doc_concentration)
@@ -134,15 +144,18 @@ def trace_slots(
 
     With B = exp E[log φ] these are the braces of Eq. 14; with B = E[φ] they bound log p(w | topics at their means).
     """
-    document, limits = documents.cut(0, 1), limits_of(config)
+    document = documents.cut(0, 1)
+    limits = limits_of(config)
     expectations = expect_words(config, state, document.distinct_words(), Phase.TWO_LEVEL)
     traced = _fit_each(document, expectations, limits, num_iterations)
-    size, topic_ids = len(document.words), traced[0][0]
+    size = len(document.words)
+    topic_ids = traced[0][0]
     phi = np.array([slots.phi[: limits.num_slots, : len(topic_ids)] for _, slots, _ in traced], np.float64)
     words = np.array([slots.tokens[: limits.num_slots, :size] for _, slots, _ in traced], np.float64)
     on, after = np.moveaxis(np.array([slots.sticks for _, slots, _ in traced], np.float64), 1, 0)
     logs = np.log(expectations.topics[:, topic_ids].astype(np.float64))
     log_weights = expectations.expected_log_weights[topic_ids].astype(np.float64)
+    # `bound_slots` lacks the terms of β and of the words: Σ φ E[log β] and Σ c ζ φ log B.
     bounds = np.array([bound for *_, bound in traced]) + (phi @ log_weights).sum(1)
     bounds += np.einsum("itn,ita,na->i", words, phi, logs, optimize=True)
     tokens: np.ndarray = words.sum(2)
@@ -163,7 +176,8 @@ def _fit_each(
 
     The compiled code of a run fits each of them from the start; none stops early.
     """
-    own, prior = document.indexed(expectations.words), _prior_of(expectations)
+    own = document.indexed(expectations.words)
+    prior = _prior_of(expectations)
     limits = limits._replace(doc_concentration=expectations.doc_concentration, tolerance=0.0)
     each = (limits._replace(num_iterations=number) for number in range(1, num_iterations + 1))
     return [fit_one(own, expectations.topics, prior, START_SWEEPS, some) for some in each]
@@ -172,6 +186,7 @@ def _fit_each(
 def _break_slots(on: np.ndarray, after: np.ndarray) -> np.ndarray:
     """E[π_t] (I, T) of sticks (I, T) whose last is 1."""
     cuts: np.ndarray = on / (on + after)
+    # E[π_t] = E[π'_t] ∏_{s<t} (1 - E[π'_s]).
     left = np.cumprod(1.0 - cuts[:, :-1], axis=1)
     shares: np.ndarray = cuts * np.concatenate([np.ones((len(cuts), 1)), left], axis=1)
     return shares

@@ -9,11 +9,18 @@ from stickbreaker.engine.corpora.documents import NO_DOCUMENTS, Documents
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
 
 # Bounds of the settings.
-LOWEST, HIGHEST, HIGHEST_ETA = 1e-6, 1e6, 1e3
+LOWEST = 1e-6
+HIGHEST = 1e6
+HIGHEST_ETA = 1e3
 
 
 class DocPosterior(NamedTuple):
-    """Gamma(D shape, D rate) of α₀, or of each topic's α; shape, (K,) or (1,), and rate are one document's share."""
+    """q of α₀, or of each topic's α in LDA, from the tables s_j and the tokens n_j of D documents.
+
+        q(α₀) = Gamma(1 + Σ_j s_j, 1 + Σ_j ψ(α₀ + n_j) - ψ(α₀))        (Teh 2007 sec. 3.3)
+
+    shape, (1,) or (K,), and rate: the parameters divided by D, which a step blends with those of a mini-batch.
+    """
 
     shape: np.ndarray
     rate: float
@@ -193,9 +200,14 @@ class OnlineState(CountsState, WarmUpState, Protocol):
 
 
 class OnlineHDPState(NamedTuple):
-    """The State of an online HDP, with slots or by direct assignment.
+    """The State of an online HDP, with slots or by direct assignment: q of the topics φ and of the corpus' sticks β'.
 
-    topic_counts: λ - η, word by word (V, K); tables: (K,) expected tables.
+        q(φ_k) = Dirichlet(λ_k),  λ_kw = η + Σ_j Σ_t φ_jtk Σ_n ζ_jnt I[w_jn = w]         (Wang 2011 sec. 3.1, Eq. 21)
+        q(β'_k) = Beta(u_k, v_k),  u_k = 1 + s_k,  v_k = γ + Σ_{l>k} s_l,  s_k = Σ_jt φ_jtk       (Eq. 13, 19, 20)
+
+    Steps move λ and s towards these sums over the corpus, as estimated from a mini-batch (Eq. 22-27).
+
+    topic_counts: λ - η, word by word (V, K); tables: (K,) s.
     expected_tokens: (K,), without start-up mass and η.
     rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase, temperature: those of the last step.
     decided_at: Σρ at the last decision on the number of topics; documents_read: number of documents read so far.

@@ -9,7 +9,12 @@ from stickbreaker.engine.algorithm import Breaking
 
 
 class Sticks(NamedTuple):
-    """Beta parameters of K - 1 sticks, `on` (u) and `after` (v), and the topic at each of K places."""
+    """q of the corpus' sticks, from which topics break off their weights.
+
+        q(β'_k) = Beta(u_k, v_k) for k < K,  β'_K = 1,  β_k = β'_k ∏_{l<k} (1 - β'_l)        (Wang 2011 Eq. 4, 13)
+
+    on: (K - 1,) u; after: (K - 1,) v; order: (K,) the topic at each place along the stick.
+    """
 
     on: np.ndarray
     after: np.ndarray
@@ -29,6 +34,7 @@ def corpus_sticks(tables: np.ndarray, corpus_concentration: float, order: np.nda
     """
     order = np.argsort(-tables, kind="stable") if order is None else order
     ordered = tables[order]
+    # Σ_{l≥k} s_l from the last topic on.
     tail = ordered[::-1].cumsum()[::-1]
     return Sticks(on=1.0 + ordered[:-1], after=corpus_concentration + tail[1:], order=order)
 
@@ -40,6 +46,7 @@ def expected_weights(sticks: Sticks) -> np.ndarray:
     array([0.25, 0.75])
     """
     on = np.append(sticks.on / (sticks.on + sticks.after), 1.0)
+    # What the sticks before leave: ∏_{l<k} (1 - E[β'_l]).
     left = np.append(1.0, np.cumprod(1.0 - on[:-1]))
     weights = np.empty(len(on))
     weights[sticks.order] = on * left
@@ -50,6 +57,7 @@ def expected_log_weights(sticks: Sticks) -> np.ndarray:
     """E[log β] by topic (K,); Wang 2011, below Eq. 21."""
     total = psi(sticks.on + sticks.after)
     on = np.append(psi(sticks.on) - total, 0.0)
+    # Σ_{l<k} E[log (1 - β'_l)].
     left = np.append(0.0, np.cumsum(psi(sticks.after) - total))
     weights = np.empty(len(on))
     weights[sticks.order] = on + left

@@ -87,8 +87,10 @@ class Removal(NamedTuple):
 
     def factors(self, totals: np.ndarray) -> np.ndarray:
         """Weights (M, P) over the parents' totals at their turn; totals: (K,) before the first topic is removed."""
-        totals, factors = totals.copy(), np.zeros(self.weights.shape)
+        totals = totals.copy()
+        factors = np.zeros(self.weights.shape)
         for place, (topic, parents, weights) in enumerate(zip(*self, strict=True)):
+            # The totals are those at the topic's turn: earlier removals have raised them.
             np.divide(weights, totals[parents], out=factors[place], where=weights > 0)
             np.add.at(totals, parents, weights * totals[topic])
             totals[topic] = 0.0
@@ -189,7 +191,8 @@ class DecayedCounts:
         array([3. , 1.5])
         """
         totals = np.empty(self.vocab_size)
-        array, places = self.storage.array, self.storage.places
+        array = self.storage.array
+        places = self.storage.places
         map_on_threads(lambda span: sum_rows(array, places, span, totals), split_alike(len(totals)))
         return self.scale * totals
 
@@ -202,6 +205,7 @@ class DecayedCounts:
         places in `words`; tokens: (K,), their sums.
         """
         storage = self.storage
+        # (1 - ρ) multiplies the scale; what is added is divided by it.
         scale = self.scale * (1.0 - rate)
         if scale < SMALLEST_SCALE:
             storage = storage.moved(scale)
@@ -217,7 +221,8 @@ class DecayedCounts:
 
     def times(self, factor: float) -> "DecayedCounts":
         """These counts, each times a factor."""
-        totals, elsewhere = self.totals * factor, self.elsewhere * factor
+        totals = self.totals * factor
+        elsewhere = self.elsewhere * factor
         return replace(self, storage=self.storage.moved(factor), totals=totals, elsewhere=elsewhere)
 
     def less(self, amount: float) -> "DecayedCounts":
@@ -280,9 +285,12 @@ class DecayedCounts:
             totals = self._share_out(removal, array) + elsewhere
         else:
             rows = self.storage.read(words)
+            # The tokens of other words follow the weights alone.
             others = removal.share_out(self._others(rows))
             totals = self._share_out(removal, rows) + others
-            topics, parents, weights = removal.topics, removal.parents, removal.weights.astype(self.precision)
+            topics = removal.topics
+            parents = removal.parents
+            weights = removal.weights.astype(self.precision)
             map_on_threads(
                 lambda span: share_out_by_weights(span, topics, parents, weights, array), split_rows(*array.shape)
             )
@@ -291,6 +299,7 @@ class DecayedCounts:
 
     def _share_out(self, removal: Removal, rows: np.ndarray) -> np.ndarray:
         """Share topics out in rows (U, K) of numbers stored, in place, and return the sums of λ - η in them (K,)."""
+        # A parent's part of a word is its weight over its total, times its tokens of the word.
         factors = removal.factors(self.totals)
 
         def share_out(span: tuple[int, int]) -> np.ndarray:
@@ -318,7 +327,8 @@ class DecayedCounts:
         array([[1., 1., 1.],
                [0., 0., 4.]])
         """
-        num_known, num_new = len(self.totals), columns.shape[1]
+        num_known = len(self.totals)
+        num_new = columns.shape[1]
         array = np.zeros((len(self.held), num_known + num_new), self.precision)
         array[:, :num_known] = self.storage.read(self.held)
         array[np.searchsorted(self.held, words), num_known:] = columns / self.scale

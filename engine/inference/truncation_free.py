@@ -39,6 +39,8 @@ class GrowingConfig(Protocol):
 class GrowingState(NamedTuple):
     """What the next step needs of K topics, in the order of their birth; K is 0 before the first document.
 
+        q(θ_k) = Dirichlet(λ_k),  q(β'_k) = Beta(u_k, v_k)        (Wang & Blei 2012 sec. 2.3, S.2)
+
     topic_counts: λ - η, word by word (V, K).
     tables: (K,) of the corpus; u_k = 1 + tables, v_k = a + tables of later sticks. In a mixture a document is a table.
     expected_tokens: (K,), without η.
@@ -115,11 +117,14 @@ def grow(
     """
     num_known = len(state.topic_ids)
     tokens = found.counts.sum(0)
+    # Columns of topics that got tokens; the other columns stay free.
     born = num_known + np.flatnonzero(tokens[num_known:])
     columns = np.append(np.arange(num_known), born)
     num_documents = batch.documents.num_documents
-    seen, scale = state.documents_seen + num_documents, batch_scale(batch)
+    seen = state.documents_seen + num_documents
+    scale = batch_scale(batch)
     rate = growing_rate(num_documents, seen, batch.corpus_size)
+    # λ, s and n ← (1 - ρ) of them + ρ D/S of the mini-batch; those of a new topic start at 0.
     kept = np.append(np.full(num_known, 1.0 - rate), np.zeros(len(born)))
     factor = rate * scale
     counts = state.topic_counts
@@ -135,6 +140,7 @@ def grow(
         documents_seen=seen,
         step=state.step + 1,
     )
+    # From time to time, topics that explain less than one document or token are removed.
     if seen // REMOVE_EVERY > state.documents_seen // REMOVE_EVERY:
         grown = remove(grown, size_of(grown) < 1.0)
     return grown, StepInfo(step=grown.step, learning_rate=rate, phase=Phase.GROWING, startup_share=0.0)
@@ -176,8 +182,10 @@ def open_columns(
     config: GrowingConfig, state: GrowingState, words: np.ndarray, num_columns: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """λ of a mini-batch's words (U, C) and its sums over all words (C,); columns of topics not yet born hold η."""
-    num_known, eta = len(state.topic_ids), float(config.word_concentration)
+    num_known = len(state.topic_ids)
+    eta = float(config.word_concentration)
     of_words = np.full((len(words), num_columns), eta)
+    # Known topics have λ = η + counts; a topic not yet born has only η.
     of_words[:, :num_known] += state.topic_counts.rows(words)
     totals = np.full(num_columns, eta * state.topic_counts.vocab_size)
     totals[:num_known] += state.topic_counts.totals
@@ -193,9 +201,10 @@ def widen(array: np.ndarray, num_columns: int, value: float = 0) -> np.ndarray:
     return wider
 
 
-def make_room(topics: AnyTopics, prior: LocalPrior | MixturePrior) -> AnyTopics:
+def double_columns(topics: AnyTopics, prior: LocalPrior | MixturePrior) -> AnyTopics:
     """The same topics with twice the columns; the new ones hold η, and are empty."""
-    num_columns, eta = len(topics.totals), prior.word_concentration
+    num_columns = len(topics.totals)
+    eta = prior.word_concentration
     new = {"words": eta, "totals": eta * prior.vocab_size}
     # Arrays of another length are not of columns.
     columns = {name: array for name, array in topics._asdict().items() if array.shape[-1] == num_columns}

@@ -70,6 +70,7 @@ def cool(
     num_steps = num_batches(batch.corpus_size, resolved(config.batch_size))
     total = sum_rates(num_steps, resolved(config.delay), config.forgetting_rate)
     progress = min(1.0, state.rate_spent / total)
+    # The spread of shares is measured on the first documents only: it needs a few sweeps of each.
     pilot = batch.documents.cut(0, min(PILOT_DOCUMENTS, batch.documents.num_documents))
     narrow = expect_words(pilot.distinct_words())
 
@@ -98,6 +99,7 @@ def cool_to(
     topics, or until three quarters of it have passed.
     """
     most = np.log(narrow.topics.shape[1])
+    # The target falls from log K to 0 as Σρ grows from 0 to that of one pass.
     temperature = _find_temperature(pilot, narrow, temperature, (1.0 - progress) * most)
     waits = until_parted and progress < WARM_UP_SHARE
     if temperature == 1.0 and not (waits and _measure_spread(pilot, narrow, 1.0) > most / 2):
@@ -110,6 +112,7 @@ def _measure_spread(pilot: Documents, expectations: SweepExpectations, temperatu
     raised = expectations.topics.copy()
     raise_rows(raised, 1.0 / temperature)
     shares = fit_documents(pilot, expectations._replace(topics=raised), sweeps_at(temperature), False)[1]
+    # The exponential of a document's entropy is its number of topics.
     entropies: np.ndarray = -(shares * np.log(np.maximum(shares, 1e-12))).sum(1)
     return float(entropies.mean())
 
@@ -131,7 +134,8 @@ def _find_temperature(pilot: Documents, expectations: SweepExpectations, tempera
 
     if spread_at(0) < target:
         return min(temperature / COOLING, HIGHEST_TEMPERATURE)
-    place, fall = 0, 0.0
+    place = 0
+    fall = 0.0
     while place + 1 < len(ladder) and spread_at(place) - fall >= target and spread_at(place + 1) >= target:
         fall = spread_at(place) - spread_at(place + 1)
         place += 1
@@ -199,7 +203,9 @@ def startup_counts(config: StartConfig, vocab_size: int, rng: np.random.Generato
 
     "hoffman" is λ - η ~ Gamma(100, 1/100). In the code of Hoffman 2010 the same noise is λ, which includes η.
     """
-    start, num_topics = STARTS[config.start], resolved(config.max_topics)
+    start = STARTS[config.start]
+    num_topics = resolved(config.max_topics)
+    # Mean 1, scaled so that all words and topics together have STARTUP_TOKENS tokens of a document.
     noise = start.draw(rng, (vocab_size, num_topics), np.dtype(config.precision))
     if start.is_by_document:
         noise *= STARTUP_TOKENS / (num_topics * vocab_size)

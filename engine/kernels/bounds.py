@@ -19,13 +19,19 @@ SMALLEST_SHARE = 1e-30
 @njit(nogil=True, cache=True, error_model="numpy")
 def sum_log_sticks(sticks: np.ndarray, doc_concentration: float, out_log: np.ndarray) -> float:
     """Write E[log π_t] of the sticks (2, T) to out_log (T,) float64; return their KL divergence from Beta(1, α₀)."""
-    last, left, divergence = out_log.shape[0] - 1, 0.0, 0.0
+    last = out_log.shape[0] - 1
+    left = 0.0
+    divergence = 0.0
     for t in range(last):
-        a, b = float(sticks[0, t]), float(sticks[1, t])
+        # E[log π'_t] = ψ(a) - ψ(a + b) and E[log (1 - π'_t)] = ψ(b) - ψ(a + b) under Beta(a, b).
+        a = float(sticks[0, t])
+        b = float(sticks[1, t])
         both = digamma(a + b)
-        on, after = digamma(a) - both, digamma(b) - both
+        on = digamma(a) - both
+        after = digamma(b) - both
         out_log[t] = on + left
         left += after
+        # KL of Beta(a, b) from Beta(1, α₀), whose log normaliser is log α₀.
         divergence += (a - 1.0) * on + (b - doc_concentration) * after
         divergence += lgamma(a + b) - lgamma(a) - lgamma(b) - np.log(doc_concentration)
     out_log[last] = left
@@ -47,9 +53,11 @@ def bound_slots(
     total = -sum_log_sticks(sticks, doc_concentration, log_pi)
     for t in range(num_slots):
         for i in range(c.shape[0]):
+            # Σ_i c_i ζ_it (E[log π_t] - log ζ_it).
             if tokens[t, i] > SMALLEST_SHARE:
                 total += tokens[t, i] * (log_pi[t] - fast_log(tokens[t, i] / c[i]))
         for m in range(phi.shape[1]):
+            # - Σ_m φ_tm log φ_tm.
             if phi[t, m] > SMALLEST_SHARE:
                 total -= phi[t, m] * fast_log(phi[t, m])
     return total
@@ -66,24 +74,34 @@ def bound_documents(
 
     counts: FactoredCounts of n φ; doc_counts (nnz,): n; doc_topics (S, K): g, equal to α = prior (K,) where e is 0.
     """
-    own, log_theta, prior_total = np.empty(prior.shape[0], np.int64), np.empty(prior.shape[0]), 0.0
+    own = np.empty(prior.shape[0], np.int64)
+    log_theta = np.empty(prior.shape[0])
+    prior_total = 0.0
     for k in range(prior.shape[0]):
         prior_total += prior[k]
     for j in range(counts.starts.shape[0] - 1):
-        e, g_total, num_own = counts.weights[j], prior_total, 0
+        e = counts.weights[j]
+        g_total = prior_total
+        num_own = 0
+        # The topics with tokens; for all others g = α, and their terms cancel.
         for k in range(prior.shape[0]):
             if e[k] > 0.0:
                 own[num_own] = k
                 num_own += 1
                 g_total += float(doc_topics[j, k]) - float(prior[k])
-        log_total, total = digamma(g_total), lgamma(prior_total) - lgamma(g_total)
+        log_total = digamma(g_total)
+        total = lgamma(prior_total) - lgamma(g_total)
         for m in range(num_own):
-            g, alpha = float(doc_topics[j, own[m]]), float(prior[own[m]])
+            g = float(doc_topics[j, own[m]])
+            alpha = float(prior[own[m]])
+            # E[log θ_k] = ψ(g_k) - ψ(Σ g), and the terms of p(θ) and q(θ).
             log_theta[m] = digamma(g) - log_total
             total += (alpha - g) * log_theta[m] + lgamma(g) - lgamma(alpha)
         for i in range(counts.starts[j], counts.starts[j + 1]):
-            weights, share = counts.topics[counts.words[i]], counts.scales[i] / doc_counts[i]
+            weights = counts.topics[counts.words[i]]
+            share = counts.scales[i] / doc_counts[i]
             for m in range(num_own):
+                # n φ (E[log θ] - log φ), with φ = scale e B / n.
                 phi = share * e[own[m]] * weights[own[m]]
                 if phi > SMALLEST_SHARE:
                     total += doc_counts[i] * phi * (log_theta[m] - fast_log(phi))

@@ -44,13 +44,19 @@ def score_topics(
     out_log: np.ndarray,
 ) -> float:
     """Write the log of Eq. 15 for one token of a word, without its own q (K,) in the counts; return the largest."""
-    zero, half, one = q.dtype.type(0), q.dtype.type(0.5), q.dtype.type(1)
-    b_0, total_0 = priors.words[word], q.dtype.type(priors.total)
+    zero = q.dtype.type(0)
+    half = q.dtype.type(0.5)
+    one = q.dtype.type(1)
+    b_0 = priors.words[word]
+    total_0 = q.dtype.type(priors.total)
     highest: float = q.dtype.type(-np.inf)
     for k in range(q.shape[0]):
         own = q[k]
+        # The token's own share leaves the means and variances of Eq. 13.
         own_variance = own * (one - own)
-        doc_mean, word_mean = max(doc_counts[0, k] - own, zero), max(word_counts[0, k] - own, zero)
+        doc_mean = max(doc_counts[0, k] - own, zero)
+        word_mean = max(word_counts[0, k] - own, zero)
+        # One over G[απ_k] + E[n_jk], over G[βτ_w] + E[n_kw], and over E[β] + E[n_k].
         a = one / (priors.doc[k] + doc_mean)
         b = one / (b_0 + word_mean)
         t = one / (total_0 + max(total_counts[0, k] - own, zero))
@@ -58,6 +64,7 @@ def score_topics(
         doc_variance = min(max(doc_counts[1, k] - own_variance, zero), doc_mean) * a
         word_variance = min(max(word_counts[1, k] - own_variance, zero), word_mean) * b
         total_variance = max(total_counts[1, k] - own_variance, zero) * t
+        # The second-order terms V/2(a + E)², and the logs of the three factors of Eq. 15.
         second = total_variance * t - doc_variance * a - word_variance * b
         out_log[k] = half * second + fast_log(max(t, SMALLEST_NORMAL)) - fast_log(a) - fast_log(b)
         highest = max(highest, out_log[k])
@@ -94,7 +101,8 @@ def count_document(counts: np.ndarray, q: np.ndarray, out_doc: np.ndarray) -> No
     """Write means and variances (2, K) of a document's topic counts, from its words' counts (n,) and q (n, K)."""
     out_doc[:] = 0.0
     for i in range(counts.shape[0]):
-        c, row = q.dtype.type(counts[i]), q[i]
+        c = q.dtype.type(counts[i])
+        row = q[i]
         for k in range(row.shape[0]):
             out_doc[0, k] += c * row[k]
             out_doc[1, k] += c * row[k] * (q.dtype.type(1) - row[k])
@@ -114,16 +122,20 @@ def sweep_documents(
     change at the end of a document; shares q (nnz, K).
     """
     num_topics = out_q.shape[1]
-    doc, total = np.empty((2, num_topics), out_q.dtype), np.empty((2, num_topics), out_q.dtype)
+    doc = np.empty((2, num_topics), out_q.dtype)
+    total = np.empty((2, num_topics), out_q.dtype)
     new = np.empty(num_topics, out_q.dtype)
     for j in range(documents.starts.shape[0] - 1):
-        first, last = documents.starts[j], documents.starts[j + 1]
+        first = documents.starts[j]
+        last = documents.starts[j + 1]
         count_document(documents.counts[first:last], out_q[first:last], doc)
         out_total_counts -= doc
         # Adding one token to a float32 total of millions would be lost to rounding; a document's sum is not.
         total[:] = out_total_counts + doc
         for i in range(first, last):
-            word, c = documents.words[i], out_q.dtype.type(documents.counts[i])
+            word = documents.words[i]
+            c = out_q.dtype.type(documents.counts[i])
+            # q of Eq. 15 replaces the old one, and the three counts follow at once.
             highest = score_topics(out_q[i], priors, word, doc, out_word_counts[word], total, new)
             normalise(highest, new)
             for counts in (doc, out_word_counts[word], total):
@@ -169,6 +181,7 @@ def expect_tables(counts: np.ndarray, prior: np.ndarray) -> tuple[float, float]:
     a, log_gamma_a, digamma_a = prior
     if counts[0] < RARE:
         return counts[0], counts[0] * math.log(a)
+    # Eq. 12: P₊ a (ψ(a + E₊) - ψ(a) + V₊ ψ''(a + E₊) / 2), with a ψ(a) = a ψ(a + 1) - 1.
     positive, given, spread = split_positive(counts[0], counts[1], counts[2])
     log_gamma, first, second, third = log_gamma_derivatives(a + given)
     tables = 1.0 + a * (first - digamma_a + 0.5 * spread * third)
@@ -181,7 +194,9 @@ def add_entry(c: float, q: np.ndarray, out_doc: np.ndarray, out_word: np.ndarray
     entropy: float = q.dtype.type(0)
     one = q.dtype.type(1)
     for k in range(q.shape[0]):
-        mean, variance, log_zero = c * q[k], c * q[k] * (one - q[k]), c * log_complement(q[k])
+        mean = c * q[k]
+        variance = c * q[k] * (one - q[k])
+        log_zero = c * log_complement(q[k])
         out_doc[0, k] += mean
         out_doc[1, k] += variance
         out_doc[2, k] += log_zero
@@ -201,13 +216,15 @@ def measure_documents(
     a: (K,) float64, G[απ_k]. Returns Σ_dk F[log Γ(a_k + n_dk)/Γ(a_k)] and the entropy of q(z).
     """
     terms = entropy = 0.0
-    prior, doc = prior_terms(a), np.empty((3, q.shape[1]))
+    prior = prior_terms(a)
+    doc = np.empty((3, q.shape[1]))
     for j in range(documents.starts.shape[0] - 1):
         doc[:] = 0.0
         for i in range(documents.starts[j], documents.starts[j + 1]):
             c = q.dtype.type(documents.counts[i])
             entropy += add_entry(c, q[i], doc, out_word_counts[documents.words[i]])
         for k in range(a.shape[0]):
+            # E[s_jk] of Eq. 12, and the document's term of the bound below Eq. 18.
             tables, term = expect_tables(doc[:, k], prior[:, k])
             out_tables[k] += tables
             terms += term
@@ -217,7 +234,8 @@ def measure_documents(
 @njit(nogil=True, cache=True, error_model="numpy")
 def measure_words(word_counts: np.ndarray, b: np.ndarray, out_tables: np.ndarray) -> float:
     """Add expected tables of counts (V, 3, K) to out_tables (V,); return Σ_kw F[log Γ(b_w + n_kw)/Γ(b_w)]."""
-    terms, prior = 0.0, prior_terms(b)
+    terms = 0.0
+    prior = prior_terms(b)
     for w in range(b.shape[0]):
         for k in range(word_counts.shape[2]):
             tables, term = expect_tables(word_counts[w, :, k], prior[:, w])
@@ -231,7 +249,9 @@ def score_known_topics(
     q: np.ndarray, prior: np.ndarray, topics: np.ndarray, doc_counts: np.ndarray, out_log: np.ndarray
 ) -> float:
     """Write the log of Eq. 15 with log φ_kw (K,) of fixed topics in place of the corpus' counts; return the largest."""
-    zero, half, one = q.dtype.type(0), q.dtype.type(0.5), q.dtype.type(1)
+    zero = q.dtype.type(0)
+    half = q.dtype.type(0.5)
+    one = q.dtype.type(1)
     highest: float = q.dtype.type(-np.inf)
     for k in range(q.shape[0]):
         own = q[k]
@@ -257,10 +277,14 @@ def infer_documents(
     Starts from q ∝ a_k φ_kw. Sweeps at most `most` times, until a sweep moves less than `tolerance` of the tokens.
     """
     num_topics = prior.shape[0]
-    doc, new = np.zeros((2, num_topics), prior.dtype), np.empty(num_topics, prior.dtype)
+    doc = np.zeros((2, num_topics), prior.dtype)
+    new = np.empty(num_topics, prior.dtype)
     for j in range(documents.starts.shape[0] - 1):
-        first, last = documents.starts[j], documents.starts[j + 1]
-        words, counts = documents.words[first:last], documents.counts[first:last]
+        first = documents.starts[j]
+        last = documents.starts[j + 1]
+        words = documents.words[first:last]
+        counts = documents.counts[first:last]
+        # The first q of each word, from empty counts, is ∝ a_k φ_kw.
         q = np.zeros((words.shape[0], num_topics), prior.dtype)
         doc[:] = 0.0
         for i in range(words.shape[0]):
@@ -275,6 +299,7 @@ def infer_documents(
                 move_tokens(c, q[i], new, doc)
                 change += c * np.abs(new - q[i]).sum()
                 q[i, :] = new
+            # A token that moves changes two shares, so |Δq| counts it twice.
             if change < 2.0 * tolerance * counts.sum():
                 break
         count_document(counts, q, doc)

@@ -37,12 +37,15 @@ def add_word_gains(
 
     p = min(1, n). Adds Σ_w n to out_totals (K,).
     """
-    psi, slope = digamma(concentration), trigamma(concentration)
+    psi = digamma(concentration)
+    slope = trigamma(concentration)
     for i in range(counts.shape[0]):
         for k in range(counts.shape[1]):
             n = counts[i, k] - noise
             if n > LEAST_COUNT:
-                p, at = min(1.0, n), concentration + max(1.0, n)
+                p = min(1.0, n)
+                at = concentration + max(1.0, n)
+                # The expected tables of the count over η, and their derivative by η.
                 out_gains[0] += p * (digamma(at) - psi)
                 out_gains[1] += p * (trigamma(at) - slope)
                 out_totals[k] += n

@@ -22,7 +22,8 @@ from stickbreaker.engine.kernels.vectors import (
 )
 
 # Rows and the tokens of entries are scattered in memory: they are prefetched this number of words and entries ahead.
-AHEAD, ENTRIES_AHEAD = 2, 6
+AHEAD = 2
+ENTRIES_AHEAD = 6
 # These rows of a few hundred topics fit in a core's first cache.
 RAISED_ROWS = 8
 # A topic's tokens of a word are shared out as if each receiver had this many more, so that none are lost.
@@ -130,7 +131,8 @@ def group_entries(
     for j in range(starts.shape[0] - 1):
         for i in range(starts[j], starts[j + 1]):
             u = words[i]
-            out_entries[place[u]], out_docs[place[u]] = i, j
+            out_entries[place[u]] = i
+            out_docs[place[u]] = j
             place[u] += 1
 
 
@@ -168,6 +170,7 @@ def add_blocks(
         if u + AHEAD < span[1]:
             prefetch_row(out_rows, places[u + AHEAD])
         out = out_rows[places[u]]
+        # Σ_j of the documents that have the word, over the topics of each.
         for place in range(grouped.starts[u], grouped.starts[u + 1]):
             if place + ENTRIES_AHEAD < grouped.entries.shape[0]:
                 ahead = place + ENTRIES_AHEAD
@@ -203,7 +206,9 @@ def add_products(
     for u in range(span[0], span[1]):
         if u + AHEAD < span[1]:
             prefetch_row(out_rows, places[u + AHEAD])
-        start, end, first = grouped.starts[u], grouped.starts[u + 1], 0
+        start = grouped.starts[u]
+        end = grouped.starts[u + 1]
+        first = 0
         # Four vectors of topics at a time fill the registers; the last four may repeat topics already summed.
         while first < num_topics and num_topics >= 4 * WIDTH:
             first = min(first, num_topics - 4 * WIDTH)
@@ -223,10 +228,13 @@ def add_products(
         if first == 0:
             total[:] = 0.0
             for place in range(start, end):
-                scale, e = counts.scales[grouped.entries[place]], weights[grouped.docs[place]]
+                scale = counts.scales[grouped.entries[place]]
+                e = weights[grouped.docs[place]]
                 for k in range(num_topics):
                     total[k] += scale * e[k]
-        topics, out = counts.topics[u], out_rows[places[u]]
+        # B_ik is the same for all documents, so it multiplies their sum.
+        topics = counts.topics[u]
+        out = out_rows[places[u]]
         for k in range(num_topics):
             out[k] += factor * (total[k] * topics[k])
 
@@ -242,13 +250,16 @@ def scale_rows(
     out_rows: np.ndarray,
 ) -> None:
     """Write ((scale · row + offset) · factors (K,))^power of the rows at `places` (U,) to out_rows (U, K)."""
-    scale, offset = factors.dtype.type(scale), factors.dtype.type(offset)
+    scale = factors.dtype.type(scale)
+    offset = factors.dtype.type(offset)
     for first in range(0, places.shape[0], RAISED_ROWS):
         last = min(first + RAISED_ROWS, places.shape[0])
         for u in range(first, last):
             if u + AHEAD < places.shape[0]:
                 prefetch_row(rows, places[u + AHEAD])
-            row, out = rows[places[u]], out_rows[u]
+            row = rows[places[u]]
+            out = out_rows[u]
+            # (λ - η + offset) · factor; with factor 1 / Σ_w λ_kw it is E[topic].
             for k in range(factors.shape[0]):
                 out[k] = (scale * row[k] + offset) * factors[k]
         if power != NOT_RAISED:
@@ -271,14 +282,17 @@ def geometric_rows(
     A lower limit keeps float32 values normal; then they are raised to a power. Source: Wang 2011, the expectations
     below Eq. 21.
     """
-    scale, offset = total_digammas.dtype.type(scale), total_digammas.dtype.type(offset)
+    scale = total_digammas.dtype.type(scale)
+    offset = total_digammas.dtype.type(offset)
     smallest = fast_exp(smallest_exponent)
     for first in range(0, places.shape[0], RAISED_ROWS):
         last = min(first + RAISED_ROWS, places.shape[0])
         for u in range(first, last):
             if u + AHEAD < places.shape[0]:
                 prefetch_row(rows, places[u + AHEAD])
-            row, out = rows[places[u]], out_rows[u]
+            row = rows[places[u]]
+            out = out_rows[u]
+            # exp(ψ(λ_kw) - ψ(Σ_w λ_kw)).
             for k in range(total_digammas.shape[0]):
                 out[k] = max(exp_digamma_minus(scale * row[k] + offset, total_digammas[k]), smallest)
         if power != NOT_RAISED:
@@ -302,7 +316,8 @@ def copy_rows(
 ) -> None:
     """Write factor times the rows at `places` (U,) of a span of words to the first of other rows."""
     for u in range(span[0], span[1]):
-        row, out = rows[places[u]], out_rows[u]
+        row = rows[places[u]]
+        out = out_rows[u]
         for k in range(row.shape[0]):
             out[k] = factor * row[k]
 
@@ -338,6 +353,7 @@ def share_out_rows(
             num_parents[m] += 1
     for u in range(span[0], span[1]):
         out = out_rows[u]
+        # Parent p gets its part factor_p n_wp / Σ_q factor_q n_wq of the removed topic's tokens of the word.
         for m in range(topics.shape[0]):
             total = 0.0
             for p in range(num_parents[m]):

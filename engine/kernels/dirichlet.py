@@ -89,13 +89,18 @@ def make_work_arrays(longest: int, topics: np.ndarray) -> WorkArrays:
 @njit(nogil=True, cache=True, error_model="numpy")
 def load_document(documents: DocumentArrays, j: int, topics: np.ndarray, out_work: WorkArrays) -> int:
     """Copy the padded counts (N,) and topic weights (N, K) of document j to the working memory; return N."""
-    first, last = documents.starts[j], documents.starts[j + 1]
-    num_words, num_topics = round_up(last - first), topics.shape[1]
-    width, weights, zero = round_up(num_topics), out_work.weights, splat(out_work.e.dtype.type(0))
+    first = documents.starts[j]
+    last = documents.starts[j + 1]
+    num_words = round_up(last - first)
+    num_topics = topics.shape[1]
+    width = round_up(num_topics)
+    weights = out_work.weights
+    zero = splat(out_work.e.dtype.type(0))
     whole = num_topics // BLOCK * BLOCK
     for i in range(last - first):
         out_work.counts[i] = documents.counts[first + i]
-        row, place = documents.words[first + i] * num_topics, i * width
+        row = documents.words[first + i] * num_topics
+        place = i * width
         store(weights, place + width - BLOCK, zero)
         for k in range(0, whole, BLOCK):
             store(weights, place + k, load(topics, row + k))
@@ -108,6 +113,7 @@ def load_document(documents: DocumentArrays, j: int, topics: np.ndarray, out_wor
         if last + i < documents.words.shape[0]:
             # The rows of the next document are loaded while this one is swept.
             prefetch_row(topics, documents.words[last + i])
+    # Padded words have count 0 and weights 1, so that no sum is 0/0.
     for i in range(last - first, num_words):
         out_work.counts[i] = 0.0
         for k in range(0, width, BLOCK):
@@ -134,7 +140,8 @@ def dot_rows(rows: np.ndarray, num_rows: int, width: int, weights: np.ndarray, o
 @njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def add_rows(rows: np.ndarray, num_rows: int, width: int, weights: np.ndarray, out_sums: np.ndarray) -> None:
     """Write Σ_r weight_r row_rk (W,), rows as in `dot_rows`: four vectors of a row at once, or one of four rows."""
-    zero, first = splat(out_sums.dtype.type(0)), 0
+    zero = splat(out_sums.dtype.type(0))
+    first = 0
     while first + 4 * BLOCK <= width:
         sum_0 = sum_1 = sum_2 = sum_3 = zero
         place = first
@@ -169,15 +176,22 @@ def update_parameters(out_work: WorkArrays, width: int, least: float) -> tuple[f
 
     A topic with less than `least` tokens, or with e = 0, is marked to be dropped: its prior and g become NOTHING.
     """
-    prior, e, g, h = out_work.prior, out_work.e, out_work.g, out_work.h
-    change, num_kept, nothing = e.dtype.type(0), np.int32(0), e.dtype.type(NOTHING)
+    prior = out_work.prior
+    e = out_work.e
+    g = out_work.g
+    h = out_work.h
+    change = e.dtype.type(0)
+    num_kept = np.int32(0)
+    nothing = e.dtype.type(NOTHING)
     for k in range(width):
+        # The topic's tokens e_k Σ_i c_i B_ik / Σ_l e_l B_il, and g = prior + tokens.
         tokens = h[k] * e[k]
         is_kept = (tokens >= least) & (e[k] > 0)
         after = prior[k] + tokens
         change += abs(after - g[k])
         num_kept += np.int32(is_kept)
-        h[k], g[k] = tokens, after if is_kept else nothing
+        h[k] = tokens
+        g[k] = after if is_kept else nothing
         prior[k] = prior[k] if is_kept else nothing
     return change, num_kept
 
@@ -185,11 +199,13 @@ def update_parameters(out_work: WorkArrays, width: int, least: float) -> tuple[f
 @njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def sweep_once(out_work: WorkArrays, num_words: int, num_left: int, are_columns: bool) -> None:
     """Compute scale_i = c_i / Σ_l e_l B_il and h_k = Σ_i scale_i B_ik, from the columns where topics were dropped."""
-    width, num_columns = round_up(num_left), (num_left + 3) // 4 * 4
+    width = round_up(num_left)
+    num_columns = (num_left + 3) // 4 * 4
     if are_columns:
         add_rows(out_work.columns, num_columns, num_words, out_work.e, out_work.scales)
     else:
         dot_rows(out_work.weights, num_words, width, out_work.e, out_work.scales)
+    # c_i over the norm Σ_l e_l B_il of the word's shares (Hoffman 2010 Eq. 5).
     for i in range(0, num_words, BLOCK):
         store(out_work.scales, i, load(out_work.counts, i) / load(out_work.scales, i))
     if are_columns:
@@ -206,7 +222,9 @@ def sweep_topics(num_words: int, prior: np.ndarray, sweeps: Sweeps, out_work: Wo
     topic_ids, e, g and h (the tokens). Returns the number A of topics not dropped, and whether their weights are in
     out_work.columns (A, N), which is so after the first drop.
     """
-    num_left, are_columns, num_tokens = prior.shape[0], False, prior.dtype.type(0)
+    num_left = prior.shape[0]
+    are_columns = False
+    num_tokens = prior.dtype.type(0)
     for i in range(num_words):
         num_tokens += out_work.counts[i]
     for k in range(num_left):
@@ -219,6 +237,7 @@ def sweep_topics(num_words: int, prior: np.ndarray, sweeps: Sweeps, out_work: Wo
     least = min(prior.dtype.type(sweeps.negligible), num_tokens / (num_left + num_left))
     for number in range(sweeps.most):
         width = round_up(num_left)
+        # Hoffman 2010 Alg. 2: φ_ik ∝ e_k B_ik, g_k = prior_k + Σ_i c_i φ_ik, e_k = exp ψ(g_k).
         sweep_once(out_work, num_words, num_left, are_columns)
         change, num_kept = update_parameters(out_work, width, least if number > 0 else out_work.e.dtype.type(0))
         exp_digamma(out_work.g, width, 1.0 / sweeps.temperature, out_work.e)
@@ -226,30 +245,41 @@ def sweep_topics(num_words: int, prior: np.ndarray, sweeps: Sweeps, out_work: Wo
             break
         # The first drop copies every weight that is kept, which costs as much as a sweep over all topics.
         if (num_kept + 4 if are_columns else 4 * num_kept) <= num_left:
-            num_left, are_columns = drop_topics(num_words, num_left, are_columns, out_work), True
+            num_left = drop_topics(num_words, num_left, are_columns, out_work)
+            are_columns = True
     return num_left, are_columns
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def drop_topics(num_words: int, num_left: int, are_columns: bool, out_work: WorkArrays) -> int:
     """Keep the topics with e > 0, with their weights as columns; return their number."""
-    num_kept, width, kept = 0, round_up(num_left), out_work.kept
+    num_kept = 0
+    width = round_up(num_left)
+    kept = out_work.kept
     for k in range(num_left):
         # A branch here would be mispredicted at every topic kept.
         kept[num_kept] = k
         num_kept += out_work.e[k] > 0
+    # The kept topics close ranks, with B of each as a column.
     for m in range(num_kept):
-        k, place = kept[m], m * num_words
+        k = kept[m]
+        place = m * num_words
         if not are_columns:
             for i in range(num_words):
                 out_work.columns[place + i] = out_work.weights[i * width + k]
         elif m < k:
             for i in range(0, num_words, BLOCK):
                 store(out_work.columns, place + i, load(out_work.columns, k * num_words + i))
-        out_work.topic_ids[m], out_work.prior[m] = out_work.topic_ids[k], out_work.prior[k]
-        out_work.e[m], out_work.g[m], out_work.h[m] = out_work.e[k], out_work.g[k], out_work.h[k]
+        out_work.topic_ids[m] = out_work.topic_ids[k]
+        out_work.prior[m] = out_work.prior[k]
+        out_work.e[m] = out_work.e[k]
+        out_work.g[m] = out_work.g[k]
+        out_work.h[m] = out_work.h[k]
     for k in range(num_kept, round_up(num_kept)):
-        out_work.prior[k], out_work.g[k], out_work.e[k], out_work.h[k] = NOTHING, NOTHING, 0.0, 0.0
+        out_work.prior[k] = NOTHING
+        out_work.g[k] = NOTHING
+        out_work.e[k] = 0.0
+        out_work.h[k] = 0.0
     for place in range(num_kept * num_words, (num_kept + 3) // 4 * 4 * num_words):
         out_work.columns[place] = 0.0
     return num_kept
@@ -328,8 +358,10 @@ def fit_dirichlet(
     for j in range(documents.starts.shape[0] - 1):
         num_words = load_document(documents, j, topics, work)
         num_left, are_columns = sweep_topics(num_words, prior, sweeps, work)
-        own, g = work.topic_ids[:num_left], work.g[:num_left]
+        own = work.topic_ids[:num_left]
+        g = work.g[:num_left]
         shares = out_doc_topics[j]
+        # A topic that was dropped has only its prior.
         for k in range(prior.shape[0]):
             shares[k] = prior[k]
         for m in range(num_left):
@@ -344,7 +376,8 @@ def fit_dirichlet(
 def sum_rows_to_one(out_rows: np.ndarray) -> None:
     """Divide each row (S, K) of positive numbers by its sum."""
     for j in range(out_rows.shape[0]):
-        row, total = out_rows[j], out_rows.dtype.type(0)
+        row = out_rows[j]
+        total = out_rows.dtype.type(0)
         for k in range(out_rows.shape[1]):
             total += row[k]
         for k in range(out_rows.shape[1]):

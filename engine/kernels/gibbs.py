@@ -55,13 +55,15 @@ def lay_out(documents: DocumentArrays, assignments: np.ndarray, num_topics: int,
     in_document = np.zeros(num_topics, np.int32)
     token = 0
     for j in range(documents.starts.shape[0] - 1):
-        first, size = token, 0
+        first = token
+        size = 0
         for entry in range(documents.starts[j], documents.starts[j + 1]):
             w = documents.words[entry]
             for _ in range(documents.counts[entry]):
                 k = assignments[token]
                 place = places[w]
-                out_token_topics.docs[place], out_token_topics.topics[place] = j, k
+                out_token_topics.docs[place] = j
+                out_token_topics.topics[place] = k
                 if in_document[k] == 0:
                     out_token_topics.doc_topics[first + size, 0] = k
                     size += 1
@@ -69,9 +71,11 @@ def lay_out(documents: DocumentArrays, assignments: np.ndarray, num_topics: int,
                 places[w] += 1
                 token += 1
         out_token_topics.doc_sizes[j] = size
+        # The tokens of each topic in the list; the counts are zero again for the next document.
         for place in range(first, first + size):
             k = out_token_topics.doc_topics[place, 0]
-            out_token_topics.doc_topics[place, 1], in_document[k] = in_document[k], 0
+            out_token_topics.doc_topics[place, 1] = in_document[k]
+            in_document[k] = 0
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -132,7 +136,8 @@ def move_token(out_doc_topics: np.ndarray, first: int, size: int, before: int, a
         out_doc_topics[before, 0] = k
     else:
         out_doc_topics[before, 1] -= 1
-        out_doc_topics[first + size, 0], out_doc_topics[first + size, 1] = k, 1
+        out_doc_topics[first + size, 0] = k
+        out_doc_topics[first + size, 1] = 1
         size += 1
     return size
 
@@ -178,18 +183,25 @@ def sweep_tokens(
     word_starts, docs, topics, doc_starts, doc_sizes, doc_topics = out_token_topics
     vocab_size = word_starts.shape[0] - 1
     total_eta = vocab_size * eta
-    ids, n = pool.topic_ids.copy(), pool.tokens.copy()
+    ids = pool.topic_ids.copy()
+    n = pool.tokens.copy()
     prior = alpha * pool.weights
-    unused, next_id = alpha * pool.unused_weight, pool.next_id
-    inverse, q = 1.0 / (n + total_eta), np.zeros(n.shape[0])
-    n_w, word_topics, cumulative = np.zeros(n.shape[0], np.int32), np.zeros(n.shape[0], np.int32), np.zeros(n.shape[0])
+    unused = alpha * pool.unused_weight
+    next_id = pool.next_id
+    inverse = 1.0 / (n + total_eta)
+    q = np.zeros(n.shape[0])
+    n_w = np.zeros(n.shape[0], np.int32)
+    word_topics = np.zeros(n.shape[0], np.int32)
+    cumulative = np.zeros(n.shape[0])
     is_listed = np.zeros(n.shape[0], np.bool_)
     free = np.zeros(n.shape[0], np.int32)
     num_free = 0
     for w in range(vocab_size):
-        begin, end = word_starts[w], word_starts[w + 1]
+        begin = word_starts[w]
+        end = word_starts[w + 1]
         if begin == end:
             continue
+        # n_wk, counted anew for each word, and the list of its topics.
         num_listed = 0
         for i in range(begin, end):
             k = topics[i]
@@ -198,19 +210,24 @@ def sweep_tokens(
                 word_topics[num_listed] = k
                 num_listed += 1
             n_w[k] += 1
+        # q_k, and the mass Σ_k α π_k q_k of the word and smoothing parts.
         mass = 0.0
         for k in range(n.shape[0]):
             q[k] = (n_w[k] + eta) * inverse[k]
             mass += prior[k] * q[k]
         for i in range(begin, end):
-            old, j = topics[i], docs[i]
-            first, size = doc_starts[j], doc_sizes[j]
+            old = topics[i]
+            j = docs[i]
+            first = doc_starts[j]
+            size = doc_sizes[j]
+            # Without this token: counts, q and mass of its topic.
             n[old] -= 1
             n_w[old] -= 1
             inverse[old] = 1.0 / (n[old] + total_eta)
             before_q = q[old]
             q[old] = (n_w[old] + eta) * inverse[old]
             mass += prior[old] * (q[old] - before_q)
+            # A topic that has lost its last token returns its weight to the unused part.
             has_died = pool.is_growing and n[old] == 0
             if has_died:
                 mass -= prior[old] * q[old]
@@ -219,15 +236,18 @@ def sweep_tokens(
                 free[num_free] = old
                 num_free += 1
             # The token's own topic counts one token less here; the list changes only if the token leaves the topic.
-            in_document, before = 0.0, 0
+            in_document = 0.0
+            before = 0
             for m in range(size):
-                k, count = doc_topics[first + m, 0], doc_topics[first + m, 1]
+                k = doc_topics[first + m, 0]
+                count = doc_topics[first + m, 1]
                 if k == old:
                     before = first + m
                     count -= 1
                 in_document += count * q[k]
                 cumulative[m] = in_document
             mass = max(mass, 0.0)
+            # One number selects the part: document, then word and smoothing, then a new topic.
             u = rng.random() * (in_document + mass + unused / vocab_size)
             after = -1
             if u < in_document:
@@ -242,6 +262,7 @@ def sweep_tokens(
                 if u < mass or unused == 0.0:
                     new = draw_from_prior(u, prior, inverse, n_w, eta, word_topics, num_listed)
                 if new < 0:
+                    # All places are taken: each array grows, and its new places are free.
                     if num_free == 0:
                         num_free = n.shape[0] + 16
                         ids = enlarge(ids)
@@ -274,6 +295,7 @@ def sweep_tokens(
                 is_listed[new] = True
                 word_topics[num_listed] = new
                 num_listed += 1
+            # With this token: counts, q and mass of its new topic.
             n[new] += 1
             n_w[new] += 1
             inverse[new] = 1.0 / (n[new] + total_eta)
@@ -283,6 +305,7 @@ def sweep_tokens(
             if new != old:
                 topics[i] = new
                 doc_sizes[j] = move_token(doc_topics, first, size, before, after, new)
+        # The next word starts from zero counts.
         for place in range(num_listed):
             n_w[word_topics[place]] = 0
             is_listed[word_topics[place]] = False
@@ -303,7 +326,8 @@ def draw_doc_tables(
         first = token_topics.doc_starts[j]
         for place in range(first, first + token_topics.doc_sizes[j]):
             k = token_topics.doc_topics[place, 0]
-            own, tables = prior[k], 1
+            own = prior[k]
+            tables = 1
             for i in range(1, token_topics.doc_topics[place, 1]):
                 tables += rng.random() * (own + i) < own
             out_tables[k] += tables

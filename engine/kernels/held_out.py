@@ -31,9 +31,12 @@ def draw_places(first: int, share: float, out_is_drawn: np.ndarray) -> None:
 @njit(nogil=True, cache=True, error_model="numpy")
 def find_smallest(out_keys: np.ndarray, number: int) -> np.uint64:
     """The n-th smallest key by Hoare's selection, which compiles in far less time than a sort; it reorders the keys."""
-    first, last = 0, out_keys.shape[0] - 1
+    first = 0
+    last = out_keys.shape[0] - 1
     while first < last:
-        pivot, low, high = out_keys[(first + last) // 2], first, last
+        pivot = out_keys[(first + last) // 2]
+        low = first
+        high = last
         while low <= high:
             while out_keys[low] < pivot:
                 low += 1
@@ -41,7 +44,8 @@ def find_smallest(out_keys: np.ndarray, number: int) -> np.uint64:
                 high -= 1
             if low <= high:
                 out_keys[low], out_keys[high] = out_keys[high], out_keys[low]
-                low, high = low + 1, high - 1
+                low = low + 1
+                high = high - 1
         if number - 1 <= high:
             last = high
         elif number - 1 >= low:
@@ -62,9 +66,11 @@ def choose_held_out(starts: np.ndarray, doc_ids: np.ndarray, seed: int, share: f
     longest = 0
     for j in range(doc_ids.shape[0]):
         longest = max(longest, starts[j + 1] - starts[j])
-    keys, moved = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
+    keys = np.empty(longest, np.uint64)
+    moved = np.empty(longest, np.uint64)
     for j in range(doc_ids.shape[0]):
-        first, number = starts[j], starts[j + 1] - starts[j]
+        first = starts[j]
+        number = starts[j + 1] - starts[j]
         if number < 2:
             continue
         for i in range(number):
@@ -83,7 +89,9 @@ def predict_words(
     rows: (n,), rows of doc_shares (S, K); words: (n,), rows of topics, (V, K) or (U, K).
     """
     for i in range(rows.shape[0]):
-        shares, weights, total = doc_shares[rows[i]], topics[words[i]], 0.0
+        shares = doc_shares[rows[i]]
+        weights = topics[words[i]]
+        total = 0.0
         for k in range(shares.shape[0]):
             total += np.float64(shares[k]) * np.float64(weights[k])
         out_predicted[i] = total

@@ -47,14 +47,18 @@ def sample_counts(
     words, counts: (n,) of the document; topics: (U, K); prior: (K,), α.
     """
     tokens = np.repeat(words, counts)
-    z, odds, n = np.full(tokens.shape[0], -1), prior.copy(), out_counts
+    z = np.full(tokens.shape[0], -1)
+    odds = prior.copy()
+    n = out_counts
     n[:] = 0.0
     for number in range(effort.burn_in + effort.num_samples):
         for i in range(tokens.shape[0]):
             row = topics[tokens[i]]
             if z[i] >= 0:
                 odds[z[i]] = max(odds[z[i]] - 1.0, prior[z[i]])
-            position, k, last = rng.random() * dot(odds, row), 0, prior.shape[0] - 1
+            position = rng.random() * dot(odds, row)
+            k = 0
+            last = prior.shape[0] - 1
             while k < last:
                 position -= odds[k] * row[k]
                 if position < 0.0:
@@ -83,11 +87,13 @@ def estimate_likelihoods(
     The estimate is unbiased before the logarithm for any n. The logarithm is too low on average, by about half the
     relative variance of the mean or more. documents: their words index `topics` (U, K); prior: (K,), α.
     """
-    n, phi = np.empty(prior.shape[0]), np.empty(prior.shape[0])
+    n = np.empty(prior.shape[0])
+    phi = np.empty(prior.shape[0])
     logs = np.empty(effort.num_draws)
     for d in range(out_logs.shape[0]):
         entries = slice(documents.starts[d], documents.starts[d + 1])
-        words, counts = documents.words[entries], documents.counts[entries]
+        words = documents.words[entries]
+        counts = documents.counts[entries]
         sample_counts(words, counts, topics, prior, effort, rng, n)
         # log of Dirichlet(α + n) over Dirichlet(α), where all φ_k^n_k are 1.
         constant = math.lgamma(prior.sum() + counts.sum()) - math.lgamma(prior.sum())
@@ -100,7 +106,9 @@ def estimate_likelihoods(
                 # A smaller value makes no difference, but its logarithm must be finite.
                 phi[k] = max(rng.standard_gamma(prior[k] + (0.0 if is_prior else n[k])), 1e-300)
             phi /= phi.sum()
-            logs[r], ratio = 0.0, constant
+            logs[r] = 0.0
+            ratio = constant
+            # log p(words | φ), and log p(φ) / q(φ) up to its constant.
             for i in range(words.shape[0]):
                 logs[r] += counts[i] * math.log(dot(phi, topics[words[i]]))
             for k in range(prior.shape[0]):
@@ -111,5 +119,6 @@ def estimate_likelihoods(
                 logs[r] -= math.log((1.0 - DEFENSIVE_SHARE) * math.exp(ratio) + DEFENSIVE_SHARE)
             else:
                 logs[r] -= ratio + math.log(1.0 - DEFENSIVE_SHARE)
+        # The log of the mean of the draws, by the largest.
         highest = logs.max()
         out_logs[d] = highest + math.log(np.exp(logs - highest).mean())

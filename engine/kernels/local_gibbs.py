@@ -116,24 +116,34 @@ def sample_documents(
     π = x π_rest, x ~ Beta(1, a), and returns it when it loses its last token. Returns the token at which no free column
     was left, or N: the caller adds columns and calls again. Changes out_tokens.topics and out_topics.
     """
-    z, b, num_known = out_tokens.topics, prior.doc_concentration, prior.num_known
+    z = out_tokens.topics
+    b = prior.doc_concentration
+    num_known = prior.num_known
     num_columns: int = out_topics.totals.shape[0]
     num_tokens: int = out_tokens.words.shape[0]
-    n, g, sums = np.zeros(num_columns), np.empty(num_columns), np.empty(num_columns // BLOCK)
+    n = np.zeros(num_columns)
+    g = np.empty(num_columns)
+    sums = np.empty(num_columns // BLOCK)
     free = find_free(out_topics, num_known)
     for d in range(out_tokens.starts.shape[0] - 1):
         if out_tokens.starts[d + 1] <= first:
             continue
         n[:] = 0.0
+        # n_k of the document.
         for i in range(out_tokens.starts[d], out_tokens.starts[d + 1]):
             if z[i] >= 0:
                 n[z[i]] += out_tokens.sizes[i]
+        # g_k = (n_k + b π_k) / Σ_w (λ_kw + n_kw).
         for k in range(num_columns):
             g[k] = (n[k] + b * out_topics.shares[k]) / out_topics.totals[k]
         for i in range(max(first, out_tokens.starts[d]), out_tokens.starts[d + 1]):
             if free == num_columns:
                 return i
-            row, size, k, newborn = out_topics.words[out_tokens.words[i]], out_tokens.sizes[i], z[i], free
+            row = out_topics.words[out_tokens.words[i]]
+            size = out_tokens.sizes[i]
+            k = z[i]
+            newborn = free
+            # Without this token.
             if k >= 0:
                 move(out_topics, n, k, row, -size, prior.word_concentration)
                 if k >= num_known and out_topics.tokens[k] == 0:
@@ -142,6 +152,7 @@ def sample_documents(
                     # A topic of this token only keeps its column from sample to sample.
                     newborn = k
                 g[k] = (n[k] + b * out_topics.shares[k]) / out_topics.totals[k]
+            # Σ_k g_k (λ_kw + n_kw) of the topics, and b π_rest / V of a new one.
             total = sum_blocks(g, row, sums)
             position = rng.random() * (total + b * out_topics.rest[0] / prior.vocab_size)
             if position < total:
@@ -150,12 +161,15 @@ def sample_documents(
                 k = newborn
                 # 1 - Beta(1, a) is Beta(a, 1).
                 left = out_topics.rest[0] * rng.random() ** (1.0 / prior.corpus_concentration)
-                out_topics.shares[k], out_topics.rest[0] = out_topics.rest[0] - left, left
+                out_topics.shares[k] = out_topics.rest[0] - left
+                out_topics.rest[0] = left
+            # With this token in its new topic.
             z[i] = k
             move(out_topics, n, k, row, size, prior.word_concentration)
             g[k] = (n[k] + b * out_topics.shares[k]) / out_topics.totals[k]
             if k == newborn or newborn != free:
                 free = find_free(out_topics, num_known)
+        # s_k ~ the tables that n_k customers occupy at concentration b π_k.
         for k in range(num_columns):
             if n[k] > 0.0:
                 out_topics.tables[k] += draw_tables(int(n[k]), max(b * out_topics.shares[k], 1e-300), logs, rng)
@@ -185,7 +199,11 @@ def draw_shares(out_topics: LocalTopics, prior: LocalPrior, rng: np.random.Gener
     appended in order of appearance, where only the tables count (Pitman 1996; Teh 2006, direct assignment), so the
     second line differs: see the engine's decisions.
     """
-    tables, shares, left, later = out_topics.tables, out_topics.shares, 1.0, out_topics.tables.sum()
+    tables = out_topics.tables
+    shares = out_topics.shares
+    # Sticks of the known topics: a Beta draw as two gamma draws over their sum.
+    left = 1.0
+    later = out_topics.tables.sum()
     for place in range(prior.num_known):
         k = prior.order[place]
         later -= tables[k]
@@ -194,6 +212,7 @@ def draw_shares(out_topics: LocalTopics, prior: LocalPrior, rng: np.random.Gener
         shares[k] = left * on / (on + after)
         left *= after / (on + after)
     out_topics.rest[0] = left
+    # What they leave is a Dirichlet draw over the new topics and the rest.
     drawn = 0.0
     for k in range(prior.num_known, tables.shape[0]):
         if out_topics.tokens[k] > 0:

@@ -56,16 +56,19 @@ def find_logs(
 
     out_product: (C,), working memory.
     """
-    num_factors, length = 0, 0
+    num_factors = 0
+    length = 0
     out_logs[:] = 0.0
     out_product[:] = 1.0
     for i in range(documents.starts[d], documents.starts[d + 1]):
-        row, count = words[documents.words[i]], documents.counts[i]
+        row = words[documents.words[i]]
+        count = documents.counts[i]
         length += count
         if count > MOST_FACTORS:
             for k in range(row.shape[0]):
                 out_logs[k] += math.lgamma(row[k] + count) - math.lgamma(row[k])
             continue
+        # Γ(λ + c) / Γ(λ) = λ (λ + 1) ... (λ + c - 1), and one logarithm for many factors.
         for c in range(count):
             for k in range(row.shape[0]):
                 out_product[k] *= row[k] + c
@@ -74,6 +77,7 @@ def find_logs(
                 for k in range(row.shape[0]):
                     out_logs[k] += math.log(out_product[k])
                     out_product[k] = 1.0
+    # The normaliser Γ(Σ λ) / Γ(Σ λ + |x|).
     for k in range(totals.shape[0]):
         out_logs[k] += math.log(out_product[k]) + math.lgamma(totals[k]) - math.lgamma(totals[k] + length)
 
@@ -85,13 +89,17 @@ def add_log_weights(components: Components, prior: MixturePrior, free: int, out_
     Known components have sticks u_k + m_k, v_k + Σ_{l after k} m_l. The rest of the stick is a Dirichlet process, of
     which the components born in this mini-batch have m_k / (a + Σ m_new) and a new one a / (a + Σ m_new).
     """
-    left, later = 0.0, components.documents.sum()
+    left = 0.0
+    later = components.documents.sum()
+    # E of the sticks of the known components, in their order.
     for place in range(prior.num_known):
         k = prior.order[place]
         later -= components.documents[k]
-        on, after = prior.on[place] + components.documents[k], prior.after[place] + later
+        on = prior.on[place] + components.documents[k]
+        after = prior.after[place] + later
         out_logs[k] += left + math.log(on / (on + after))
         left += math.log(after / (on + after))
+    # The rest of the stick: a Chinese restaurant of the components born in this mini-batch.
     left -= math.log(prior.corpus_concentration + later)
     for k in range(prior.num_known, out_logs.shape[0]):
         if k == free:
@@ -105,7 +113,8 @@ def add_log_weights(components: Components, prior: MixturePrior, free: int, out_
 @njit(nogil=True, cache=True, error_model="numpy")
 def scale_to_one(out_logs: np.ndarray) -> None:
     """Replace logs (C,) by their exponentials, scaled to sum to 1."""
-    highest, total = out_logs.max(), 0.0
+    highest = out_logs.max()
+    total = 0.0
     for k in range(out_logs.shape[0]):
         out_logs[k] = math.exp(out_logs[k] - highest)
         total += out_logs[k]
@@ -120,7 +129,8 @@ def move_document(
     """Add document d to component k, or remove it with sign -1."""
     out_components.documents[k] += sign
     for i in range(documents.starts[d], documents.starts[d + 1]):
-        row, count = out_components.words[documents.words[i]], sign * documents.counts[i]
+        row = out_components.words[documents.words[i]]
+        count = sign * documents.counts[i]
         # Rounding must not make a word's parameter smaller than its prior.
         row[k] = max(row[k] + count, word_concentration)
         out_components.totals[k] += count
@@ -166,7 +176,8 @@ def sample_components(
         find_logs(documents, d, out_components.words, out_components.totals, product, out_shares)
         add_log_weights(out_components, prior, free, out_shares)
         scale_to_one(out_shares)
-        position, k = rng.random(), 0
+        position = rng.random()
+        k = 0
         for place in range(out_shares.shape[0]):
             if out_shares[place] > 0.0:
                 k = place

@@ -20,11 +20,13 @@ def update_sticks(totals: np.ndarray, doc_concentration: float, out_sticks: np.n
     """Apply Eq. 15 and 16: write rows a and b of the sticks (2, T) from the tokens of each slot (T,); the last is 1."""
     last = totals.shape[0] - 1
     after = totals.dtype.type(0)
+    # a_t = 1 + Σ_i c_i ζ_it, b_t = α₀ + Σ_{s>t} Σ_i c_i ζ_is.
     for t in range(last - 1, -1, -1):
         after += totals[t + 1]
         out_sticks[0, t] = 1.0 + totals[t]
         out_sticks[1, t] = doc_concentration + after
-    out_sticks[0, last], out_sticks[1, last] = 1.0, 0.0
+    out_sticks[0, last] = 1.0
+    out_sticks[1, last] = 0.0
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -33,15 +35,18 @@ def expected_log_sticks(sticks: np.ndarray, out_digammas: np.ndarray, out_log: n
 
     out_digammas: working memory (3 T,), padded.
     """
-    num_slots, last = out_log.shape[0], out_log.shape[0] - 1
+    num_slots = out_log.shape[0]
+    last = out_log.shape[0] - 1
     out_digammas[:] = 1.0
     for t in range(last):
-        out_digammas[t], out_digammas[num_slots + t] = sticks[0, t], sticks[1, t]
+        out_digammas[t] = sticks[0, t]
+        out_digammas[num_slots + t] = sticks[1, t]
         out_digammas[2 * num_slots + t] = sticks[0, t] + sticks[1, t]
     # In one loop, which the compiler can vectorise.
     for place in range(out_digammas.shape[0]):
         out_digammas[place] = fast_digamma(out_digammas[place])
     left = out_log.dtype.type(0)
+    # E[log π_t] = E[log π'_t] + Σ_{l<t} E[log (1 - π'_l)].
     for t in range(last):
         total = out_digammas[2 * num_slots + t]
         out_log[t] = out_digammas[t] - total + left
@@ -55,7 +60,10 @@ def multiply(one: np.ndarray, other: np.ndarray, out_product: np.ndarray) -> Non
     num_inner, width = other.shape
     zero = splat(out_product.dtype.type(0))
     for row in range(0, one.shape[0], 4):
-        row_0, row_1, row_2, row_3 = one[row], one[row + 1], one[row + 2], one[row + 3]
+        row_0 = one[row]
+        row_1 = one[row + 1]
+        row_2 = one[row + 2]
+        row_3 = one[row + 3]
         for first in range(0, width, WIDTH):
             sum_0 = sum_1 = sum_2 = sum_3 = zero
             place = first
@@ -79,21 +87,28 @@ def assign_words(c: np.ndarray, log_pi: np.ndarray, out_per_word: np.ndarray, ou
 
     out_per_word: (2, N), working memory. Padded slots get no tokens.
     """
-    num_words, num_slots = c.shape[0], log_pi.shape[0]
-    highest, norm, zero = out_per_word[0], out_per_word[1], out_tokens.dtype.type(0)
+    num_words = c.shape[0]
+    num_slots = log_pi.shape[0]
+    highest = out_per_word[0]
+    norm = out_per_word[1]
+    zero = out_tokens.dtype.type(0)
     highest[:num_words] = LOWEST
     norm[:num_words] = 0.0
+    # The log of Eq. 18 and its largest value by word, so that no exponential overflows.
     for t in range(num_slots):
-        row, log_share = out_tokens[t], log_pi[t]
+        row = out_tokens[t]
+        log_share = log_pi[t]
         for i in range(num_words):
             row[i] += log_share
             highest[i] = max(highest[i], row[i])
+    # exp of it, and the sum over slots.
     for t in range(num_slots):
         row = out_tokens[t]
         for i in range(num_words):
             value = row[i] - highest[i]
             row[i] = fast_exp(value) if value > SMALLEST_LOG else zero
             norm[i] += row[i]
+    # c_i ζ_it: each word's slots sum to its count.
     for i in range(num_words):
         norm[i] = c[i] / norm[i]
     for t in range(num_slots):
@@ -131,11 +146,14 @@ def normalise_rows(expected_log_weights: np.ndarray, num_rows: int, out_flat: np
             logs = load(out_flat, row + m) + load(expected_log_weights, m)
             highest = larger(highest, logs)
             store(out_flat, row + m, logs)
+        # Less the largest of the row, so that the largest share is e^0.
         top = splat(largest(highest))
         for m in range(0, width, WIDTH):
             store(out_flat, row + m, load(out_flat, row + m) - top)
+    # The exponentials, divided by their sum over topics, are the φ_t of Eq. 17.
     exponentiate_all(out_flat, out_flat.dtype.type(0))
-    sums, one = np.empty(4, out_flat.dtype), splat(out_flat.dtype.type(1))
+    sums = np.empty(4, out_flat.dtype)
+    one = splat(out_flat.dtype.type(1))
     for row in range(0, num_rows * width, 4 * width):
         sum_0 = sum_1 = sum_2 = sum_3 = splat(out_flat.dtype.type(0))
         for place in range(row, row + width, WIDTH):
@@ -154,15 +172,18 @@ def normalise_rows(expected_log_weights: np.ndarray, num_rows: int, out_flat: np
 def write_tokens(phi: np.ndarray, tokens: np.ndarray, out_block: np.ndarray) -> None:
     """Write the tokens Σ_t c_i ζ_it φ_tk of the document's words, (n, A); the terms of the sum in Eq. 21."""
     num_words, num_topics = out_block.shape
-    width, zero = phi.shape[1], splat(phi.dtype.type(0))
+    width = phi.shape[1]
+    zero = splat(phi.dtype.type(0))
     # Whole vectors for four words at once; the last four words may overlap the four before them.
     whole = num_topics // WIDTH * WIDTH if num_words >= 4 else 0
     for first in range(0, whole, WIDTH):
         for start in range(0, num_words, 4):
-            i, place = min(start, num_words - 4), first
+            i = min(start, num_words - 4)
+            place = first
             sum_0 = sum_1 = sum_2 = sum_3 = zero
             for t in range(phi.shape[0]):
-                shares, row = load(phi, place), tokens[t]
+                shares = load(phi, place)
+                row = tokens[t]
                 sum_0 = add_product(sum_0, splat(row[i]), shares)
                 sum_1 = add_product(sum_1, splat(row[i + 1]), shares)
                 sum_2 = add_product(sum_2, splat(row[i + 2]), shares)

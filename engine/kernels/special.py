@@ -122,11 +122,13 @@ def _split_digamma(x: np.float32) -> tuple[np.float32, np.float32]:
 
 @njit(cache=True, fastmath=FINITE, error_model="numpy")
 def _exp_digamma_single(g: np.ndarray, number: int, power: float, out_e: np.ndarray) -> None:
-    highest, zero = g[0], np.float32(0.0)
+    highest = g[0]
+    zero = np.float32(0.0)
     for k in range(number):
         highest = max(highest, g[k])
     over, under = _add_reciprocals(min(highest, LARGEST))
-    lowest, exponent = over / under, np.float32(power)
+    lowest = over / under
+    exponent = np.float32(power)
     # A share below e^-41 may become a denormal float32, on which arithmetic is slow, so it is set to zero.
     if exponent < 1.0:
         for k in range(number):
@@ -203,7 +205,8 @@ def _overload_exp_digamma_minus(x: types.Type, subtrahend: types.Type) -> Callab
 def raise_rows(out_rows: np.ndarray, power: float) -> None:
     """Raise each of the positive numbers (U, K), in C order, to a power, in place."""
     # As one flat row, because the remainder after whole vectors of each row would take as long as the vectors.
-    flat, power = out_rows.reshape(-1), out_rows.dtype.type(power)
+    flat = out_rows.reshape(-1)
+    power = out_rows.dtype.type(power)
     for place in range(flat.shape[0]):
         flat[place] = fast_exp(power * fast_log(flat[place]))
 
@@ -214,7 +217,10 @@ def log_gamma_derivatives(x: float) -> tuple[float, float, float, float]:
 
     Source: Abramowitz & Stegun 6.1.41, 6.3.18, 6.4.12 and 6.4.13.
     """
-    product, first, second, third = 1.0, 0.0, 0.0, 0.0
+    product = 1.0
+    first = 0.0
+    second = 0.0
+    third = 0.0
     while x < 10.0:
         inverse = 1.0 / x
         product *= x

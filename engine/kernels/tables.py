@@ -23,7 +23,9 @@ def log_stirling(most: int) -> np.ndarray:
     logs[0, 0] = 0.0
     for n in range(most):
         for m in range(1, n + 2):
-            stays, opens = logs[n, m] + (math.log(n) if n > 0 else 0.0), logs[n, m - 1]
+            stays = logs[n, m] + (math.log(n) if n > 0 else 0.0)
+            opens = logs[n, m - 1]
+            # log(e^stays + e^opens).
             larger = max(stays, opens)
             logs[n + 1, m] = larger + math.log(math.exp(stays - larger) + math.exp(opens - larger))
     return logs
@@ -43,7 +45,8 @@ def draw_tables(num_customers: int, concentration: float, logs: np.ndarray, rng:
     total = 1.0
     for i in range(1, n):
         total *= 1.0 + concentration / i
-    left, s = rng.random() * total - 1.0, 1
+    left = rng.random() * total - 1.0
+    s = 1
     while left > 0.0 and s < n:
         s += 1
         left -= math.exp(logs[n, s] - logs[n, 1] + (s - 1) * math.log(concentration))

@@ -51,7 +51,13 @@ class Limits(NamedTuple):
 
 
 class Prior(NamedTuple):
-    """The corpus' prior of its topics: α₀E[β] (K,), E[log β] (K,), and topic places by descending E[β] (K,)."""
+    """What a document's slots know of the corpus' weights β before its words are read.
+
+        p(c_jt = k) = β_k,  E[log β_k] = E[log β'_k] + Σ_{l<k} E[log (1 - β'_l)]    (Wang 2011 Eq. 7, below Eq. 21)
+
+    concentrations: (K,) α₀E[β], the prior of the iterations that start a document; expected_log_weights: (K,) E[log β];
+    order: (K,) topics by descending E[β].
+    """
 
     concentrations: np.ndarray
     expected_log_weights: np.ndarray
@@ -68,7 +74,15 @@ class Chosen(NamedTuple):
 
 
 class Slots(NamedTuple):
-    """A document's slots: φ (T, A), tokens c ζ (T, N), their current and previous sums (2, T), sticks a, b (2, T)."""
+    """q of a document's slots: the topic c_t of each slot, the slot z_i of each word, and the sticks π'.
+
+        q(c_t = k) = φ_tk ∝ exp(Σ_i c_i ζ_it log B_ik + E[log β_k])        (Wang 2011 Eq. 17)
+        q(z_i = t) = ζ_it ∝ exp(Σ_k φ_tk log B_ik + E[log π_t])            (Eq. 18)
+        q(π'_t) = Beta(a_t, b_t),  a_t = 1 + Σ_i c_i ζ_it,  b_t = α₀ + Σ_{s>t} Σ_i c_i ζ_is        (Eq. 13, 15, 16)
+
+    phi: (T, A); tokens: (T, N) c_i ζ_it; totals: (2, T), the present sums of the tokens and those before; sticks:
+    (2, T), a and b. The last stick is 1.
+    """
 
     phi: np.ndarray
     tokens: np.ndarray
@@ -98,7 +112,8 @@ class Scratch(NamedTuple):
 @njit(nogil=True, cache=True, error_model="numpy")
 def make_scratch(limits: Limits, longest: int, topics: np.ndarray) -> Scratch:
     """Working memory for documents of up to `longest` words (padded), in the precision of the topics."""
-    width, num_slots = round_up(limits.max_active), padded_slots(limits)
+    width = round_up(limits.max_active)
+    num_slots = padded_slots(limits)
     return Scratch(
         make_lines(width * longest, topics),
         make_lines(width * longest, topics),
@@ -139,16 +154,20 @@ def choose_topics(
     out_is_taken[:] = False
     num_chosen = 0
     for m in range(topic_ids.shape[0]):
-        tokens, k = out_h[m], topic_ids[m]
+        tokens = out_h[m]
+        k = topic_ids[m]
         if tokens < negligible or (num_chosen == most and tokens <= out_h[most - 1]):
             continue
         # h[:num_chosen] holds the tokens of the topics chosen so far, largest first; num_chosen never exceeds m.
         place = min(num_chosen, most - 1)
         while place > 0 and out_h[place - 1] < tokens:
-            out_h[place], out_active[place] = out_h[place - 1], out_active[place - 1]
+            out_h[place] = out_h[place - 1]
+            out_active[place] = out_active[place - 1]
             place -= 1
-        out_h[place], out_active[place] = tokens, k
+        out_h[place] = tokens
+        out_active[place] = k
         num_chosen = min(num_chosen + 1, most)
+    # The topics with the largest corpus weights fill up the slots and the last vector.
     for m in range(num_chosen):
         out_is_taken[out_active[m]] = True
     enough = min(most, round_up(max(num_chosen, limits.num_slots)))
@@ -172,19 +191,24 @@ def load_chosen(
     out_scratch: Scratch,
 ) -> Chosen:
     """Write log B and E[log β] of document j's topics to the working memory."""
-    first, last = documents.starts[j], documents.starts[j + 1]
-    num_topics, num_words = topic_ids.shape[0], round_up(last - first)
+    first = documents.starts[j]
+    last = documents.starts[j + 1]
+    num_topics = topic_ids.shape[0]
+    num_words = round_up(last - first)
     width = round_up(num_topics)
     by_topic = out_scratch.by_topic[: width * num_words].reshape(width, num_words)
     log_weights = out_scratch.log_weights[: width * num_words].reshape(num_words, width)
     log_weights[:] = 1.0
+    # log B_im of the document's own topics; padding has B = 1.
     for i in range(last - first):
-        row, out = topics[documents.words[first + i]], log_weights[i]
+        row = topics[documents.words[first + i]]
+        out = log_weights[i]
         for m in range(num_topics):
             out[m] = row[topic_ids[m]]
     flat = out_scratch.log_weights
     for place in range(width * num_words):
         flat[place] = fast_log(flat[place])
+    # The same by topic, for Eq. 18, and E[log β_m].
     transpose(log_weights, by_topic)
     expected_log_weights = out_scratch.expected_log_weights[:width]
     expected_log_weights[:] = LOWEST
@@ -207,7 +231,8 @@ def sum_tokens(tokens: np.ndarray, out_now: np.ndarray, out_before: np.ndarray) 
     """Write the tokens of each slot (T,) to out_now and out_before; return their total change and their sum."""
     change = size = zero = tokens.dtype.type(0)
     for t in range(out_now.shape[0]):
-        row, total = tokens[t], zero
+        row = tokens[t]
+        total = zero
         for i in range(row.shape[0]):
             total += row[i]
         change += abs(total - out_before[t])
@@ -229,8 +254,12 @@ def flatten(expected_log_weights: np.ndarray) -> np.ndarray:
 @njit(nogil=True, cache=True, error_model="numpy")
 def iterate_slots(c: np.ndarray, chosen: Chosen, limits: Limits, out_slots: Slots, out_scratch: Scratch) -> None:
     """Repeat Eq. 18, 15-16 and 17 on one document until the tokens of its slots converge; changes out_slots."""
-    num_slots, num_without = limits.num_slots, limits.num_without_priors
-    phi, tokens, now, before = out_slots.phi, out_slots.tokens, out_slots.totals[0], out_slots.totals[1]
+    num_slots = limits.num_slots
+    num_without = limits.num_without_priors
+    phi = out_slots.phi
+    tokens = out_slots.tokens
+    now = out_slots.totals[0]
+    before = out_slots.totals[1]
     log_beta = flatten(chosen.expected_log_weights) if num_without > 0 else chosen.expected_log_weights
     for iteration in range(limits.num_iterations):
         if iteration > 0 or not limits.is_uniform_start:
@@ -244,11 +273,14 @@ def iterate_slots(c: np.ndarray, chosen: Chosen, limits: Limits, out_slots: Slot
                 for t in range(num_slots):
                     for i in range(c.shape[0]):
                         tokens[t, i] = chosen.by_topic[t, i]
+            # Eq. 18: tokens hold Σ_m φ_tm log B_im, which become c_i ζ_it.
             assign_words(c, out_scratch.log_pi, out_scratch.per_word, tokens)
+        # Eq. 15 and 16: the sticks from the tokens Σ_i c_i ζ_it of each slot.
         change, size = sum_tokens(tokens, now, before)
         update_sticks(now, limits.doc_concentration, out_slots.sticks)
         if iteration == num_without:
             log_beta = chosen.expected_log_weights
+        # Eq. 17.
         update_slot_topics(chosen.log_weights, tokens, log_beta, phi)
         if iteration > 0 and change < limits.tolerance * size:
             break
@@ -258,11 +290,16 @@ def iterate_slots(c: np.ndarray, chosen: Chosen, limits: Limits, out_slots: Slot
 def sum_slots(slots: Slots, num_slots: int, out_sums: np.ndarray) -> None:
     """Write Σ_t φ_tk, Σ_t φ_tk Σ_i c_i ζ_it and Σ_t E[π_t] φ_tk of a document's topics to (3, A)."""
     out_sums[:] = 0.0
-    tables, tokens, shares = out_sums[0], out_sums[1], out_sums[2]
+    tables = out_sums[0]
+    tokens = out_sums[1]
+    shares = out_sums[2]
     left = tables.dtype.type(1)
     for t in range(num_slots):
+        # E[π_t] = E[π'_t] ∏_{l<t} (1 - E[π'_l]), where E[π'_t] = a_t / (a_t + b_t).
         on = slots.sticks[0, t] / (slots.sticks[0, t] + slots.sticks[1, t])
-        total, share, phi = slots.totals[0, t], left * on, slots.phi[t]
+        total = slots.totals[0, t]
+        share = left * on
+        phi = slots.phi[t]
         for m in range(tables.shape[0]):
             tables[m] += phi[m]
             tokens[m] += total * phi[m]
@@ -292,10 +329,12 @@ def add_sums(
 def start_slots(chosen: Chosen, c: np.ndarray, h: np.ndarray, limits: Limits, out_scratch: Scratch) -> Slots:
     """Slots before the first iteration: words spread evenly, or sticks from the document's tokens h of its topics."""
     width, num_words = chosen.by_topic.shape
-    num_slots, most = limits.num_slots, padded_slots(limits)
+    num_slots = limits.num_slots
+    most = padded_slots(limits)
     phi = out_scratch.phi[: most * width].reshape(most, width)
     tokens = out_scratch.tokens[: most * num_words].reshape(most, num_words)
     tokens[num_slots:] = 0.0
+    # Uniform: ζ_it = 1/T. Otherwise the sticks of Eq. 15-16, from the tokens of the chosen topics.
     if limits.is_uniform_start:
         for t in range(num_slots):
             for i in range(num_words):
@@ -345,9 +384,12 @@ def fit_one(
     documents: DocumentArrays, topics: np.ndarray, prior: Prior, sweeps: Sweeps, limits: Limits
 ) -> tuple[np.ndarray, Slots, float]:
     """Run the local step on the first document; return its topic ids (A,), its slots and its `bound_slots`."""
-    longest, num_topics = longest_document(documents), topics.shape[1]
-    work, scratch = make_work_arrays(longest, topics), make_scratch(limits, longest, topics)
-    active, is_taken = np.arange(num_topics), np.empty(num_topics, np.bool_)
+    longest = longest_document(documents)
+    num_topics = topics.shape[1]
+    work = make_work_arrays(longest, topics)
+    scratch = make_scratch(limits, longest, topics)
+    active = np.arange(num_topics)
+    is_taken = np.empty(num_topics, np.bool_)
     c, own, slots = fit_document(documents, 0, topics, prior, sweeps, limits, work, scratch, active, is_taken)
     return own, slots, bound_slots(c, slots.phi, slots.tokens, slots.sticks, limits.doc_concentration)
 
@@ -374,12 +416,16 @@ def fit_two_level(
     """
     num_topics = topics.shape[1]
     longest = longest_document(documents)
-    work, scratch = make_work_arrays(longest, topics), make_scratch(limits, longest, topics)
-    active, is_taken = np.arange(num_topics), np.empty(num_topics, np.bool_)
+    work = make_work_arrays(longest, topics)
+    scratch = make_scratch(limits, longest, topics)
+    active = np.arange(num_topics)
+    is_taken = np.empty(num_topics, np.bool_)
     place = 0
     for j in range(documents.starts.shape[0] - 1):
         c, own, slots = fit_document(documents, j, topics, prior, sweeps, limits, work, scratch, active, is_taken)
-        sums, is_learning = scratch.sums[:, : slots.phi.shape[1]], out_counts.tokens.shape[0] > 0
+        sums = scratch.sums[:, : slots.phi.shape[1]]
+        is_learning = out_counts.tokens.shape[0] > 0
+        # The document's terms of Eq. 19 and 21, and θ.
         sum_slots(slots, limits.num_slots, sums)
         add_sums(sums, own, is_learning, out_tables, out_tokens, out_shares[j])
         if is_learning:

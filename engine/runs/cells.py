@@ -171,9 +171,13 @@ def score_further(protocol: str, prepared: Prepared, state: Any) -> dict[str, fl
     test = prepared.test
     if test is None:
         raise ValueError("The run has no held-out documents: prepare it with test documents.")
-    algorithm, config, seed = prepared.algorithm, prepared.config, prepared.settings.seed
-    summary, documents = algorithm.summarize(config, state), test.documents()
-    topics, prior = summary.topics, fold_in_prior(algorithm, config, summary.weights)
+    algorithm = prepared.algorithm
+    config = prepared.config
+    seed = prepared.settings.seed
+    summary = algorithm.summarize(config, state)
+    documents = test.documents()
+    topics = summary.topics
+    prior = fold_in_prior(algorithm, config, summary.weights)
     if protocol == "tokens_90_10":
         split = split_tokens(documents, test.doc_ids, seed)
         folded = score(split, fold_in(split.observed, topics, prior), topics)
@@ -236,7 +240,8 @@ def compile_once(system: str, choices: tuple[tuple[str, Any], ...]) -> None:
 def digest_corpus(name: str, stamp: tuple[int, int] | None) -> str:
     """The SHA-256 of everything that a run reads of a corpus; computed once per process, until its files change."""
     corpus = load_corpus(name)
-    counts, words = corpus.counts, "\n".join(corpus.vocabulary.words)
+    counts = corpus.counts
+    words = "\n".join(corpus.vocabulary.words)
     digest = hashlib.sha256(f"{corpus.split_by}\n{words}".encode())
     for array in (counts.indptr, counts.indices, counts.data, corpus.dates, corpus.doc_ids, corpus.groups):
         digest.update(np.ascontiguousarray(array).view(np.uint8).data)

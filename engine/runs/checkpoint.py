@@ -19,7 +19,8 @@ from stickbreaker.engine.inference.topic_counts import DecayedCounts
 from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.schedules import resolve
 
-NOTE, STATE = "note.", "state"
+NOTE = "note."
+STATE = "state"
 FINGERPRINT_DOCUMENTS = 256
 # The format of checkpoints before they had a header with SHA-256.
 LAST_WITHOUT_HEADER = 3

@@ -47,7 +47,8 @@ class _Counter(event.Listener):
     """Reports each of the engine's kernels once, when it is compiled; numba's own functions are not counted."""
 
     def __init__(self, report: Report, total: int) -> None:
-        self.report, self.total = report, total
+        self.report = report
+        self.total = total
         self.done: set[tuple[str, str]] = set()
 
     def on_start(self, event: event.Event) -> None:

@@ -11,7 +11,9 @@ from stickbreaker.engine.executors import step
 from stickbreaker.engine.runs.prepared import Prepared, prepare
 from stickbreaker.engine.runs.settings import RunSettings
 
-NUM_DOCUMENTS, NUM_WORDS, BATCH_SIZE = 48, 6, 4
+NUM_DOCUMENTS = 48
+NUM_WORDS = 6
+BATCH_SIZE = 4
 
 
 def list_choices(config: Any) -> dict[str, Any]:

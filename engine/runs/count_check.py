@@ -24,9 +24,11 @@ from stickbreaker.engine.evaluation.held_out import count_topics
 from stickbreaker.engine.executors import map_shards
 from stickbreaker.engine.inference.gibbs import Assignments, no_averages
 
-PASSES, MOST_TOKENS = 40, 2_000_000
+PASSES = 40
+MOST_TOKENS = 2_000_000
 # Numbers that are held at once while topics are drawn, and documents that are read at once.
-MOST_NUMBERS, DOCUMENTS_AT_ONCE = 2_000_000, 1024
+MOST_NUMBERS = 2_000_000
+DOCUMENTS_AT_ONCE = 1024
 # The part of the progress that the drawing of the start takes.
 DRAWING_SHARE = 0.2
 # The count is called stable if it differs by at most this share between the middle and the end of the passes.
@@ -79,7 +81,8 @@ class CountCheck(NamedTuple):
     @property
     def trend(self) -> Trend:
         """Whether the count rose or fell by more than a twentieth over the last half of the passes."""
-        first, end = int(self.last[0]), int(self.last[-1])
+        first = int(self.last[0])
+        end = int(self.last[-1])
         if abs(end - first) <= STABLE_SHARE * first:
             return Trend.STABLE
         return Trend.RISING if end > first else Trend.FALLING
@@ -132,7 +135,8 @@ def check_count(
     """
     plan = _check_plan(plan or CheckPlan())
     _refuse_impossible(algorithm, corpus)
-    sample, summary = _draw_documents(corpus, plan), algorithm.summarize(config, state)
+    sample = _draw_documents(corpus, plan)
+    summary = algorithm.summarize(config, state)
     parts: list[np.ndarray] = []
     for part in draw_topics(summary, sample, plan.seed, lambda documents: algorithm.infer(config, state, documents)):
         if not report(DRAWING_SHARE * len(parts) * DOCUMENTS_AT_ONCE / sample.num_documents):
@@ -193,10 +197,12 @@ def draw_topics(
     summary: TopicSummary, sample: Corpus, seed: int, infer: Callable[[Documents], np.ndarray]
 ) -> Iterator[np.ndarray]:
     """The topic (n,) int32 of each token, some documents at a time, in proportion to E[θ_dk] E[topic_kw]."""
-    words, rng = np.ascontiguousarray(summary.topics.T), np.random.default_rng([seed, 0])
+    words = np.ascontiguousarray(summary.topics.T)
+    rng = np.random.default_rng([seed, 0])
     size = max(1, MOST_NUMBERS // words.shape[1])
     for batch in sample.batches(DOCUMENTS_AT_ONCE):
-        documents, parts = batch.documents, []
+        documents = batch.documents
+        parts = []
         shares = np.concatenate(map_shards(infer, documents))
         rows = documents.rows()
         for first in range(0, len(rows), size):

@@ -45,14 +45,17 @@ def machine_memory() -> int:
 
 def check_memory(prepared: Prepared, allowed: int) -> None:
     """Raise TooMuchMemoryError if a run is estimated to take more than `allowed` bytes."""
-    algorithm, config, train = prepared.algorithm, prepared.config, prepared.train
+    algorithm = prepared.algorithm
+    config = prepared.config
+    train = prepared.train
     needed = estimate_memory(algorithm, config, train)
     if needed <= allowed:
         return
     said = f"This run needs about {needed / 1e9:.2g} GB of memory, but the limit is {allowed / 1e9:.2g} GB"
     if not algorithm.has_setting("max_topics"):
         raise TooMuchMemoryError(f"{said}: use a smaller corpus.")
-    fits, too_many = 0, config.max_topics
+    fits = 0
+    too_many = config.max_topics
     while too_many - fits > 1:
         middle = (fits + too_many) // 2
         is_small = estimate_memory(algorithm, replace(config, max_topics=middle), train) <= allowed

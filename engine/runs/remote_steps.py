@@ -69,7 +69,8 @@ class RemoteSteps:
     """
 
     def __init__(self, client: Any, prepared: Prepared) -> None:
-        algorithm, train = prepared.algorithm, prepared.train
+        algorithm = prepared.algorithm
+        train = prepared.train
         if algorithm.step is not None:
             raise ValueError(
                 f"{algorithm.title} cannot learn on a cluster, because its steps cannot be divided into shards: leave"
@@ -77,7 +78,8 @@ class RemoteSteps:
             )
         self._cluster = connect(client, find_environment)
         check_corpus(self._cluster, train)
-        self._algorithm, self._train = algorithm, train
+        self._algorithm = algorithm
+        self._train = train
         # Dask is imported only by those who have a client.
         from stickbreaker.engine.runs.worker_compiler import WorkerCompiler
 
@@ -86,7 +88,8 @@ class RemoteSteps:
     def step(self, config: Any, state: Any, batch: Batch, first: int, num_shards: int | None) -> tuple[Any, StepInfo]:
         """Take one step; first: the place in the corpus of the batch's first document."""
         expect, _, blend = self._algorithm.parts()
-        all_ids, batch = batch.doc_ids, self._algorithm.learned(config, state, batch)
+        all_ids = batch.doc_ids
+        batch = self._algorithm.learned(config, state, batch)
         positions = first + np.flatnonzero(np.isin(all_ids, batch.doc_ids))
         expectations = expect(config, state, batch)
         tasks, places = self.divide(expectations, batch, positions, num_shards)
@@ -105,7 +108,8 @@ class RemoteSteps:
         positions: (S,) of the batch's documents in the corpus, ascending.
         """
         words = batch.documents.distinct_words()
-        tasks, places = [], []
+        tasks = []
+        places = []
         for start, stop in shard_spans(batch.documents, num_shards):
             documents = batch.documents.cut(start, stop)
             own = np.searchsorted(words, documents.distinct_words())

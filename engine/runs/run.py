@@ -107,7 +107,9 @@ def _begin(prepared: Prepared, resume: Position | None, client: "Client | None")
 
 def _save_as_it_runs(prepared: Prepared, updates: Updates, path: Path, every: float, note: Note) -> Updates:
     """Pass updates on, and write the position after some of them and after the last."""
-    config, saved_at, unsaved = prepared.config, time.monotonic(), None
+    config = prepared.config
+    saved_at = time.monotonic()
+    unsaved = None
     documents = fingerprint(prepared.train)
     try:
         update = next(updates, None)
@@ -115,7 +117,8 @@ def _save_as_it_runs(prepared: Prepared, updates: Updates, path: Path, every: fl
             unsaved = _position(prepared, config, update.stepped, documents), update
             if time.monotonic() - saved_at >= every:
                 save(path, unsaved[0].with_notes(note(update)))
-                saved_at, unsaved = time.monotonic(), None
+                saved_at = time.monotonic()
+                unsaved = None
             sent = yield update
             config = config if sent is None else sent
             update = next(updates, None) if sent is None else _send(updates, sent)
@@ -146,7 +149,8 @@ def _position(prepared: Prepared, config: Any, stepped: Stepped, documents: str)
 
 
 def _check_position(prepared: Prepared, position: Position) -> None:
-    name, corpus = prepared.algorithm.name, prepared.train
+    name = prepared.algorithm.name
+    corpus = prepared.train
     if position.algorithm != name:
         raise ValueError(
             f"The checkpoint was written by {position.algorithm!r}, not {name!r}: resume it with that algorithm."
@@ -174,20 +178,27 @@ class _Run:
     """The state of one driver between two mini-batches."""
 
     def __init__(self, prepared: Prepared, resume: Position | None, remote: RemoteSteps | None) -> None:
-        self.prepared, self.remote = prepared, remote
-        self.algorithm, self.config, self.seed = prepared.algorithm, prepared.config, prepared.settings.seed
+        self.prepared = prepared
+        self.remote = remote
+        self.algorithm = prepared.algorithm
+        self.config = prepared.config
+        self.seed = prepared.settings.seed
         self.has_ended = False
         if resume is None or resume.state is None:
             rng = np.random.default_rng([self.seed, 0])
             self.state = self.algorithm.init(self.config, prepared.train.vocab_size, rng)
-            self.seen, self.seconds = 0, 0.0
+            self.seen = 0
+            self.seconds = 0.0
         else:
-            self.state, self.seen, self.seconds = resume.state, resume.documents_seen, resume.seconds
+            self.state = resume.state
+            self.seen = resume.documents_seen
+            self.seconds = resume.seconds
             self.has_ended = resume.has_ended
         self.newest = np.maximum.accumulate(prepared.train.dates)
         test = prepared.test
         self.held_out = None if test is None else split_words(test.documents(), test.doc_ids, self.seed)
-        self.snapshots, self.evaluations = prepared.snapshot_points, prepared.evaluation_points
+        self.snapshots = prepared.snapshot_points
+        self.evaluations = prepared.evaluation_points
         # A step of the whole corpus leaves no document to score before it is read.
         self.scores_next_batch = prepared.settings.score_next_batch and self.algorithm.reads is Reads.BATCHES
 

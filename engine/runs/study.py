@@ -117,7 +117,8 @@ class Study:
         6
         """
         points = expand_grid([self._base(name) for name in dict.fromkeys(self.systems)], self.grid)
-        corpora, seeds = dict.fromkeys(os.fspath(name) for name in self.corpora), dict.fromkeys(self.seeds)
+        corpora = dict.fromkeys(os.fspath(name) for name in self.corpora)
+        seeds = dict.fromkeys(self.seeds)
         return tuple(self._cell(corpus, point, seed) for corpus in corpora for point in points for seed in seeds)
 
     def _base(self, system: str) -> tuple[Algorithm, Any]:
@@ -131,7 +132,8 @@ class Study:
 
     def _cell(self, corpus: str, point: GridPoint, seed: int) -> Cell:
         chosen = {**self._fixed_of(point.algorithm), **point.chosen}
-        settings, name = replace(self.run, seed=seed), point.algorithm.name
+        settings = replace(self.run, seed=seed)
+        name = point.algorithm.name
         return Cell(
             corpus=corpus,
             num_documents=self.num_documents,
@@ -222,7 +224,8 @@ def run_study(
     if client is not None and num_processes != 1:
         raise ValueError("Give num_processes or client, not both: the workers of the client run the cells.")
     num_processes = check_whole("num_processes", num_processes, 1)
-    folder, cells = Path(folder), study.cells()
+    folder = Path(folder)
+    cells = study.cells()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -230,7 +233,8 @@ def run_study(
     paths = [folder / f"{cell.key()}.cell" for cell in cells]
     frames = {path: frame for path in paths if (frame := read_cell(path, retry_failed)) is not None}
     missing = [(cell, path) for cell, path in zip(cells, paths, strict=True) if path not in frames]
-    began, num_found = time.perf_counter(), len(frames)
+    began = time.perf_counter()
+    num_found = len(frames)
     report(_progress(frames, cells, 0.0, num_found))
     with closing(_run_cells(missing, num_processes, client)) as results:
         for path, frame in results:
@@ -243,7 +247,8 @@ def run_study(
 
 
 def _progress(frames: Mapping[Path, Any], cells: Sequence[Cell], seconds: float, num_found: int) -> StudyProgress:
-    num_run, num_left = len(frames) - num_found, len(cells) - len(frames)
+    num_run = len(frames) - num_found
+    num_left = len(cells) - len(frames)
     num_failed = sum(map(_has_failed, frames.values()))
     left = seconds / num_run * num_left if num_run else None
     return StudyProgress(
@@ -280,7 +285,8 @@ def run_all(
         yield from ((task, function(task)) for task in tasks)
         return
     # Not forked: this process has threads, and the locks they hold would stay locked in the child.
-    context, broken = multiprocessing.get_context("spawn"), []
+    context = multiprocessing.get_context("spawn")
+    broken = []
     pool = ProcessPoolExecutor(num_processes, mp_context=context)
     try:
         futures = {pool.submit(function, task): task for task in tasks}

@@ -26,7 +26,8 @@ class WorkerCompiler(WorkerPlugin):  # type: ignore[misc]  # distributed has no 
     def __init__(self, algorithm: Algorithm, config: Any) -> None:
         choices = ", ".join(f"{name}={value}" for name, value in list_choices(config).items())
         self.name = f"stickbreaker {algorithm.name}, {choices}"
-        self._algorithm, self._config = algorithm, config
+        self._algorithm = algorithm
+        self._config = config
 
     async def setup(self, worker: Any) -> None:
         """Compile on a thread, so that the worker still answers the scheduler."""

@@ -8,7 +8,7 @@ from stickbreaker.engine.algorithms import free_hdp
 from stickbreaker.engine.algorithms.free_hdp import FreeHDPConfig
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.inference.topic_counts import decayed_counts
-from stickbreaker.engine.inference.truncation_free import REMOVE_EVERY, GrowingState, growing_rate, make_room
+from stickbreaker.engine.inference.truncation_free import REMOVE_EVERY, GrowingState, double_columns, growing_rate
 from stickbreaker.engine.kernels.local_gibbs import draw_shares
 from tests import naive_free
 from tests.enumeration import DOCUMENTS, VOCAB_SIZE, franchise, probabilities, standard_error
@@ -248,7 +248,7 @@ def test_room_for_new_topics_is_columns_of_the_prior_and_keeps_all_else():
     state = make_state(np.array([[50.0, 0.0, 3.0]]), np.array([5.0]))
     prior, topics = free_hdp.prior_of(CONFIG, state), free_hdp.open_topics(CONFIG, state, np.array([0, 2]))
     num_columns = len(topics.totals)
-    wider = make_room(topics, prior)
+    wider = double_columns(topics, prior)
     for old, new in zip(topics, wider, strict=True):
         np.testing.assert_array_equal(new[..., :num_columns], old)
     assert (wider.words[:, num_columns:] == CONFIG.word_concentration).all()
