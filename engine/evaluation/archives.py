@@ -22,19 +22,9 @@ ROWS_AT_ONCE = 4096
 def write_arrays(
     path: str | PathLike[str], shares: csr_array | np.ndarray, topics: np.ndarray, about: Mapping[str, Any]
 ) -> None:
-    """Write θ and the topics as .npy, and everything that names their rows and columns as JSON.
+    """Write topic shares (D, K) and topics (K, V) as float32 .npy, and `about` as vocabulary.json, into a zip file.
 
-    Parameters
-    ----------
-    path : str or path
-        The zip file, which is written completely or not at all. It holds theta.npy (D, K), topics.npy (K, V), both
-        float32, and vocabulary.json.
-    shares : sparse or dense (D, K)
-        Topic shares of documents; rows sum to 1.
-    topics : (K, V)
-        E[topic]; rows sum to 1.
-    about : mapping
-        The content of vocabulary.json: "words" (V,), "topic_ids" (K,), and more.
+    The file is written completely or not at all; about: "words" (V,), "topic_ids" (K,), and more.
     """
     with replacing(Path(path)) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         _write_rows(archive, "theta.npy", shares)

@@ -48,23 +48,9 @@ class OverallQuality(NamedTuple):
 
 
 def measure_quality(topic_ids: np.ndarray, topics: np.ndarray, tokens: np.ndarray, counts: Any) -> TopicQuality:
-    """Measure NPMI and exclusivity of each topic.
+    """NPMI and exclusivity of each topic (U, V) in use, with the counts of reference documents (D, V).
 
-    Parameters
-    ----------
-    topic_ids : (U,) int
-        The ids of the topics.
-    topics : (U, V) float
-        E[topic]; pass the topics in use only, since exclusivity compares them with each other.
-    tokens : (U,) float
-        Expected tokens of each topic.
-    counts : sparse or dense (D, V)
-        Reference counts of words in documents.
-
-    Returns
-    -------
-    TopicQuality
-        The values of each topic.
+    tokens: (U,) expected tokens. Topics that are not in use would change the exclusivity of the others.
     """
     top = find_top_words(topics, NUM_TOP_WORDS)
     shares = np.asarray(tokens, np.float64) / max(float(np.sum(tokens)), 1e-300)
@@ -91,33 +77,15 @@ def sum_up(quality: TopicQuality) -> OverallQuality:
 
 
 def npmi(top_words: np.ndarray, counts: Any) -> np.ndarray:
-    """Mean normalised pointwise mutual information of all pairs of a topic's top words.
+    """Mean normalised pointwise mutual information of all pairs of a topic's top words (K, N), as (K,) in [-1, 1].
 
-        NPMI(v, w) = log [p(v, w) / (p(v) p(w))] / -log p(v, w)
+        NPMI(v, w) = log [p(v, w) / (p(v) p(w))] / -log p(v, w)        (Bouma 2009 Eq. 8)
 
-    p(v) is the share of the reference documents that contain v, and p(v, w) the share that contain both. A pair that
-    never occurs together has the limit -1, even if a word is in no document. A pair that occurs together in every
-    document has 0: its words are independent.
+    p(v) is the share of the reference documents, counts (D, V), that contain v, and p(v, w) the share that contain
+    both. A pair that never occurs together has the limit -1, even if a word is in no document. A pair that occurs
+    together in every document has 0: its words are independent. Topics of fewer than two words have NaN. Lau,
+    Newman & Baldwin 2014 count in sliding windows; this counts whole documents.
 
-    Parameters
-    ----------
-    top_words : (K, N) int
-        Word ids.
-    counts : sparse or dense (D, V)
-        Reference counts; only whether a count is positive matters.
-
-    Returns
-    -------
-    (K,) float
-        In [-1, 1]; NaN for topics of fewer than two words.
-
-    Notes
-    -----
-    Source: Bouma 2009, Eq. 8; Lau, Newman & Baldwin 2014 for topics. They count in sliding windows; this counts whole
-    documents.
-
-    Examples
-    --------
     >>> npmi(np.array([[0, 1], [0, 2]]), np.array([[1, 2, 0], [3, 1, 0], [0, 0, 1], [0, 0, 4]]))
     array([ 1., -1.])
     """
@@ -143,33 +111,14 @@ def npmi(top_words: np.ndarray, counts: Any) -> np.ndarray:
 
 
 def exclusivity(topics: np.ndarray, top_words: np.ndarray, weight: float = EXCLUSIVITY_WEIGHT) -> np.ndarray:
-    """Mean FREX of each topic's top words.
+    """Mean FREX of each topic's top words (K, N), as (K,) in (0, 1].
 
-        FREX(k, w) = [ω / ECDF(φ_kw / Σ_j φ_jw) + (1 - ω) / ECDF(φ_kw)]⁻¹
+        FREX(k, w) = [ω / ECDF(φ_kw / Σ_j φ_jw) + (1 - ω) / ECDF(φ_kw)]⁻¹        (Bischof & Airoldi 2012 Eq. 5, ω = .5)
 
-    Each ECDF is over the V words of topic k: the share of words whose value is at most this one. So FREX is the
-    weighted harmonic mean of two ranks, and 1 is the word that is both the most frequent and the most exclusive.
+    Each ECDF is over the V words of topic k (K, V): the share of words whose value is at most this one. So FREX is
+    the weighted harmonic mean of two ranks, and 1 is the word that is both the most frequent and the most
+    exclusive.
 
-    Parameters
-    ----------
-    topics : (K, V) float
-        E[topic], φ.
-    top_words : (K, N) int
-        Word ids.
-    weight : float
-        ω, the weight of exclusivity.
-
-    Returns
-    -------
-    (K,) float
-        In (0, 1].
-
-    Notes
-    -----
-    Source: Bischof & Airoldi 2012, Eq. 5, with ω = .5 as there.
-
-    Examples
-    --------
     >>> exclusivity(np.array([[0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]), np.array([[1], [0]])).round(2).tolist()
     [1.0, 0.8]
     """

@@ -34,24 +34,9 @@ class Sheet(NamedTuple):
 def ask_words(summary: TopicSummary, words: Sequence[str], labels: Mapping[int, str], seed: int = 0) -> Sheet:
     """Ask for the intruder among six words of each topic; the others are its five most probable words.
 
-    The intruder is drawn from the top ten words of other topics whose probability in this one is at most the median of
-    its words. Only topics in use count. Questions and words are in random order.
-
-    Parameters
-    ----------
-    summary : TopicSummary
-        The topics.
-    words : sequence of V str
-        The words.
-    labels : mapping of int to str
-        Labels by topic id, for the key.
-    seed : int
-        The seed of all draws.
-
-    Returns
-    -------
-    Sheet
-        Questions: question, word_1 to word_6, answer. Key: question, topic_id, label, intruder, place (from 1).
+    The intruder is drawn from the top ten words of other topics whose probability in this one is at most the median
+    of its words. Only topics in use count. Questions and words are in random order; labels, by topic id, are in the
+    key.
     """
     rng = np.random.default_rng([seed, 0])
     used = rank_topics(summary.expected_tokens)
@@ -88,23 +73,6 @@ def ask_topics(summary: TopicSummary, words: Sequence[str], read: ReadDocuments,
     The intruder is drawn from the half of the other topics that have the smallest shares in the document. Fifty
     documents are drawn from those that have three topics or more. A document is shown by its title and its most
     frequent words, since a corpus keeps counts and no text; a topic by its eight most probable words.
-
-    Parameters
-    ----------
-    summary : TopicSummary
-        The topics.
-    words : sequence of V str
-        The words.
-    read : ReadDocuments
-        The documents.
-    seed : int
-        The seed of all draws.
-
-    Returns
-    -------
-    Sheet
-        Questions: question, title, words, topic_1 to topic_4, answer. Key: question, doc_id, topic_ids (in the order
-        shown), intruder (its id), place (from 1).
     """
     rng = np.random.default_rng([seed, 1])
     counted = rank_topics(summary.expected_tokens)

@@ -38,28 +38,12 @@ def label_topics(
     kept: Mapping[int, str] | None = None,
     label_with: Labeller | None = None,
 ) -> dict[int, str]:
-    """Give each topic in use its own label, by the rule above.
+    """Labels of the topics in use by id, the largest topic first, by the rule above.
 
-    Parameters
-    ----------
-    summary : TopicSummary
-        The topics; those of `rank_topics` are in use.
-    words : sequence of V str
-        The words.
-    kept : mapping of int to str, optional
-        Earlier labels by topic id, which topics keep while they can.
-    label_with : callable, optional
-        Receives the ten most probable words of a topic, the most probable first, and returns its label. It replaces the
-        rule, and labels that it returns twice stay as they are. Estimators and `LiveRun` of a notebook take one;
-        the app has the rule.
+    kept: earlier labels by topic id, which topics keep while they can. label_with: receives the ten most probable
+    words of a topic, the most probable first, and returns its label, in place of the rule; equal labels stay as
+    they are.
 
-    Returns
-    -------
-    dict of int to str
-        Labels by topic id, the largest topic first.
-
-    Examples
-    --------
     >>> topics = np.array([[0.5, 0.4, 0.1, 0.0], [0.5, 0.0, 0.1, 0.4]])
     >>> summary = TopicSummary(np.array([3, 8]), topics, np.array([0.6, 0.4]), np.array([60.0, 40.0]))
     >>> label_topics(summary, ("year", "war", "law", "bank"))

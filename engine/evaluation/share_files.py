@@ -104,33 +104,10 @@ def write_shares(
 ) -> Path:
     """Write the topic shares of all documents to Parquet files in a new folder, completely or not at all.
 
-    Parameters
-    ----------
-    folder : str or path
-        The folder to make. Each file has 65,536 documents: doc_id (int64), and a float32 column for each topic.
-    corpus : Corpus
-        The documents, read in parts.
-    reader : ShareReader
-        The model, and the names of the columns.
-    report : callable
-        Receives the number of documents that are done.
-    cluster : Cluster, optional
-        The workers that make the files, with the same content. A worker that has the folder writes there; otherwise
-        this process writes what the worker returns.
-
-    Returns
-    -------
-    Path
-        The folder.
-
-    Raises
-    ------
-    CorpusError
-        If there is a cluster and the corpus is in memory.
-    ClusterError
-        If a worker cannot read the corpus.
-    FileError
-        If the folder exists already or cannot be written.
+    Each file has 65,536 documents: doc_id (int64), and a float32 column for each topic. report: receives the number
+    of documents that are done. Workers of a cluster write the same content; what a worker without the folder
+    returns, this process writes. Raises CorpusError if there is a cluster and the corpus is in memory, ClusterError
+    if a worker cannot read the corpus, and FileError if the folder exists already or cannot be written.
     """
     folder = find_new_folder(folder)
     with building(folder) as work:

@@ -101,37 +101,13 @@ def check_count(
     plan: CheckPlan | None = None,
     report: Callable[[float], bool] = lambda share: True,
 ) -> CountCheck | None:
-    """Count the topics in use while the sampler of the HDP continues from a model. The model does not change.
+    """Count the topics in use while the sampler of the HDP continues from a model, which does not change.
 
     The sampler has the model's α₀, γ and η where the model has these settings, and its own defaults otherwise; it
-    resamples α₀ and γ in each pass. The same seed gives the same counts, bit for bit.
-
-    Parameters
-    ----------
-    algorithm : Algorithm
-        The record of the model's algorithm.
-    config : object
-        The settings of the model, each with a value.
-    state : object
-        The state of the model.
-    corpus : Corpus
-        The training documents. If they have more than `max_tokens` tokens, a random sample of them is read.
-    plan : CheckPlan, optional
-        How much is done. The default is `CheckPlan()`.
-    report : callable, optional
-        Gets the share that is done, from time to time. If it returns False, the check ends and the result is None.
-
-    Returns
-    -------
-    CountCheck or None
-        The counts.
-
-    Raises
-    ------
-    ValueError
-        If the sampler cannot start from this model, or if the plan has no pass or no token.
-    CorpusError
-        If the documents have no words.
+    resamples α₀ and γ in each pass. The same seed gives the same counts, bit for bit. Of a corpus with more than
+    `max_tokens` tokens a random sample is read. report: gets the share that is done; if it returns False, the check
+    ends and the result is None. Raises ValueError if the sampler cannot start from this model, or if the plan has
+    no pass or no token, and CorpusError if the documents have no words.
     """
     plan = _check_plan(plan or CheckPlan())
     _refuse_impossible(algorithm, corpus)

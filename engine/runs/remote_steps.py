@@ -51,21 +51,10 @@ class LocalStep:
 
 
 class RemoteSteps:
-    """Takes the steps of a run on a cluster.
+    """Takes the steps of a run on a Dask cluster, whose workers compile what the steps need.
 
-    Parameters
-    ----------
-    client : distributed.Client
-        The client of the cluster.
-    prepared : Prepared
-        The run; its algorithm has no step of its own. The workers compile what its steps need.
-
-    Raises
-    ------
-    ValueError
-        If the algorithm has a step of its own.
-    ClusterError
-        If a worker cannot read the corpus, or has other versions or another processor than this process.
+    Raises ValueError if the algorithm has a step of its own, and ClusterError if a worker cannot read the corpus,
+    or has other versions or another processor than this process.
     """
 
     def __init__(self, client: Any, prepared: Prepared) -> None:
