@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -359,15 +360,18 @@ def add_counts(counts: ShardCounts, factor: Any, places: np.ndarray, out_rows: n
     Shards add in their order, so a sum does not depend on the threads.
     """
     blocks = [part for part in counts if isinstance(part, DocumentCounts)]
-    parts = blocks or [join_factors([part for part in counts if isinstance(part, FactoredCounts)])]
-    grouped = [group_by_word(part, len(places)) for part in parts]
-    starts = [find_blocks(part) for part in blocks]
+    adders: list[Callable[..., None]]
+    if blocks:
+        grouped = [group_by_word(part, len(places)) for part in blocks]
+        adders = [partial(add_blocks, part, own, find_blocks(part)) for part, own in zip(blocks, grouped, strict=True)]
+    else:
+        joined = join_factors([part for part in counts if isinstance(part, FactoredCounts)])
+        grouped = [group_by_word(joined, len(places))]
+        adders = [partial(add_products, joined, grouped[0])]
 
     def add(span: tuple[int, int]) -> None:
-        if not blocks:
-            add_products(parts[0], grouped[0], span, factor, places, out_rows)
-        for part, entries, of_blocks in zip(blocks, grouped, starts, strict=False):
-            add_blocks(part, entries, of_blocks, span, factor, places, out_rows)
+        for adder in adders:
+            adder(span, factor, places, out_rows)
 
     num_entries = sum(each.starts for each in grouped)
     map_on_threads(add, split_evenly(TOPICS_PER_ENTRY * num_entries + out_rows.shape[1] * np.arange(len(places) + 1)))

@@ -187,7 +187,8 @@ def add_blocks(
 def find_tokens(counts: DocumentCounts, blocks: np.ndarray, i: int, j: int) -> int:
     """Where the tokens of entry i, of document j, begin."""
     num_topics = counts.topic_starts[j + 1] - counts.topic_starts[j]
-    return blocks[j] + (i - counts.starts[j]) * num_topics
+    first: int = blocks[j] + (i - counts.starts[j]) * num_topics
+    return first
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
