@@ -16,8 +16,8 @@ from stickbreaker.engine import REGISTRY
 # Modules with the equations that several algorithms use, in the order in which a step needs them.
 SHARED = (
     "expectations",
-    "dirichlet",
-    "two_level",
+    "dirichlet_step",
+    "slot_step",
     "sticks",
     "global_step",
     "topic_counts",
