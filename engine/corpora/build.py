@@ -66,7 +66,9 @@ def build_corpus(
     table = source.open()
     columns = resolve_columns(table, columns)
     choices = words or WordChoices()
-    counter, cells, bad = WordCounter(choices), Cells(rows=[], dates=[], titles=[], groups=[]), BadRows()
+    counter = WordCounter(choices)
+    cells = Cells(rows=[], dates=[], titles=[], groups=[])
+    bad = BadRows()
     num_characters = 0
     wanted = list(dict.fromkeys(column for column in columns if column))
     for chunk in table.read(wanted):
@@ -118,10 +120,12 @@ def _take_counts(source: Source, columns: Columns, words: WordChoices | None, re
     if any(columns):
         raise CorpusError(f"{path} contains word counts, without columns. Omit text, date, title and group.")
     counted = read_counts(path, source.kind, report)
-    counts, vocabulary = counted.counts, counted.words
+    counts = counted.counts
+    vocabulary = counted.words
     if words is not None:
         counts, vocabulary = _name_file(path, drop_words, counts, vocabulary, words)
-    kept, bad = np.flatnonzero(np.diff(counts.indptr) > 0), counted.bad
+    kept = np.flatnonzero(np.diff(counts.indptr) > 0)
+    bad = counted.bad
     empty = np.setdiff1d(np.arange(counts.shape[0]), np.append(kept, np.array(counted.faulty, np.int64)))
     bad.add(
         [BadRow(file=str(path), row=None, reason=f"document {number + 1} has no counted words") for number in empty]

@@ -94,7 +94,9 @@ class BuildWorkers:
     """
 
     def __init__(self, cluster: Cluster, plan: BuildPlan, work: Path) -> None:
-        self._cluster, self._plan, self._work = cluster, plan, work
+        self._cluster = cluster
+        self._plan = plan
+        self._work = work
         # A name that no other folder has.
         self._mark = work / f"shared-{uuid4().hex}"
 

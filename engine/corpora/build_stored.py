@@ -325,7 +325,8 @@ def _list_tables(path: Path) -> list[Source]:
 
 def _keep_plan(plan: BuildPlan, work: Path) -> None:
     """Write the plan of a new build, or check that an unfinished build with complete pieces has the same plan."""
-    path, described = work / PLAN, json.loads(json.dumps(describe_plan(plan)))
+    path = work / PLAN
+    described = json.loads(json.dumps(describe_plan(plan)))
     if not path.is_file() or not has_pieces(work / PIECES):
         with replacing(path) as file:
             file.write(json.dumps(described).encode())
@@ -338,7 +339,8 @@ def _keep_plan(plan: BuildPlan, work: Path) -> None:
 
 def _build(plan: BuildPlan, work: Path, target: Path, report: Report, workers: BuildWorkers | None) -> None:
     _keep_plan(plan, work)
-    folder, corpus = work / PIECES, work / "corpus"
+    folder = work / PIECES
+    corpus = work / "corpus"
     for each in (folder, corpus):
         each.mkdir(exist_ok=True)
     made = _make_corpus(plan, folder, corpus, report, workers)
@@ -422,8 +424,10 @@ def _make_shards(
             for number, piece in enumerate(pieces)
         ]
         return surveys, workers.call(maker.write_piece, tasks, lambda share: report(0.5 + 0.5 * share))
-    surveys, sizes = [], []
-    numbers, first = {}, 0
+    surveys = []
+    sizes = []
+    numbers = {}
+    first = 0
     for number, piece in enumerate(pieces):
         trimmed = maker.trim(piece)
         surveys.append(maker.survey(trimmed))

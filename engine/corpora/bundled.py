@@ -97,7 +97,8 @@ def unpack(name: str, content: bytes) -> Corpus:
     with np.load(io.BytesIO(content), allow_pickle=False) as stored:
         arrays = dict(stored)
     lines = {key: arrays[key].tobytes().decode().split("\n") for key in LINES}
-    sizes, titles = arrays["group_sizes"].astype(np.int64), lines["group_titles"]
+    sizes = arrays["group_sizes"].astype(np.int64)
+    titles = lines["group_titles"]
     groups = np.repeat(np.arange(len(sizes)), sizes)
     return Corpus(
         name=name,

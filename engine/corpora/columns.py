@@ -45,7 +45,8 @@ def resolve_columns(table: Table, columns: Columns) -> Columns:
     text = columns.text
     if text is None:
         called_text = [column for column in table.columns if column.lower() == "text"]
-        text = called_text[0] if called_text else table.columns[0] if len(table.columns) == 1 else None
+        likely = called_text or (table.columns if len(table.columns) == 1 else ())
+        text = next(iter(likely), None)
     names = _list_names(table.columns)
     if text is None:
         raise CorpusError(f'{table.path}: choose the column with the text, text="...". The columns are {names}.')
@@ -77,7 +78,8 @@ def take_chunk(chunk: Chunk, columns: Columns, cells: Cells, bad: BadRows, table
     text_cells = chunk.cells[columns.text] if columns.text else []
     empty = [""] * len(chunk.rows)
     dates, titles, groups = (chunk.cells[column] if column else empty for column in columns[1:])
-    texts, wrong = [], []
+    texts = []
+    wrong = []
     for place, (row, text) in enumerate(zip(chunk.rows, text_cells, strict=True)):
         if not text.strip():
             wrong.append(table.name_bad(row, NO_TEXT))

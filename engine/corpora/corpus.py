@@ -294,7 +294,8 @@ class Corpus:
         CorpusError
             If the mask has another length than D, or a position is outside the corpus.
         """
-        size, rows = self.num_documents, np.asarray(rows)
+        size = self.num_documents
+        rows = np.asarray(rows)
         if rows.dtype == bool:
             if rows.shape != (size,):
                 raise CorpusError(
@@ -341,7 +342,8 @@ class Corpus:
             The groups in ascending order; each has the date of its first document in the file.
         """
         groups, members = np.unique(self.groups, return_inverse=True)
-        ones, own = np.ones(self.num_documents, np.int32), np.arange(self.num_documents, dtype=np.int32)
+        ones = np.ones(self.num_documents, np.int32)
+        own = np.arange(self.num_documents, dtype=np.int32)
         membership = csr_array((ones, (members.astype(np.int32), own)), shape=(len(groups), self.num_documents))
         in_file = np.lexsort((self.doc_ids, self.groups))
         first = in_file[np.unique(self.groups[in_file], return_index=True)[1]]
@@ -429,13 +431,15 @@ class Corpus:
         # Sorting by date and id makes the test set independent of the present reading order.
         ids, first, sizes = np.unique(ids[self._chronology()], return_index=True, return_counts=True)
         order = np.argsort(first)
-        ids, sizes = ids[order], sizes[order]
+        ids = ids[order]
+        sizes = sizes[order]
         num_drawn = min(-(-num_test * len(ids) // max(self.num_documents, 1)), len(ids) // 2)
         edges = np.arange(num_drawn + 1) * len(ids) // max(num_drawn, 1)
         rng = np.random.default_rng(seed)
         pairs = np.stack([rng.integers(edges[:-1], edges[1:]) for _ in range(2)], axis=1)
         # Group sizes vary: of two candidates, take the one that brings the running total closer to its target.
-        drawn, total = [], 0
+        drawn = []
+        total = 0
         for number, pair in enumerate(pairs, start=1):
             off = np.abs(total + sizes[pair] - number * num_test / num_drawn)
             drawn.append(pair[off.argmin()])
@@ -466,7 +470,8 @@ class Corpus:
             raise CorpusError(f"The mini-batch size is {size}. Use 1 or more.")
         for first in range(start, self.num_documents, size):
             last = min(first + size, self.num_documents)
-            ids, documents = self._ids(first, last), self._rows(first, last)
+            ids = self._ids(first, last)
+            documents = self._rows(first, last)
             yield Batch(doc_ids=ids, documents=documents, corpus_size=self.num_documents)
 
     def _ids(self, start: int, stop: int) -> np.ndarray:

@@ -28,7 +28,9 @@ MAX_ENTRIES = 500_000_000
 # A size of more digits is larger than any limit, and Python reads at most 4,300.
 MAX_DIGITS = 18
 TOO_LARGE = f"{{}} has more than {MAX_DOCUMENTS:,} documents or {MAX_ENTRIES:,} entries. Split it."
-UCI, LDA_C, MATRIX = "UCI bag-of-words", "LDA-C", "Matrix Market"
+UCI = "UCI bag-of-words"
+LDA_C = "LDA-C"
+MATRIX = "Matrix Market"
 VOCABULARY_NAMES = ("vocab.txt", "vocabulary.txt", "vocab.dat", "words.txt")
 
 # Counts, bad lines, and the documents that were skipped.
@@ -140,7 +142,8 @@ class _Unpacking(gzip.GzipFile):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "rb")
-        self._path, self._packed = path, max(1, path.stat().st_size)
+        self._path = path
+        self._packed = max(1, path.stat().st_size)
 
     def read(self, size: int | None = -1) -> bytes:
         content = super().read(size)
@@ -161,7 +164,8 @@ def _read_uci(path: Path, stream: IO[bytes], num_words: int, report: Report) -> 
 
 
 def _read_matrix(path: Path, stream: IO[bytes], num_words: int, report: Report) -> ReadCounts:
-    head, line_number = stream.readline(1000).decode("ascii", "replace").lower().split(), 2
+    head = stream.readline(1000).decode("ascii", "replace").lower().split()
+    line_number = 2
     if head[:2] != ["%%matrixmarket", "matrix"] or len(head) < 5:
         raise CorpusError(f"{path} does not begin with %%MatrixMarket. Save it as Matrix Market.")
     if head[2] != "coordinate" or head[3] not in ("integer", "real") or head[4] != "general":
@@ -195,7 +199,9 @@ def _read_entries(
     """Read lines of document, word and count, with ids from 1; `line` is the number of the first line."""
     num_documents, num_words, num_entries = shape
     _check_size(path, num_documents, num_entries)
-    parts, bad, num_read = [], BadRows(), 0
+    parts = []
+    bad = BadRows()
+    num_read = 0
     for block in _blocks(stream):
         entries, wrong = parse_entries(path, block, line)
         if not is_by_document:
@@ -256,7 +262,8 @@ def parse_entries(path: Path, block: bytes, line: int) -> tuple[np.ndarray, list
     is_whole = table is not None and len(table) == block.count(b"\n")
     if is_whole and np.isfinite(table[:, :3]).all() and np.isnan(table[:, 3]).all():
         return np.column_stack([table[:, :3], line + np.arange(len(table))]), []
-    entries, bad = [], []
+    entries = []
+    bad = []
     for number, text in enumerate(block.splitlines(), start=line):
         try:
             one, two, count = map(float, text.split())
@@ -294,7 +301,8 @@ def _read_lda_c(path: Path, stream: IO[bytes], num_words: int, report: Report) -
     parts = [np.zeros((0, 2), np.int64)]
     lengths: list[int] = []
     faulty: list[int] = []
-    bad, num_read = BadRows(), 0
+    bad = BadRows()
+    num_read = 0
     for block in _blocks(stream):
         for line in block.splitlines():
             pairs = parse_document(line, num_words)

@@ -19,7 +19,8 @@ from stickbreaker.engine.corpora.rows import repair
 if TYPE_CHECKING:
     import pandas as pd
 
-FIRST_YEAR, LAST_YEAR = 1000, 2100
+FIRST_YEAR = 1000
+LAST_YEAR = 2100
 NUM_GUESSED_FROM = 20
 ISO = "ISO8601"
 # The names of the months in English, German, French, Spanish, Italian, Portuguese, Dutch and Greek, without accents.
@@ -98,13 +99,17 @@ def _plain_digits(cell: str) -> str:
 
 def _find_form(texts: "pd.Series") -> tuple[str, np.ndarray]:
     """The form that most texts have, and their dates in this form."""
-    found, best, most = "iso", np.full(len(texts), "NaT", "datetime64[D]"), 0
+    found = "iso"
+    best = np.full(len(texts), "NaT", "datetime64[D]")
+    most = 0
     num_filled = int(texts.ne("").sum())
     for form in chain(FORMS, _guess_forms(texts)):
         dates = _read(texts, form)
         num_read = int((~np.isnat(dates)).sum())
         if num_read > most:
-            found, best, most = form, dates, num_read
+            found = form
+            best = dates
+            most = num_read
         if most == num_filled:
             break
     return found, best
@@ -157,7 +162,8 @@ def _read_named_months(cells: "pd.Series") -> np.ndarray:
 def _read_dates_with_names(cells: "pd.Series") -> np.ndarray:
     """Read dates with the name of a month in one of several languages; months if no cell has a day."""
     found = cells.map(_plain_letters).str.extract(f"^{NAMED_DATE}$")
-    days, months = found["day"].fillna("01").str.zfill(2), found["month"].map(MONTHS)
+    days = found["day"].fillna("01").str.zfill(2)
+    months = found["month"].map(MONTHS)
     dates = _parse((found["year"] + "-" + months + "-" + days).fillna(""), ISO)
     return dates.astype("datetime64[M]") if found["day"].isna().all() else dates.astype("datetime64[D]")
 

@@ -126,7 +126,8 @@ class Documents(NamedTuple):
         Documents
             The documents; `words` and `counts` are views.
         """
-        start, end = self.starts[first], self.starts[last]
+        start = self.starts[first]
+        end = self.starts[last]
         return Documents(
             starts=self.starts[first : last + 1] - start, words=self.words[start:end], counts=self.counts[start:end]
         )

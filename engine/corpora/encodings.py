@@ -85,7 +85,8 @@ def _find_wide(head: bytes) -> str:
     half = len(head) // 2
     if half < 2:
         return ""
-    even, odd = head[0 : 2 * half : 2].count(0), head[1 : 2 * half : 2].count(0)
+    even = head[0 : 2 * half : 2].count(0)
+    odd = head[1 : 2 * half : 2].count(0)
     if max(even, odd) > 0.7 * half and min(even, odd) < 0.05 * half:
         return "utf-16-le" if odd > even else "utf-16-be"
     return ""

@@ -33,7 +33,8 @@ class Warner:
     """
 
     def __init__(self) -> None:
-        self._number, self._next = 0, NUM_NAMED
+        self._number = 0
+        self._next = NUM_NAMED
 
     def __call__(self, text: str) -> None:
         """Warn with this text if it is due."""
@@ -133,7 +134,8 @@ class GrowingFile:
                 is_end = raw.endswith(b"\n")
                 if not is_end and len(raw) < LONGEST_LINE:
                     break
-                was_inside, self.is_inside = self.is_inside, not is_end
+                was_inside = self.is_inside
+                self.is_inside = not is_end
                 self.offset += len(raw)
                 self.line += not was_inside
                 self.tail = (self.tail + raw)[-TAIL_BYTES:]
@@ -153,13 +155,18 @@ class GrowingFile:
 
     def seek(self, position: Mapping[str, Any]) -> None:
         """Continue after these bytes and lines."""
-        self.offset, self.line = int(position["offset"]), int(position["line"])
-        self.is_inside, self._stamp = bool(position.get("is_inside")), (0, 0)
+        self.offset = int(position["offset"])
+        self.line = int(position["line"])
+        self.is_inside = bool(position.get("is_inside"))
+        self._stamp = (0, 0)
         self.tail = str(position.get("tail", "")).encode("latin-1")
 
     def _restart(self, reason: str) -> None:
         self.report(f"{self.path} {reason}: it is read from its start.")
-        self.offset, self.line, self.is_inside, self.tail = 0, 0, False, b""
+        self.offset = 0
+        self.line = 0
+        self.is_inside = False
+        self.tail = b""
 
     def _parse(self, raw: bytes) -> tuple[object, str] | None:
         if self.is_inside:
@@ -217,7 +224,8 @@ class GrowingFolder:
         """Yield what a file has and was not read before. Raises OSError if it cannot be read."""
         if file.suffix.lower() in LINES_SUFFIXES:
             lines = self._files.setdefault(file.name, GrowingFile(file, report=self.report))
-            lines.text_column, lines.date_column = self.text_column, self.date_column
+            lines.text_column = self.text_column
+            lines.date_column = self.date_column
             yield from lines.read_lines()
         elif file.name not in self._texts:
             row = self._read_text(file)
@@ -238,7 +246,8 @@ class GrowingFolder:
 
     def _list_files(self) -> list[Path]:
         """The files, in the order in which they are read; one that is removed meanwhile is left out."""
-        found, listed = [], set()
+        found = []
+        listed = set()
         try:
             for each in self.path.iterdir():
                 if not each.name.startswith("."):

@@ -154,7 +154,8 @@ def _warn(path: Path, source: Source, built: Built) -> None:
 
 
 def _explain_unknown(name_or_path: str | PathLike[str]) -> str:
-    known, name = list_corpora(), str(name_or_path)
+    known = list_corpora()
+    name = str(name_or_path)
     name = name if len(name) <= LONGEST_SHOWN else name[: LONGEST_SHOWN - 1] + "…"
     near = get_close_matches(name, known, n=1)
     guess = f" Did you mean {near[0]!r}?" if near else ""

@@ -14,7 +14,9 @@ from stickbreaker.engine.corpora.stored import SHARD_DOCUMENTS, write_corpus
 from stickbreaker.engine.files.verified_files import FileHeader, Kind, read_seal, reading, verify_part
 from stickbreaker.engine.files.whole_files import FileError, move_files, open_synced, remove_file, unfinished_folder
 
-ABOUT, COUNTS, DOCUMENTS = "corpus.json", "counts.parquet", "documents.parquet"
+ABOUT = "corpus.json"
+COUNTS = "counts.parquet"
+DOCUMENTS = "documents.parquet"
 OLD_CORPUS = Kind(name="corpus", format=2, remedy="delete it and build it again", error=CorpusError)
 
 
@@ -29,7 +31,8 @@ class OldFolder(NamedTuple):
         """Verify and load the corpus; raise CorpusError if a file is missing or damaged."""
         from pyarrow import parquet
 
-        about, place = self.about, self.place
+        about = self.about
+        place = self.place
         for part in (VOCABULARY, COUNTS, DOCUMENTS):
             verify_part(place / part, self.header, OLD_CORPUS)
         with reading(place, OLD_CORPUS):
@@ -70,7 +73,8 @@ class OldFolder(NamedTuple):
         import pyarrow as pa
         from pyarrow import parquet
 
-        first, schema = 0, pa.schema({"document": pa.int64(), "text": pa.large_string()})
+        first = 0
+        schema = pa.schema({"document": pa.int64(), "text": pa.large_string()})
         with (
             parquet.ParquetFile(self.place / DOCUMENTS) as old,
             open_synced(path) as file,

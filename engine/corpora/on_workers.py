@@ -32,7 +32,8 @@ class StoredParts(Sequence[StoredPart]):
     """The parts of a stored corpus, of `size` documents each; the last one may be short."""
 
     def __init__(self, corpus: StoredCorpus, size: int) -> None:
-        self._corpus, self._size = corpus, size
+        self._corpus = corpus
+        self._size = size
 
     def __len__(self) -> int:
         return (self._corpus.num_documents + self._size - 1) // self._size

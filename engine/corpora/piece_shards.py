@@ -110,7 +110,8 @@ class ShardMaker:
         columns = trimmed.columns
         is_wordless = np.ones(len(columns), bool)
         is_wordless[trimmed.rows] = False
-        places, sources = np.flatnonzero(is_wordless), PlanFiles(self.plan)
+        places = np.flatnonzero(is_wordless)
+        sources = PlanFiles(self.plan)
         files, rows = (columns.column(name).to_numpy()[places[:MAX_LISTED]].tolist() for name in ("file", "row"))
         wordless = [sources.table(file).name_bad(row, WORDLESS) for file, row in zip(files, rows, strict=True)]
         has_groups = self.plan.columns.group is not None

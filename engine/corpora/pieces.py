@@ -154,12 +154,14 @@ class PlanFiles:
             size = sum(groups) if is_parquet else count_bytes(path)
             if number > first and total + size > PART_BYTES:
                 parts.append(Part(number=len(parts), file=first, num_files=number - first))
-                first, total = number, 0
+                first = number
+                total = 0
             total += size
             if total > PART_BYTES and len(groups) > 1:
                 for span in _divide(groups):
                     parts.append(Part(number=len(parts), file=number, num_files=1, groups=span))
-                first, total = number + 1, 0
+                first = number + 1
+                total = 0
         if first < len(self.plan.paths):
             parts.append(Part(number=len(parts), file=first, num_files=len(self.plan.paths) - first))
         return parts
@@ -171,7 +173,8 @@ class PlanFiles:
             return
         for number in range(max(file, part.file), part.file + part.num_files):
             wanted = list(dict.fromkeys(column for column in self.columns(number) if column))
-            table, first = self.table(number), chunk if number == file else 0
+            table = self.table(number)
+            first = chunk if number == file else 0
             if part.groups is None or table.read_groups is None:
                 chunks = table.read(wanted)
             else:
@@ -183,7 +186,8 @@ class PlanFiles:
         """Return the form of the dates in the first rows with text; "" without a date column."""
         if self.plan.columns.date is None:
             return ""
-        cells, bad = Cells(rows=[], dates=[], titles=[], groups=[]), BadRows()
+        cells = Cells(rows=[], dates=[], titles=[], groups=[])
+        bad = BadRows()
         parts = self.parts()
         found: list[tuple[int, int, Chunk]] = []
         num_bytes = 0
@@ -222,7 +226,8 @@ def _divide(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
     for number, size in enumerate(sizes):
         if number > first and total + size > PART_BYTES:
             yield first, number
-            first, total = number, 0
+            first = number
+            total = 0
         total += size
     yield first, len(sizes)
 
@@ -291,13 +296,15 @@ def count_part(
     """Count one part, after its pieces that are already complete; form: that of the dates."""
     pieces = _read_pieces(folder, part)
     file, chunk = (pieces[-1].file, pieces[-1].chunk) if pieces else (part.file, 0)
-    number, counter = len(pieces), _PieceCounter(sources.plan, folder)
+    number = len(pieces)
+    counter = _PieceCounter(sources.plan, folder)
     for place, chunk_number, some in sources.chunks(part, file, chunk):
         counter.add(sources, place, some, form)
         report((place - part.file + some.share) / part.num_files)
         if counter.is_full:
             counter.write(_name_piece(part.number, number), place, chunk_number + 1)
-            number, counter = number + 1, _PieceCounter(sources.plan, folder)
+            number = number + 1
+            counter = _PieceCounter(sources.plan, folder)
     if counter.num_seen:
         counter.write(_name_piece(part.number, number), part.file + part.num_files, 0)
     with replacing(_part_path(folder, part)):
@@ -308,8 +315,10 @@ class _PieceCounter:
     """Counts the documents of one piece."""
 
     def __init__(self, plan: BuildPlan, folder: Path) -> None:
-        self._plan, self._folder = plan, folder
-        self._counter, self._bad = WordCounter(plan.words), BadRows()
+        self._plan = plan
+        self._folder = folder
+        self._counter = WordCounter(plan.words)
+        self._bad = BadRows()
         self._files: list[int] = []
         self._rows: list[int] = []
         self._titles: list[str] = []
@@ -330,12 +339,10 @@ class _PieceCounter:
 
     def add(self, sources: PlanFiles, number: int, chunk: Chunk, form: str) -> None:
         """Count the rows of a chunk."""
-        table, columns, cells, bad = (
-            sources.table(number),
-            sources.columns(number),
-            Cells(rows=[], dates=[], titles=[], groups=[]),
-            BadRows(),
-        )
+        table = sources.table(number)
+        columns = sources.columns(number)
+        cells = Cells(rows=[], dates=[], titles=[], groups=[])
+        bad = BadRows()
         texts = take_chunk(chunk, columns, cells, bad, table)
         dates = date_rows(table, columns, cells, bad, form)
         kept = range(len(texts)) if columns.date is None else np.flatnonzero(~np.isnat(dates)).tolist()

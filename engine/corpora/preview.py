@@ -177,7 +177,9 @@ def look_through(path: str | PathLike[str], columns: Columns, report: Report) ->
 
 
 def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
-    cells, bad, sample = Cells(rows=[], dates=[], titles=[], groups=[]), BadRows(), _Sample()
+    cells = Cells(rows=[], dates=[], titles=[], groups=[])
+    bad = BadRows()
+    sample = _Sample()
     for chunk in table.read(list(dict.fromkeys(column for column in columns if column))):
         sample.add(take_chunk(chunk, columns, cells, bad, table))
         report(chunk.share, "Reading the file")
@@ -217,7 +219,9 @@ class _Sample:
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.first: list[str] = []
-        self._stride, self._num_seen, self._size = 1, 0, 0
+        self._stride = 1
+        self._num_seen = 0
+        self._size = 0
 
     def add(self, texts: Sequence[str]) -> None:
         for text in texts:

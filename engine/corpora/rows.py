@@ -29,7 +29,8 @@ TOO_LARGE = "Build it on disk with engine.build, or take a sample"
 CHUNK_ROWS = 500
 CHUNK_TEXT = 1 << 21
 # How many characters of a text of a file a message repeats, and of a name in a folder or archive.
-MAX_SHOWN, MAX_NAME = 40, 60
+MAX_SHOWN = 40
+MAX_NAME = 60
 
 
 class BadRow(NamedTuple):
@@ -144,7 +145,9 @@ def gather(file: str, columns: Sequence[str], share: Callable[[], float], rows: 
             size += sum(map(len, row[1]))
         if len(kept) + len(bad) >= CHUNK_ROWS or size >= CHUNK_TEXT:
             yield _make_chunk(columns, kept, bad, min(1.0, share()))
-            kept, bad, size = [], [], 0
+            kept = []
+            bad = []
+            size = 0
     yield _make_chunk(columns, kept, bad, 1.0)
 
 

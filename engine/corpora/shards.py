@@ -223,7 +223,8 @@ class ShardFiles:
     """
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
-        self.folder, self.manifest = folder, manifest
+        self.folder = folder
+        self.manifest = manifest
         sizes = [shard.num_documents for shard in manifest.shards]
         # Shard n has the documents firsts[n] to firsts[n + 1] - 1.
         self.firsts = np.append(0, np.cumsum(sizes, dtype=np.int64))
@@ -308,7 +309,8 @@ class ShardFiles:
                 raise self._name_damage(number)
             parts.append((number, documents, rows, documents.starts[own]))
         starts = np.append(0, sizes.cumsum())
-        words, counts = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int32)
+        words = np.empty(starts[-1], np.int32)
+        counts = np.empty(starts[-1], np.int32)
         for number, documents, rows, begins in parts:
             lengths = sizes[rows]
             within = np.arange(lengths.sum()) - np.repeat(lengths.cumsum() - lengths, lengths)

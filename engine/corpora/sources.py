@@ -17,7 +17,9 @@ KINDS = (
     "CSV (.csv), TSV (.tsv), JSON lines (.jsonl), Parquet (.parquet), a folder or a .zip of text files, UCI"
     " bag-of-words (docword.*.txt), LDA-C (.ldac) or Matrix Market (.mtx) with a list of words in the same folder"
 )
-STORED, FOLDER, ARCHIVE = "stored corpus", "folder of text files", "zip of text files"
+STORED = "stored corpus"
+FOLDER = "folder of text files"
+ARCHIVE = "zip of text files"
 COUNT_SUFFIXES = {".ldac": LDA_C, ".lda-c": LDA_C, ".mtx": MATRIX}
 TEXT_SUFFIXES = {**TABLE_SUFFIXES, ".zip": ARCHIVE}
 MAX_FILE_BYTES = 4_000_000_000

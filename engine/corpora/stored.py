@@ -41,7 +41,8 @@ class Titles(Sequence[str]):
     """The titles of the documents at some places of a stored corpus, or at all; read one at a time."""
 
     def __init__(self, files: ShardFiles, places: np.ndarray | None) -> None:
-        self._files, self._places = files, places
+        self._files = files
+        self._places = places
 
     def __len__(self) -> int:
         return self._files.manifest.num_documents if self._places is None else len(self._places)
@@ -218,7 +219,8 @@ class StoredCorpus(Corpus):
 
     def _shuffle(self, seed: int, window: int) -> np.ndarray:
         """Shuffle the shards, and then the documents of each window of shards together."""
-        firsts, rng = self._files.firsts, np.random.default_rng(seed)
+        firsts = self._files.firsts
+        rng = np.random.default_rng(seed)
         places = self._places_between(0, self.num_documents)
         owners = np.searchsorted(firsts, places, side="right") - 1
         shards = rng.permutation(len(firsts) - 1)

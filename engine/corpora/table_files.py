@@ -303,7 +303,8 @@ def open_parquet(path: Path) -> Table:
         raise CorpusError(f"File not found: {path.absolute()}. Check the folder and the name.")
     try:
         with parquet.ParquetFile(path) as file:
-            columns, about = tuple(file.schema_arrow.names), file.metadata
+            columns = tuple(file.schema_arrow.names)
+            about = file.metadata
             groups = [about.row_group(number) for number in range(about.num_row_groups)]
     except pa.ArrowMemoryError:
         raise
@@ -317,7 +318,8 @@ def open_parquet(path: Path) -> Table:
     check_ratio(path, sum(num_rows), path.stat().st_size)
 
     def read_groups(wanted: Sequence[str], first: int, last: int) -> Iterator[Chunk]:
-        before, total = sum(num_rows[:first]), max(1, sum(num_rows[first:last]))
+        before = sum(num_rows[:first])
+        total = max(1, sum(num_rows[first:last]))
         seen = [before]
         rows = _parquet_rows(path, wanted, seen, range(first, last))
         yield from gather(str(path), wanted, lambda: (seen[0] - before) / total, rows)

@@ -99,7 +99,8 @@ def open_archive(path: Path) -> Table:
 def _check_size(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
     if not members:
         raise CorpusError(f"{path} contains no files. Create an archive of text files.")
-    unpacked, packed = sum(member.file_size for member in members), max(1, path.stat().st_size)
+    unpacked = sum(member.file_size for member in members)
+    packed = max(1, path.stat().st_size)
     check_unpacked(path, unpacked, packed)
 
 

@@ -52,7 +52,9 @@ class Texts:
     """
 
     def __init__(self, files: Sequence[Path], header: FileHeader = FileHeader(), kind: Kind = TEXTS):  # noqa: B008
-        self._files, self._header, self._kind = files, header, kind
+        self._files = files
+        self._header = header
+        self._kind = kind
 
     def read(self, doc_ids: Sequence[int] | np.ndarray) -> list[str]:
         """Read the texts of some documents, in the order of their ids; raise CorpusError if an id has no text."""
@@ -85,7 +87,8 @@ def _scan_file(path: Path, wanted: np.ndarray | None) -> Iterable[tuple[np.ndarr
     from pyarrow import parquet
 
     with parquet.ParquetFile(path) as file:
-        has_ids, start = "document" in file.schema_arrow.names, 0
+        has_ids = "document" in file.schema_arrow.names
+        start = 0
         for group in range(file.num_row_groups):
             size = file.metadata.row_group(group).num_rows
             if has_ids:

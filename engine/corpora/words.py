@@ -110,11 +110,12 @@ class WordChoices:
         >>> WordChoices().limits(10), WordChoices().limits(100_000), WordChoices(min_documents=3).limits(100)
         ((1, 1.0), (10, 0.2), (3, 0.5))
         """
-        share = 0.2 if num_documents >= 1000 else 0.5 if num_documents >= 20 else 1.0
-        return (
-            self.min_documents or min(10, 1 + num_documents // 250),
-            share if self.max_share is None else self.max_share,
-        )
+        min_documents = self.min_documents or min(10, 1 + num_documents // 250)
+        if self.max_share is not None:
+            return min_documents, self.max_share
+        if num_documents < 20:
+            return min_documents, 1.0
+        return min_documents, 0.2 if num_documents >= 1000 else 0.5
 
 
 def check_choices(name: str, value: object) -> None:
@@ -143,9 +144,12 @@ class WordCounter:
             ngram_range=(1, choices.max_ngram),
             preprocessor=_prepare,
         )
-        self._choices, self._analyze = choices, vectorizer.build_analyzer()
+        self._choices = choices
+        self._analyze = vectorizer.build_analyzer()
         self._ids: dict[str, int] = {}
-        self._words, self._counts, self._starts = array("i"), array("i"), array("q", [0])
+        self._words = array("i")
+        self._counts = array("i")
+        self._starts = array("q", [0])
 
     def add(self, texts: Iterable[str]) -> None:
         """Count the words of more texts; raise CorpusError at more than `MAX_TERMS` distinct words and phrases."""
@@ -285,7 +289,8 @@ def measure_words(texts: Sequence[str], choices: WordChoices, of_documents: int 
 
     Raises CorpusError if the sample has more than `MAX_TERMS` distinct words and phrases.
     """
-    num_documents, of_documents = len(texts), of_documents or len(texts)
+    num_documents = len(texts)
+    of_documents = of_documents or len(texts)
     counter = WordCounter(choices)
     counter.add(texts)
     counts, words = counter.everything()
