@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 
 from stickbreaker.engine.evaluation.doc_shares import SMALLEST_SHARE
 
-# The columns of all readings, with the types of their numbers.
+# The columns of all readings, with the types of their numbers in numpy and in arrays.
 COLUMNS = {"doc_ids": "q", "seen": "q", "sizes": "i", "topic_ids": "i", "shares": "f"}
 
 
@@ -48,11 +48,10 @@ class FirstReadings:
     def __init__(self) -> None:
         self.wanted: np.ndarray | None = None
         self._lock = threading.Lock()
-        self._doc_ids, self._seen, self._sizes = array("q"), array("q"), array("i")
-        self._topic_ids, self._shares = array("i"), array("f")
+        self._columns = {name: array(code) for name, code in COLUMNS.items()}
 
     def __len__(self) -> int:
-        return len(self._doc_ids)
+        return len(self._columns["doc_ids"])
 
     def take(self, inferred: Any, documents_seen: int) -> None:
         """Add the shares of documents (`DocShares`); documents_seen: the number that the model had learned from."""
@@ -64,29 +63,30 @@ class FirstReadings:
         shares = inferred_shares[rows, columns]
         sizes = np.bincount(rows, minlength=len(doc_ids))
         totals = np.bincount(rows, shares, len(sizes))
+        added = {
+            "doc_ids": doc_ids,
+            "seen": np.full(len(sizes), documents_seen),
+            "sizes": sizes,
+            "topic_ids": inferred.topic_ids[columns],
+            "shares": shares / totals[rows],
+        }
         with self._lock:
-            self._doc_ids.frombytes(doc_ids.astype(np.int64).tobytes())
-            self._seen.frombytes(np.full(len(sizes), documents_seen, np.int64).tobytes())
-            self._sizes.frombytes(sizes.astype(np.int32).tobytes())
-            self._topic_ids.frombytes(inferred.topic_ids[columns].astype(np.int32).tobytes())
-            self._shares.frombytes((shares / totals[rows]).astype(np.float32).tobytes())
+            for name, values in added.items():
+                self._columns[name].frombytes(values.astype(COLUMNS[name]).tobytes())
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Copy everything, for `restore`."""
         with self._lock:
-            return {name: np.array(getattr(self, f"_{name}")) for name in COLUMNS}
+            return {name: np.array(values) for name, values in self._columns.items()}
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Take over what `to_arrays` of others gave. Raises KeyError if an array is missing."""
         with self._lock:
-            for name, code in COLUMNS.items():
-                setattr(self, f"_{name}", array(code, arrays[name].tobytes()))
+            self._columns = {name: array(code, arrays[name].tobytes()) for name, code in COLUMNS.items()}
 
     def look(self, doc_ids: np.ndarray) -> FirstReading | None:
         """The shares in the order of a corpus with these ids (D,); None if there are none."""
-        with self._lock:
-            columns = (self._doc_ids, self._seen, self._sizes, self._topic_ids, self._shares)
-            ids, seen, sizes, topics, shares = (np.array(column) for column in columns)
+        ids, seen, sizes, topics, shares = self.to_arrays().values()
         if not len(ids):
             return None
         order = np.argsort(doc_ids, kind="stable")
