@@ -13,7 +13,7 @@ from stickbreaker.engine.runs.checkpoint import Position
 
 
 class Ending(NamedTuple):
-    """A run that is to be kept, under this key; position: from which it can continue, if it has finished."""
+    """A run to keep under this key; position: from which it can continue, if it has finished."""
 
     key: str
     progress: Progress
@@ -22,13 +22,13 @@ class Ending(NamedTuple):
 
 
 class RunStore:
-    """Keeps nothing; `DiskStore` keeps a run on disk. Every method may be called from any thread."""
+    """Keeps nothing; `DiskStore` keeps a run on disk. Methods may be called from any thread."""
 
     def save(self, position: Position) -> None:
-        """Save a run as it begins, at columns of the word lists, every half minute and when it stops."""
+        """Save a run: as it begins, at moments, every half minute and when it stops."""
 
     def keep(self, ending: Ending, sweep: str = "") -> None:
-        """Keep a run that has finished, or that is left after it has learned. sweep: the name of its sweep."""
+        """Keep a run that has finished or is left after it has learned. sweep: its sweep's name."""
 
     def name_topics(self, key: str, names: Mapping[int, str]) -> None:
         """Give the topics of a kept run these names, by id."""
@@ -36,7 +36,9 @@ class RunStore:
     def reopen(self, key: str, model: Model) -> None:
         """Note that a kept run is open again."""
 
-    def keep_names(self, corpus_name: str, topics: Sequence[NamedTopic], forgotten: Collection[str]) -> None:
+    def keep_names(
+        self, corpus_name: str, topics: Sequence[NamedTopic], forgotten: Collection[str]
+    ) -> None:
         """Keep named topics for later runs of a corpus, and forget names."""
 
     def find_names(self, corpus_name: str) -> Sequence[NamedTopic]:
@@ -44,7 +46,7 @@ class RunStore:
         return ()
 
     def find_shares(self, model: Model) -> csr_array | None:
-        """Return the topic shares of all documents as they were read with this model; None if there are none."""
+        """Return the topic shares of all documents, as read with this model; None without any."""
         return None
 
     def keep_reading(self, reading: Reading, is_new: bool) -> None:

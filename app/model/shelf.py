@@ -1,4 +1,4 @@
-"""Files of one kind that a user has on disk: written whole, verified when they are read, limited in number and size."""
+"""Files of one kind on disk: written whole, verified when read, limited in number and size."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,12 +9,24 @@ from pathlib import Path
 from typing import Any
 
 from stickbreaker.app.model.limits import Limit, find_limit
-from stickbreaker.engine.files.verified_files import Kind, read_header, read_parts, reading, write_parts
-from stickbreaker.engine.files.whole_files import Claim, claim, make_folder, remove_file, remove_leftovers
+from stickbreaker.engine.files.verified_files import (
+    Kind,
+    read_header,
+    read_parts,
+    reading,
+    write_parts,
+)
+from stickbreaker.engine.files.whole_files import (
+    Claim,
+    claim,
+    make_folder,
+    remove_file,
+    remove_leftovers,
+)
 
 LETTERS = 32
 SHOWN_LETTERS = 60
-# The newest twenty files stay. Without logins, a class shares one folder: more files stay there for a day.
+# The newest twenty stay. Without logins, a class shares one folder: more stay there for a day.
 MAX_SAVED = 20
 MOST_SAVED = 200
 OLD_SECONDS = 86_400
@@ -23,11 +35,17 @@ OLD_SECONDS = 86_400
 class Shelf:
     """The files of one kind in a folder.
 
-    failure: what cannot be done if the folder cannot be made, as "A run cannot be saved". limit: of the bytes of all.
+    failure: what cannot be done if the folder cannot be made, as "A run cannot be saved".
+    limit: of the bytes of all.
     """
 
     def __init__(
-        self, folder: str | PathLike[str], kind: Kind, suffix: str, failure: str, limit: Limit | None = None
+        self,
+        folder: str | PathLike[str],
+        kind: Kind,
+        suffix: str,
+        failure: str,
+        limit: Limit | None = None,
     ):
         self.folder = Path(folder)
         self.suffix = suffix
@@ -37,7 +55,7 @@ class Shelf:
         remove_leftovers(self.folder)
 
     def place(self, name: str) -> Path:
-        """The path of the file of this name. Raises the error of the kind for a name that leads out of the folder."""
+        """The path of a file. Raises the error of the kind if it would be outside the folder."""
         if Path(name).name != name or name.startswith("."):
             raise self._kind.error(f"There is no {self._kind.name} {name[:SHOWN_LETTERS]!r}.")
         return self.folder / f"{name}{self.suffix}"
@@ -55,9 +73,13 @@ class Shelf:
         make_folder(self.folder, self._failure, self._kind.error)
 
     def write(
-        self, name: str, about: Mapping[str, Any], parts: Mapping[str, Any] | None = None, packs: bool = False
+        self,
+        name: str,
+        about: Mapping[str, Any],
+        parts: Mapping[str, Any] | None = None,
+        packs: bool = False,
     ) -> None:
-        """Write a file in place of an earlier one. Raises the error of the kind, as `write_parts` does."""
+        """Write a file in place of an earlier one. Raises the error of the kind."""
         self.make_folder()
         write_parts(self.place(name), self._kind, about, parts or {}, packs=packs)
 
@@ -68,10 +90,12 @@ class Shelf:
         """Give the description and the parts of a file; without has_parts, the description only.
 
         expected: values that the description of this file has.
-        Every error, also of the block, becomes the error of the kind, which names the file and the remedy.
+        Every error, also of the block, becomes the error of the kind, with the file and the remedy.
         """
         path = self.place(name)
-        header, parts = read_parts(path, self._kind) if has_parts else (read_header(path, self._kind), {})
+        header, parts = (
+            read_parts(path, self._kind) if has_parts else (read_header(path, self._kind), {})
+        )
         with reading(path, self._kind):
             about = dict(header.about or {})
             if any(about[field] != value for field, value in expected.items()):
@@ -79,14 +103,16 @@ class Shelf:
             yield about, parts
 
     def keep_newest(self) -> None:
-        """Remove old files: the newest twenty stay, and those of the last day, at most 200, while they fit the limit.
+        """Remove old files: the newest twenty stay, and those of the last day, at most 200.
 
-        The newest one always stays.
+        Of these, the oldest are removed while they exceed the limit; the newest one always stays.
         """
         newest = self.list_newest()
         for place, path in enumerate(newest):
             with suppress(OSError):
-                if place >= MOST_SAVED or (place >= MAX_SAVED and time.time() - path.stat().st_mtime > OLD_SECONDS):
+                if place >= MOST_SAVED or (
+                    place >= MAX_SAVED and time.time() - path.stat().st_mtime > OLD_SECONDS
+                ):
                     path.unlink()
         if self._limit is not None:
             fit(newest[::-1], find_limit(self._limit))
@@ -96,7 +122,10 @@ class Shelf:
         remove_file(self.place(name))
 
     def claim(self, name: str) -> Claim | None:
-        """Claim a name for this process; None if another one has it. Raises OSError if that cannot be written."""
+        """Claim a name for this process; None if another one has it.
+
+        Raises OSError if the folder cannot be written.
+        """
         self.make_folder()
         return claim(self.folder, name)
 
@@ -129,13 +158,17 @@ def fit(paths: Sequence[Path], allowed: int) -> None:
 
 
 def fit_all(users: list[list[Path]], allowed: int) -> None:
-    """Remove files of the user whose files take the most, again and again; the last file of each user stays.
+    """Remove files of the user whose files take the most, again and again; one of each user stays.
 
     users: the files of each user, in the order in which they are removed.
     """
     sizes = [[measure(path) for path in paths] for paths in users]
     while sum(map(sum, sizes)) > allowed:
-        most = max(range(len(users)), key=lambda user: sum(sizes[user]) if len(sizes[user]) > 1 else -1, default=None)
+        most = max(
+            range(len(users)),
+            key=lambda user: sum(sizes[user]) if len(sizes[user]) > 1 else -1,
+            default=None,
+        )
         if most is None or len(sizes[most]) < 2:
             return
         del sizes[most][0]

@@ -1,4 +1,4 @@
-"""Keeps a run of one address on the disk of its user, and what belongs to it: readings, names of topics, a sweep."""
+"""Keeps a run on the disk of its user, and what belongs to it: readings, names, a sweep."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -20,9 +20,16 @@ from stickbreaker.engine.runs.checkpoint import Position
 
 
 class DiskStore(RunStore):
-    """The store of a run whose address this process has claimed, so that no other server opens it meanwhile."""
+    """The store of a run whose address this process claims, so that no other server opens it."""
 
-    def __init__(self, address: Address, files: UserFiles, saver: Saver, events: RunEvents, claim: Claim | None):
+    def __init__(
+        self,
+        address: Address,
+        files: UserFiles,
+        saver: Saver,
+        events: RunEvents,
+        claim: Claim | None,
+    ):
         self._address = address
         self._files = files
         self._saver = saver
@@ -49,7 +56,9 @@ class DiskStore(RunStore):
     def reopen(self, key: str, model: Model) -> None:
         self._link.take_run(key, model)
 
-    def keep_names(self, corpus_name: str, topics: Sequence[NamedTopic], forgotten: Collection[str]) -> None:
+    def keep_names(
+        self, corpus_name: str, topics: Sequence[NamedTopic], forgotten: Collection[str]
+    ) -> None:
         self._files.names.change(corpus_name, topics, forgotten)
 
     def find_names(self, corpus_name: str) -> Sequence[NamedTopic]:

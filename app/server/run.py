@@ -21,8 +21,8 @@ from stickbreaker.app.server.scheduler import find_client, find_cluster
 from stickbreaker.app.server.subscribers import Subscribers
 from stickbreaker.app.server.sweep import Sweep
 
-# An update of a page takes 10 to 25 ms of one core. With more pages than this, five updates a second for each would
-# delay the presenter's page.
+# An update of a page takes 10 to 25 ms of one core. With more pages than this, five updates a
+# second for each would delay the presenter's page.
 FULL_CLASS = 8
 
 
@@ -39,13 +39,20 @@ class Run:
 
     subscribers: the wakeups of all its pages; presenters: those of the pages that control it.
     left_at: when its last page closed; None while a page is open.
-    resumes: whether it was learning then, so that it continues after a reload. board: the tasks of its class.
+    resumes: whether it was learning then, so that it continues after a reload.
+    board: the tasks of its class.
     measured: its present run and what it takes, as `run_budget.measure` has found.
     save_fault: why it could not be saved; empty if it could.
     """
 
     def __init__(
-        self, address: Address, store: RunStore, events: RunEvents, load: Load, shared: Shared, sweep: SweepState
+        self,
+        address: Address,
+        store: RunStore,
+        events: RunEvents,
+        load: Load,
+        shared: Shared,
+        sweep: SweepState,
     ):
         self.key, self.watch, self.user = address
         self._events = events
@@ -59,18 +66,24 @@ class Run:
         cpu_queue, compilation, reading_queue = shared
 
         def make_runner(notify: Callable[[], None], store: RunStore) -> Runner:
-            return Runner(load, cpu_queue, compilation, notify, store=store, find_client=find_client)
+            return Runner(
+                load, cpu_queue, compilation, notify, store=store, find_client=find_client
+            )
 
         self.runner = make_runner(self._note_change, store)
         self.reader = Reader(
-            self.runner.model, self._note_change, store, reading_queue.make_turn(self.user), find_cluster
+            self.runner.model,
+            self._note_change,
+            store,
+            reading_queue.make_turn(self.user),
+            find_cluster,
         )
         self.checker = CountChecker(self.runner.model, self._note_change, cpu_queue, compilation)
         self.sweep = Sweep(make_runner, store, self._note_change, sweep)
 
     @property
     def progress(self) -> Progress:
-        """Its current state, with the shares of its topics once all documents have been read with its model."""
+        """Its current state, with the shares of its topics once all documents have been read."""
         return with_reading(self.runner.progress, self.reader.job.reading)
 
     @property
@@ -84,7 +97,7 @@ class Run:
         return None if self.sweep.is_running else self.left_at
 
     def notify(self) -> None:
-        """Wake its pages; in a full class only those that control it, because each page looks once a second anyway."""
+        """Wake its pages; in a full class only those that control it: each looks once a second."""
         (self.subscribers if self.num_watching <= FULL_CLASS else self.presenters).notify()
 
     def _note_change(self) -> None:
