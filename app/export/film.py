@@ -19,14 +19,27 @@ from stickbreaker.app.theme import THIS_RUN, topic_color
 from stickbreaker.engine.evaluation.held_out import rank_topics
 
 SIZE = WIDTH, HEIGHT = 1080, 620
-SECONDS, LAST_SECONDS, SLIDE_SECONDS = 30.0, 3.0, 0.4
-MAX_MOMENTS, NUM_SLIDES, NUM_COLORS = 150, 4, 128
+SECONDS = 30.0
+LAST_SECONDS = 3.0
+SLIDE_SECONDS = 0.4
+MAX_MOMENTS = 150
+NUM_SLIDES = 4
+NUM_COLORS = 128
 NUM_SAMPLES = 12
 NUM_BARS = 6
-PAPER, INK, SOFT, LINE = "#ffffff", "#1b1f24", "#59626b", "#dfe4ea"
-EDGE, TABLE_WIDTH, SIDE = 20, 770, 820
-HEADS, FIRST_BLOCK, BLOCK, ROW = 96, 136, 238, 20
-BARS, CURVE = 96, (890, 426, 1060, 570)
+PAPER = "#ffffff"
+INK = "#1b1f24"
+SOFT = "#59626b"
+LINE = "#dfe4ea"
+EDGE = 20
+TABLE_WIDTH = 770
+SIDE = 820
+HEADS = 96
+FIRST_BLOCK = 136
+BLOCK = 238
+ROW = 20
+BARS = 96
+CURVE = (890, 426, 1060, 570)
 TINT = 0.14
 FONTS = {False: "DejaVuSans.ttf", True: "DejaVuSans-Bold.ttf"}
 
@@ -84,7 +97,9 @@ def draw_film(progress: Progress, seconds: float) -> tuple[list[Image.Image], li
     topic_ids = default_topics(progress.columns)
     num_moments = min(MAX_MOMENTS, len(list_moments(progress)))
     each = 1000 * seconds / num_moments
-    pictures, milliseconds, num_columns = [], [], 0
+    pictures = []
+    milliseconds = []
+    num_columns = 0
     for moment in film(progress, num_moments):
         is_new = len(moment.columns) > num_columns
         num_columns = len(moment.columns)
@@ -155,7 +170,8 @@ def _draw_columns(draw: ImageDraw.ImageDraw, moment: Progress, whole: Progress) 
     """Draw the heads of all columns; those that are still to come are faint."""
     for column, point in enumerate(whole.columns):
         is_reached = column < len(moment.columns)
-        left, documents = _column_left(column, whole), f"{point.documents_seen:,}"
+        left = _column_left(column, whole)
+        documents = f"{point.documents_seen:,}"
         _write(draw, (left, HEADS), date_text(point.date) or documents, 13, INK if is_reached else "#a2aab2", True)
         if date_text(point.date):
             _write(draw, (left, HEADS + 17), documents, 11, SOFT if is_reached else "#b4bac1")
@@ -219,7 +235,8 @@ def _draw_bars(draw: ImageDraw.ImageDraw, moment: Progress) -> None:
         return
     ranked = rank_topics(now.expected_tokens)[:NUM_BARS]
     for row, place in enumerate(ranked):
-        top, color = BARS + 28 + row * 44, topic_color(int(now.topic_ids[place]))
+        top = BARS + 28 + row * 44
+        color = topic_color(int(now.topic_ids[place]))
         weight = float(now.weights[place] / now.weights[ranked[0]])
         draw.rounded_rectangle((SIDE, top + 3, SIDE + 11, top + 14), 3, fill=color)
         _write(draw, (SIDE + 18, top), _fit(moment.topic_title(now.topic_ids[place]), 118, 13, True), 13, bold=True)
@@ -239,7 +256,8 @@ def _draw_curve(draw: ImageDraw.ImageDraw, moment: Progress, whole: Progress) ->
     scores = whole.heldout["nats_per_word"]
     if not len(scores):
         return
-    low, high = float(np.min(scores)), float(np.max(scores))
+    low = float(np.min(scores))
+    high = float(np.max(scores))
     for value, height in ((high, top), (low, bottom)):
         _write(draw, (SIDE, height - 8), f"{value:.2f}".replace("-", "−"), 12, SOFT)
     _write(draw, (left, bottom + 6), "0", 12, SOFT)

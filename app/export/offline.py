@@ -34,7 +34,8 @@ from stickbreaker.app.theme import topic_color
 from stickbreaker.engine.evaluation.held_out import NUM_TOPICS_RULE
 
 NUM_DIGITS = 6
-STYLE, SCRIPT = Path(__file__).with_name("offline.css"), Path(__file__).with_name("offline.js")
+STYLE = Path(__file__).with_name("offline.css")
+SCRIPT = Path(__file__).with_name("offline.js")
 BODY = """<main><p id="about"></p></main>
 <noscript><p>This page needs JavaScript. The script is in this file.</p></noscript>
 <script type="application/json" id="state">{state}</script>"""

@@ -63,7 +63,8 @@ def shares_table(reading: Reading, progress: Progress) -> pd.DataFrame:
     corpus = reading.corpus
     shares = take_shares(reading).tocoo()
     order = np.lexsort((-shares.data, shares.row))
-    rows, topics = shares.row[order], shares.col[order]
+    rows = shares.row[order]
+    topics = shares.col[order]
     dates = np.array([date_text(date) for date in corpus.dates], object)
     frame = pd.DataFrame(
         {
@@ -185,7 +186,9 @@ def _write_rows(file: BinaryIO, head: str, rows: Any) -> None:
 
 def write_sheet_files(reading: Reading, progress: Progress, path: Path) -> None:
     """Write word-intrusion and topic-intrusion sheets with their keys into a zip file."""
-    corpus, words, seed = reading.corpus, reading.corpus.vocabulary.words, progress.seed
+    corpus = reading.corpus
+    words = reading.corpus.vocabulary.words
+    seed = progress.seed
     read = ReadDocuments(
         titles=corpus.titles, doc_ids=corpus.doc_ids, counts=corpus.counts, shares=take_shares(reading)
     )
@@ -198,7 +201,8 @@ def write_sheet_files(reading: Reading, progress: Progress, path: Path) -> None:
 
 def write_array_files(reading: Reading, progress: Progress, path: Path) -> None:
     """Write θ and the topics as .npy and the vocabulary as JSON into a zip file."""
-    corpus, ids = reading.corpus, reading.summary.topic_ids.tolist()
+    corpus = reading.corpus
+    ids = reading.summary.topic_ids.tolist()
     about = {
         "words": list(corpus.vocabulary.words),
         "topic_ids": ids,

@@ -16,8 +16,11 @@ from stickbreaker.app.model.run_spec import title_corpus
 from stickbreaker.app.model.word_lists import NUM_TOP_WORDS
 from stickbreaker.engine.evaluation.topic_space import find_top_words
 
-NUM_TOPICS, NUM_BLANKS = 6, 2
-NUM_INTRUDERS, NUM_PASSAGES, NUM_FIRST = 6, 3, 3
+NUM_TOPICS = 6
+NUM_BLANKS = 2
+NUM_INTRUDERS = 6
+NUM_PASSAGES = 3
+NUM_FIRST = 3
 BLANK = '<span class="blank"></span>'
 STYLE = Path(__file__).with_name("worksheet.css")
 BODY = """<p class="who"><span>Name</span><span>Date</span></p>
@@ -50,7 +53,8 @@ def write_worksheet(reading: Reading, progress: Progress, path: Path) -> None:
 
 def make_parts(reading: Reading, progress: Progress) -> tuple[WorksheetPart, ...]:
     """Make all questions; kinds that this corpus or run cannot ask are empty."""
-    model, seed = reading.model, progress.seed
+    model = reading.model
+    seed = progress.seed
     words = suggest_words(model)[:NUM_FIRST] if progress.status == "finished" else []
     intruders = _collect(lambda number: ask_intruder(model, progress, number), range(NUM_INTRUDERS))
     passages = _collect(lambda number: ask_period(model.corpus, number, seed), range(NUM_PASSAGES))
@@ -68,7 +72,10 @@ def make_parts(reading: Reading, progress: Progress) -> tuple[WorksheetPart, ...
 def ask_names(reading: Reading, seed: int = 0) -> WorksheetPart:
     """Ask for missing words and a name of the largest topics; the missing words are in a box, in alphabetical order."""
     rng = np.random.default_rng([seed, 3])
-    vocabulary, questions, answers, missing = reading.corpus.vocabulary, [], [], []
+    vocabulary = reading.corpus.vocabulary
+    questions = []
+    answers = []
+    missing = []
     for place in reading.used[:NUM_TOPICS]:
         (row,) = find_top_words(reading.summary.topics[[place]], NUM_TOP_WORDS)
         words = [vocabulary[int(word)] for word in row]
@@ -99,7 +106,8 @@ def _collect(make: Callable[[int], Task], numbers: Iterable[int]) -> list[Task]:
 
 def _make_choices(heading: str, asked: str, tasks: Sequence[Task], words: Sequence[str] = ()) -> WorksheetPart:
     """Make a part from tasks; words: what each asks about, where the task does not show it."""
-    questions, answers = [], []
+    questions = []
+    answers = []
     for number, task in enumerate(tasks):
         about = words[number] if words else task.shown
         options = "".join(f"<li>{escape(option)}</li>" for option in task.options)

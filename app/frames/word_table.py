@@ -126,7 +126,8 @@ def has_same_columns(progress: Progress, shown: Sequence[Any]) -> bool:
 
 def fill_first(progress: Progress) -> Progress:
     """The progress with the present words in its first column, until that is reached."""
-    now, planned = progress.now, progress.planned_columns
+    now = progress.now
+    planned = progress.planned_columns
     if now is None or not is_first_to_come(progress):
         return progress
     return replace(progress, columns=(replace(now, documents_seen=planned[0]),), planned_columns=planned[1:])
@@ -153,7 +154,8 @@ def table_columns(progress: Progress) -> list[dict[str, Any]]:
 
 def table_blocks(progress: Progress, topic_ids: Sequence[int], is_chosen: bool) -> list[dict[str, Any]]:
     """Return the blocks of the table with their words by rank and column; None if there is no word."""
-    is_early, progress = is_first_to_come(progress), fill_first(progress)
+    is_early = is_first_to_come(progress)
+    progress = fill_first(progress)
     if progress.vocabulary is None or not progress.columns:
         return []
     frame = table_frame(progress.columns, progress.vocabulary, topic_ids)

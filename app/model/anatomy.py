@@ -23,7 +23,8 @@ from stickbreaker.engine.evaluation.anatomy import (
 from stickbreaker.engine.runs.run import next_batch
 
 # Pause before the next answer about a running model: at least these seconds, and this multiple of the last answer.
-REST_SECONDS, REST = 5.0, 30.0
+REST_SECONDS = 5.0
+REST = 30.0
 
 _log = logging.getLogger(__name__)
 
@@ -44,7 +45,8 @@ class AnatomyQuestion:
         """Whether the answer would be the same."""
         if other is None:
             return False
-        mine, theirs = self.model, other.model
+        mine = self.model
+        theirs = other.model
         own = (mine.run_id, mine.documents_seen, mine.config, self.topic, self.document, self.place)
         return own == (theirs.run_id, theirs.documents_seen, theirs.config, other.topic, other.document, other.place)
 
@@ -142,7 +144,8 @@ class Anatomist:
             return self.asked
 
     def _answer(self, question: AnatomyQuestion) -> Dissection:
-        model, train = question.model, question.model.train
+        model = question.model
+        train = question.model.train
         batch = next_batch(model.algorithm, model.config, train, model.documents_seen)
         row = question.document
         if row is None:

@@ -6,7 +6,8 @@ from stickbreaker.app.model.progress import Progress
 from stickbreaker.engine.runs.count_check import MOST_TOKENS, PASSES, CountCheck, can_check
 
 # Passes of a check, and the tokens that it reads at most.
-NUM_PASSES, NUM_TOKENS = PASSES, MOST_TOKENS
+NUM_PASSES = PASSES
+NUM_TOKENS = MOST_TOKENS
 
 
 @dataclass(frozen=True, eq=False)

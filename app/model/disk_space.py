@@ -59,7 +59,8 @@ def check_corpora(folder: Path | None, source: Path) -> None:
     folder: of the user's corpora. A corpus takes about as much space as its text.
     """
     needed = measure_folder(source) if source.is_dir() else measure(source)
-    own, shared = measure_folder(find_folder(folder)), find_folder().parent
+    own = measure_folder(find_folder(folder))
+    shared = find_folder().parent
     if own + needed > (allowed := find_limit(CORPORA)):
         raise LimitReachedError(CORPORA, FULL.format(write_bytes(needed), write_bytes(allowed), write_bytes(own)))
     folders = {find_folder(folder), find_folder(), *shared.glob("users/*/corpora")}
@@ -81,7 +82,8 @@ def limit_saved_readings(folders: Iterable[Path]) -> None:
 
 def limit_kept_models(folders: Iterable[Path]) -> None:
     """Remove models of kept runs until those of all users fit. folders: of the data of each user."""
-    places, allowed = [folder / KEPT_RUNS for folder in folders], find_limit(ALL_KEPT_MODELS)
+    places = [folder / KEPT_RUNS for folder in folders]
+    allowed = find_limit(ALL_KEPT_MODELS)
     if sum(measure(path) for place in places for path in place.glob(f"*{MODEL_SUFFIX}")) > allowed:
         fit_all([KeptRuns(place).list_models() for place in places], allowed)
 

@@ -55,10 +55,12 @@ class FirstReadings:
 
     def take(self, inferred: Any, documents_seen: int) -> None:
         """Add the shares of documents (`DocShares`); documents_seen: the number that the model had learned from."""
-        doc_ids, inferred_shares = inferred.doc_ids, inferred.shares
+        doc_ids = inferred.doc_ids
+        inferred_shares = inferred.shares
         if self.wanted is not None:
             is_wanted = np.isin(doc_ids, self.wanted)
-            doc_ids, inferred_shares = doc_ids[is_wanted], inferred_shares[is_wanted]
+            doc_ids = doc_ids[is_wanted]
+            inferred_shares = inferred_shares[is_wanted]
         rows, columns = np.nonzero(inferred_shares >= SMALLEST_SHARE)
         shares = inferred_shares[rows, columns]
         sizes = np.bincount(rows, minlength=len(doc_ids))

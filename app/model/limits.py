@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.runs.memory import machine_memory
 
-GIGABYTE, MEGABYTE = 1_000_000_000, 1_000_000
+GIGABYTE = 1_000_000_000
+MEGABYTE = 1_000_000
 
 
 class LimitError(ValueError):

@@ -13,7 +13,8 @@ class ReadingLink:
     """Gives the kept run of a page the shares of its reading; the one that comes first waits for the other."""
 
     def __init__(self, kept: KeptRuns):
-        self._kept, self._lock = kept, threading.Lock()
+        self._kept = kept
+        self._lock = threading.Lock()
         self._run: tuple[tuple[int, int], str] | None = None
         self._reading: Reading | None = None
 

@@ -24,7 +24,8 @@ class RecentItems(Generic[Item]):
     """
 
     def __init__(self, most: int, seconds: float):
-        self._most, self._seconds = most, seconds
+        self._most = most
+        self._seconds = seconds
         self._distance = 0.0
         self._kept: list[tuple[float, Item]] = []
         self._newest: list[Item] = []
@@ -46,7 +47,8 @@ class RecentItems(Generic[Item]):
         return not self._kept or at - self._kept[-1][0] >= self._distance
 
     def _make_room(self) -> None:
-        longest, span = self._seconds / self._most, self._kept[-1][0] - self._kept[0][0]
+        longest = self._seconds / self._most
+        span = self._kept[-1][0] - self._kept[0][0]
         if self._distance >= longest or span >= self._seconds:
             del self._kept[0]
             return

@@ -96,9 +96,13 @@ class Record:
         label_with: Labeller | None = None,
     ) -> None:
         self._find_client = find_client
-        self.spec, self.run_id, self._clock = spec, run_id, clock
+        self.spec = spec
+        self.run_id = run_id
+        self._clock = clock
         self.topics_key = secrets.token_hex(8)
-        self.status, self.message, self.compile_share = "ready", "", 0.0
+        self.status = "ready"
+        self.message = ""
+        self.compile_share = 0.0
         self._cluster_fault = ""
         self.is_over = self.is_kept = False
         self.documents_seen = self.batch_size = 0
@@ -110,12 +114,16 @@ class Record:
         self._date: np.datetime64 | None = None
         self._date_span: tuple[np.datetime64, np.datetime64] | None = None
         self._seconds = 0.0
-        self._phase, self._startup_share, self._temperature = "", 1.0, 1.0
+        self._phase = ""
+        self._startup_share = 1.0
+        self._temperature = 1.0
         self._state: Any = None
         self._summarized: Any = None
         self._now: Moment | None = None
-        self._steps, self._heldout = History(STEP_COLUMNS), History(HELDOUT_COLUMNS)
-        self._next_batch, self._bounds = History(NEXT_BATCH_COLUMNS), History(BOUND_COLUMNS)
+        self._steps = History(STEP_COLUMNS)
+        self._heldout = History(HELDOUT_COLUMNS)
+        self._next_batch = History(NEXT_BATCH_COLUMNS)
+        self._bounds = History(BOUND_COLUMNS)
         self._marks: list[Mark] = []
         self._columns: list[Moment] = []
         self._first_readings = FirstReadings()
@@ -126,7 +134,8 @@ class Record:
         self.topic_names = RunNames()
         self.kept_key = ""
         self._labels: dict[int, str] = {}
-        self._begun_at, self._step_seconds = 0.0, 0.0
+        self._begun_at = 0.0
+        self._step_seconds = 0.0
 
     @property
     def is_slow(self) -> bool:
@@ -162,7 +171,8 @@ class Record:
 
     def open(self, corpus: engine.Corpus, prepared: engine.Prepared) -> None:
         """Note the corpus and the prepared run: sizes and planned columns are known from here on."""
-        self._corpus, self.prepared = corpus, prepared
+        self._corpus = corpus
+        self.prepared = prepared
         self._first_readings.wanted = list_read(corpus)
         self.spec = replace(self.spec, config=prepared.config)
         self._learned_config = prepared.config
@@ -223,7 +233,8 @@ class Record:
             self._take_snapshot(update.snapshot)
         if update.is_last:
             self._finish(_describe_end(update))
-        self._step_seconds, self._begun_at = self._clock() - self._begun_at, 0.0
+        self._step_seconds = self._clock() - self._begun_at
+        self._begun_at = 0.0
 
     def _next_update(self) -> Update:
         """Start the engine, or let it continue with the current settings."""
@@ -240,7 +251,8 @@ class Record:
         else:
             # The scheduler was away: the run continues from here with the new client.
             self._resumed = self.save()
-        resumed, self._resumed = self._resumed, None
+        resumed = self._resumed
+        self._resumed = None
         if resumed is not None:
             resumed = replace(resumed, config=config)
         self._client = client
@@ -249,7 +261,8 @@ class Record:
 
     def _share_names(self, config: Any) -> None:
         """Share the names of topics with earlier and later runs of the same settings, which learn the same topics."""
-        spec, corpus = self.spec, self._corpus
+        spec = self.spec
+        corpus = self._corpus
         sizes = _measure(corpus) if corpus is not None else []
         key = (spec.corpus_name, *sizes, spec.algorithm.name, config, spec.settings)
         self.topic_names.share(self._known.setdefault(key, {}))
@@ -270,7 +283,8 @@ class Record:
 
     def save(self) -> Position | None:
         """Copy everything from which `restore` makes the same record; None before the first mini-batch."""
-        corpus, spec = self._corpus, self.spec
+        corpus = self._corpus
+        spec = self.spec
         if self._state is None or corpus is None:
             return None
         numbers, arrays = write_columns(self._columns)
@@ -320,7 +334,8 @@ class Record:
 
     def restore(self, position: Position) -> None:
         """Continue where a saved record stopped, after `open`. Raises CorpusError if the corpus is another one."""
-        about, corpus = json.loads(str(position.notes[PAGE])), self._corpus
+        about = json.loads(str(position.notes[PAGE]))
+        corpus = self._corpus
         assert corpus is not None
         if position.state is None:
             self._resumed = position
@@ -334,22 +349,26 @@ class Record:
             part.restore(
                 {each.removeprefix(start): position.notes[each] for each in position.notes if each.startswith(start)}
             )
-        self._resumed, self._state = position, position.state
-        self.documents_seen, self._seconds, self.batch_size = (
-            position.documents_seen,
-            position.seconds,
-            about["batch_size"],
-        )
-        self._date, self._phase = read_date(about["date"]), about["phase"]
-        self._startup_share, self._temperature = about["startup_share"], about["temperature"]
-        self._marks, self._columns = read_marks(about["marks"]), read_columns(about["columns"], position.notes)
+        self._resumed = position
+        self._state = position.state
+        self.documents_seen = position.documents_seen
+        self._seconds = position.seconds
+        self.batch_size = about["batch_size"]
+        self._date = read_date(about["date"])
+        self._phase = about["phase"]
+        self._startup_share = about["startup_share"]
+        self._temperature = about["temperature"]
+        self._marks = read_marks(about["marks"])
+        self._columns = read_columns(about["columns"], position.notes)
         self.topic_names.restore(about)
         self._labels = dict(about["labels"])
         # Files of earlier versions do not have it.
         self.kept_key = about.get("kept_key", "")
         if about["is_over"]:
-            self.is_over, self.is_kept = True, about["is_kept"]
-            self.status, self.message = about["status"], about["message"]
+            self.is_over = True
+            self.is_kept = about["is_kept"]
+            self.status = about["status"]
+            self.message = about["message"]
         self.wait()
 
     def _parts(self) -> dict[str, History | FirstReadings]:
@@ -369,7 +388,8 @@ class Record:
 
     def _finish(self, message: str) -> None:
         self.is_over = True
-        self.status, self.message = "finished", message
+        self.status = "finished"
+        self.message = message
         self._times.clear()
 
     def wait(self) -> None:
@@ -379,7 +399,8 @@ class Record:
             message = ""
             if self._resumed is not None:
                 message = RESTORED.format(self.documents_seen) if self.documents_seen else RESTORED_AT_START
-            self.status, self.message = ("paused" if self.documents_seen else "ready"), message
+            self.status = "paused" if self.documents_seen else "ready"
+            self.message = message
 
     def fail(self, error: BaseException) -> None:
         """End the run and keep everything computed; a state that cannot be summarized is replaced by the one before."""
@@ -389,7 +410,8 @@ class Record:
         except Exception:
             self._state = self._summarized
         self._times.clear()
-        self.status, self.message = "failed", f"{type(error).__name__}: {error}".rstrip(": ")
+        self.status = "failed"
+        self.message = f"{type(error).__name__}: {error}".rstrip(": ")
         if isinstance(error, ClusterError) and not isinstance(error, TaskLostError):
             self._cluster_fault = str(error)
 
@@ -448,9 +470,13 @@ class Record:
         return f"Learning from document {last:,}" if first == last else f"Learning from documents {first:,} to {last:,}"
 
     def _take_step(self, event: Stepped) -> None:
-        self.documents_seen, self._date, self._seconds = event.documents_seen, event.date, event.seconds
-        self.batch_size, self._state = event.batch_size, event.state
-        self._phase, self._startup_share = event.info.phase, event.info.startup_share
+        self.documents_seen = event.documents_seen
+        self._date = event.date
+        self._seconds = event.seconds
+        self.batch_size = event.batch_size
+        self._state = event.state
+        self._phase = event.info.phase
+        self._startup_share = event.info.startup_share
         self._temperature = event.info.temperature
         now = self._clock()
         self._times.append((now, event.documents_seen))
@@ -487,7 +513,8 @@ class Record:
     def _measure_speed(self) -> float:
         if len(self._times) < 2:
             return 0.0
-        (first_time, first), (last_time, last) = self._times[0], self._times[-1]
+        (first_time, first) = self._times[0]
+        (last_time, last) = self._times[-1]
         return (last - first) / max(1e-9, last_time - first_time)
 
     def _summarize_now(self) -> Moment | None:

@@ -37,7 +37,8 @@ class RunNames:
 
         A name that has returned to the topic and is replaced may belong to another topic, so it stays kept.
         """
-        before, had_returned = self._by_id.get(topic_id, ""), self._given.pop(topic_id, None) is not None
+        before = self._by_id.get(topic_id, "")
+        had_returned = self._given.pop(topic_id, None) is not None
         now = self._by_id[topic_id] = name.strip()[:MAX_NAME]
         is_kept = before in self._by_id.values() or (had_returned and now)
         return "" if is_kept else before
@@ -52,7 +53,8 @@ class RunNames:
         """Take back the names that have returned; they are kept for later runs."""
         for topic_id in self._given:
             self._by_id.pop(topic_id, None)
-        self._given, self._num_sought = {}, 0
+        self._given = {}
+        self._num_sought = 0
 
     def share(self, shared: dict[int, str]) -> None:
         """Share all names, now and later, with the runs that hold the same dictionary."""

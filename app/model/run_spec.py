@@ -133,7 +133,8 @@ def describe_config(config: Any) -> str:
     """Name the settings that distinguish runs: those that act live, the number of topics, and choices."""
     parts = []
     for field in fields(config):
-        value, symbol = getattr(config, field.name), field.metadata.get("symbol", "")
+        value = getattr(config, field.name)
+        symbol = field.metadata.get("symbol", "")
         if value is None:
             continue
         if field.metadata.get("live") or field.name == "max_topics":
@@ -147,7 +148,8 @@ def describe_change(before: Any, after: Any) -> str:
     """Name the differences between two configs: "κ 0.6 → 0.8, S 256 → 512"; empty if there are none."""
     changes = []
     for field in fields(before):
-        old, new = getattr(before, field.name), getattr(after, field.name)
+        old = getattr(before, field.name)
+        new = getattr(after, field.name)
         if old != new:
             symbol = field.metadata.get("symbol") or field.name
             changes.append(f"{symbol} {format_value(old)} → {format_value(new)}")

@@ -4,7 +4,8 @@ import numpy as np
 import param
 
 # The ends of an open span.
-EARLIEST, LATEST = np.datetime64("-9999-01-01"), np.datetime64("9999-12-31")
+EARLIEST = np.datetime64("-9999-01-01")
+LATEST = np.datetime64("9999-12-31")
 
 
 class Selection(param.Parameterized):

@@ -28,9 +28,11 @@ from stickbreaker.engine.evaluation.labels import label_topics
 
 SHOWN_SECONDS = 12 * 3600.0
 # Nine to eighteen columns, and a point for each minute.
-MOST_COLUMNS, MOST_POINTS = 18, 720
+MOST_COLUMNS = 18
+MOST_POINTS = 720
 # Mini-batches whose topic shares and words are shown, and the words of each kind.
-NUM_BATCHES, MOST_WORDS = 10, 20
+NUM_BATCHES = 10
+MOST_WORDS = 20
 NUM_SKIPPED = "{:,} lines or files have been skipped so far."
 
 
@@ -63,11 +65,16 @@ class StreamRecord:
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = datetime.now,
     ) -> None:
-        self._name, self._clock, self._now = name, clock, now
+        self._name = name
+        self._clock = clock
+        self._now = now
         self._began = clock()
-        self.status, self.message, self.compile_share = "compiling", "", 0.0
+        self.status = "compiling"
+        self.message = ""
+        self.compile_share = 0.0
         self._faults: dict[str, str] = {}
-        self._skipped, self._num_skipped = "", 0
+        self._skipped = ""
+        self._num_skipped = 0
         self._facts = StreamFacts(batch_size=batch_size)
         self._model: OnlineTopicModel | None = None
         self._documents_seen = 0
@@ -90,7 +97,8 @@ class StreamRecord:
 
     def skip(self, text: str) -> None:
         """Note that a line or file was skipped; the text names it."""
-        self._skipped, self._num_skipped = text, self._num_skipped + 1
+        self._skipped = text
+        self._num_skipped = self._num_skipped + 1
 
     def wait(self, num_waiting: int) -> None:
         """Note how many documents wait for a full mini-batch."""
@@ -98,15 +106,19 @@ class StreamRecord:
 
     def begin(self) -> None:
         """Note that the kernels are compiled, so that documents can be read."""
-        self.status, self.message = ("running" if self._documents_seen else "waiting"), ""
+        self.status = "running" if self._documents_seen else "waiting"
+        self.message = ""
 
     def fail(self, error: BaseException) -> None:
         """End the stream; everything learned stays."""
-        self.status, self.message = "failed", f"{type(error).__name__}: {error}".rstrip(": ")
+        self.status = "failed"
+        self.message = f"{type(error).__name__}: {error}".rstrip(": ")
 
     def resume(self, model: OnlineTopicModel, date: str, is_dated: bool) -> None:
         """Show the topics of a model that was saved; date, is_dated: as from `tell`."""
-        self._model, self._documents_seen, self._date = model, model.documents_seen_, np.datetime64(date)
+        self._model = model
+        self._documents_seen = model.documents_seen_
+        self._date = np.datetime64(date)
         self._facts = replace(self._facts, is_dated=is_dated)
         self._add_point(model, (np.nan, 0))
 
@@ -116,7 +128,9 @@ class StreamRecord:
 
     def take(self, event: Followed, model: OnlineTopicModel) -> None:
         """Note a mini-batch that the model has learned from."""
-        self.status, self._model, self._documents_seen = "running", model, event.documents_seen
+        self.status = "running"
+        self._model = model
+        self._documents_seen = event.documents_seen
         is_dated = not np.isnat(event.last_date)
         read_at = np.datetime64(self._now(), "s")
         self._date = event.last_date if is_dated else read_at
@@ -128,7 +142,9 @@ class StreamRecord:
     def progress(self, version: int) -> Progress:
         """Put everything that is shown into one record, which never changes."""
         self._summarize()
-        columns, points, model = self._columns.find(), self._points.find(), self._model
+        columns = self._columns.find()
+        points = self._points.find()
+        model = self._model
         moments, words = index_words(columns)
         is_warm = model is not None and model.state_.phase == Phase.WARM_UP
         return Progress(
@@ -155,7 +171,9 @@ class StreamRecord:
 
     def _add_point(self, model: OnlineTopicModel, score: tuple[float, int]) -> None:
         """Add a point to the curves, with the next-batch score and its tokens; there is a new model to summarize."""
-        at, size, seen = self._clock(), self._facts.batch_size, self._documents_seen
+        at = self._clock()
+        size = self._facts.batch_size
+        seen = self._documents_seen
         head = (self._date, at - self._began)
         is_warm = model.state_.phase == Phase.WARM_UP
         num_topics = count_topics(model.state_.expected_tokens)

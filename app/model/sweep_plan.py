@@ -135,7 +135,8 @@ def describe_sweep(state: SweepState) -> str:
     """Describe the progress of a sweep."""
     if state.status == "none":
         return state.fault
-    done, total = len(state.points), len(state.plan)
+    done = len(state.points)
+    total = len(state.plan)
     if state.status == "running":
         waits = f" {state.message}" if state.message else ""
         return f"Run {done + 1} of {total}: {state.plan[done].label()}.{waits} {state.fault}".rstrip()

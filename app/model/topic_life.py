@@ -65,7 +65,8 @@ def _birth(there: Sequence[dict[int, int]], topic_id: int) -> int:
 def _stable_from(lists: Sequence[WordLists], there: Sequence[dict[int, int]], topic_id: int) -> int | None:
     now = set(lists[-1].words[there[-1][topic_id], :NUM_TOP_WORDS].tolist())
     # A small vocabulary has fewer than ten words.
-    least, stable = len(now) - (NUM_TOP_WORDS - NUM_STEADY), None
+    least = len(now) - (NUM_TOP_WORDS - NUM_STEADY)
+    stable = None
     for column in range(len(lists) - 2, -1, -1):
         place = there[column].get(topic_id)
         if place is None or len(now.intersection(lists[column].words[place, :NUM_TOP_WORDS].tolist())) < least:
@@ -100,7 +101,9 @@ def _are_similar(similarity: np.ndarray, places: dict[int, int], one: int, other
 
 def _similar_now(lists: WordLists, tokens: dict[int, float]) -> dict[int, tuple[int, float]]:
     """The most similar larger topic of each topic that has one, and how similar it is."""
-    ids, similarity, found = lists.topic_ids.tolist(), find_similarity(lists, lists), {}
+    ids = lists.topic_ids.tolist()
+    similarity = find_similarity(lists, lists)
+    found = {}
     for place, topic_id in enumerate(ids):
         larger = [each for each, other in enumerate(ids) if (tokens[other], -other) > (tokens[topic_id], -topic_id)]
         nearest = larger[similarity[place, larger].argmax()] if larger else place
@@ -110,9 +113,11 @@ def _similar_now(lists: WordLists, tokens: dict[int, float]) -> dict[int, tuple[
 
 
 def _deaths(lists: Sequence[WordLists], there: Sequence[dict[int, int]]) -> list[LifeEvent]:
-    events, known = [], set(there[-1])
+    events = []
+    known = set(there[-1])
     for column in range(len(lists) - 2, -1, -1):
-        gone, stayed = sorted(set(there[column]) - known), sorted(set(there[column]) & set(there[column + 1]))
+        gone = sorted(set(there[column]) - known)
+        stayed = sorted(set(there[column]) & set(there[column + 1]))
         known |= set(gone)
         if not gone:
             continue
@@ -142,7 +147,8 @@ def find_similarity(ours: WordLists, theirs: WordLists) -> np.ndarray:
     """Bhattacharyya coefficients Σ_w √(p_w q_w), (U, W), of the shares of topics' listed words among themselves."""
     if not ours.words.size or not theirs.words.size:
         return np.zeros((len(ours.topic_ids), len(theirs.topic_ids)))
-    num_words, rows = 1 + max(ours.words.max(), theirs.words.max()), []
+    num_words = 1 + max(ours.words.max(), theirs.words.max())
+    rows = []
     for each in (ours, theirs):
         shares = each.shares.astype(np.float64)
         shares /= np.maximum(shares.sum(1, keepdims=True), 1e-300)

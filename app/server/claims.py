@@ -23,7 +23,8 @@ LOOPBACK = ("127.0.0.1", "::1")
 FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Real-Ip", "X-Forwarded-Host")
 # Visitors who have not logged in are one user; a login name cannot contain a line break.
 GUEST = "guest\n"
-PAYLOAD_KEY, SEAL_KEY = "stickbreaker", "stickbreaker_seal"
+PAYLOAD_KEY = "stickbreaker"
+SEAL_KEY = "stickbreaker_seal"
 # Drawn at each start. A server without our hooks seals nothing, so a payload that a client has made gives no rights.
 SECRET = secrets.token_bytes(32)
 # The argument of a link to watch: its page has no rights, whoever opens it.
@@ -63,7 +64,8 @@ def _seal(said: Any) -> str:
 
 def read_payload(payload: dict[str, Any]) -> Claims:
     """Read the claims in a session token; `UNKNOWN` unless this start has written them."""
-    said, seal = payload.get(PAYLOAD_KEY), str(payload.get(SEAL_KEY)).encode("utf-8", "replace")
+    said = payload.get(PAYLOAD_KEY)
+    seal = str(payload.get(SEAL_KEY)).encode("utf-8", "replace")
     if said is None or not hmac.compare_digest(seal, _seal(said).encode()):
         return UNKNOWN
     return Claims(user=said["user"], rights=frozenset(said["rights"]))

@@ -32,7 +32,8 @@ class Compilation:
 
     def __init__(self, compile_algorithm: Callable[[Algorithm, Any, Report], None]) -> None:
         self._compile_algorithm = compile_algorithm
-        self._lock, self._turn = threading.Lock(), threading.Lock()
+        self._lock = threading.Lock()
+        self._turn = threading.Lock()
         self._jobs: dict[Any, Job] = {}
 
     def ask(self, spec: RunSpec) -> Job:

@@ -34,8 +34,11 @@ class CountChecker:
         compilation: Compilation,
         plan: CheckPlan | None = None,
     ):
-        self._take_model, self._notify = take_model, notify
-        self._cpu_queue, self._compilation, self._plan = cpu_queue, compilation, plan
+        self._take_model = take_model
+        self._notify = notify
+        self._cpu_queue = cpu_queue
+        self._compilation = compilation
+        self._plan = plan
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         # Ends the present check; a later one has an event of its own.

@@ -68,7 +68,9 @@ class RunEvents:
     """
 
     def __init__(self, log: EventLog, key: str, told: tuple[Any, str] = (0, ""), sweep: SweepState | None = None):
-        self._log, self._key, self._told = log, key, told
+        self._log = log
+        self._key = key
+        self._told = told
         self._lock = threading.Lock()
         self._reading: ReadingJob | None = None
         self._num_points = len(sweep.points) if sweep is not None else 0
@@ -76,10 +78,13 @@ class RunEvents:
     def look(self, progress: Progress, reading: ReadingJob, sweep: SweepState) -> None:
         """Write what has ended or failed since the last call."""
         with self._lock:
-            told, self._told = self._told, (progress.run_id, progress.status)
+            told = self._told
+            self._told = (progress.run_id, progress.status)
             has_ended = progress.status in ENDS and told != self._told
-            before, self._reading = self._reading, reading
-            points, self._num_points = sweep.points[self._num_points :], len(sweep.points)
+            before = self._reading
+            self._reading = reading
+            points = sweep.points[self._num_points :]
+            self._num_points = len(sweep.points)
         if has_ended:
             self._log.write(ENDS[progress.status], self._key, **_describe(progress))
         if reading.status == "failed" and reading is not before:

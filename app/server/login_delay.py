@@ -12,8 +12,10 @@ MAX_ENTRIES = 10_000
 MAX_LETTERS = 200
 # Wrong passwords that are looked at without a wait, and the seconds until one more is. A class often has one address,
 # so these waits stay short.
-ADDRESS_TRIES, ADDRESS_SECONDS = 20, 5.0
-ALL_TRIES, ALL_SECONDS = 100, 2.0
+ADDRESS_TRIES = 20
+ADDRESS_SECONDS = 5.0
+ALL_TRIES = 100
+ALL_SECONDS = 2.0
 
 
 class LoginDelay:
@@ -55,7 +57,9 @@ class Allowance:
     """How many wrong passwords are looked at, by key: `number` at once, then one more after each `seconds`."""
 
     def __init__(self, number: int, seconds: float, clock: Callable[[], float]) -> None:
-        self._number, self._seconds, self._clock = number, seconds, clock
+        self._number = number
+        self._seconds = seconds
+        self._clock = clock
         self._used: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
 
     def seconds_left(self, key: Hashable) -> float:

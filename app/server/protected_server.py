@@ -39,7 +39,8 @@ REPLACED: dict[type[RequestHandler], type[RequestHandler]] = {
     BasicLoginHandler: PasswordHandler,
     LogoutHandler: LeaveHandler,
 }
-BAD_REQUEST, NOT_FOUND = 400, 404
+BAD_REQUEST = 400
+NOT_FOUND = 404
 UNKNOWN_HANDLERS = "The installed version of Panel has other handlers of a page, which are not protected."
 
 
@@ -78,7 +79,9 @@ class ProtectedTornado(BokehTornado):  # type: ignore[misc]  # Bokeh's hints are
         elif issubclass(kind, (BasicLoginHandler, OAuthLoginHandler)) and leads_elsewhere(request):
             status = BAD_REQUEST
         if status is not None:
-            kind, arguments, options = ErrorHandler, ({"status_code": status},), {}
+            kind = ErrorHandler
+            arguments = ({"status_code": status},)
+            options = {}
         delegate: HTTPMessageDelegate = super().get_handler_delegate(request, make_safe(kind), *arguments, **options)
         return delegate
 

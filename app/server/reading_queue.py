@@ -51,8 +51,10 @@ class ReadingQueue:
 
     def _explain_wait(self, user: str | None) -> str:
         # At least one: a reading must not wait without end.
-        most, most_of_user = max(1, find_limit(READINGS)), max(1, find_limit(READINGS_PER_USER))
-        num_free, num_own = most - len(self._reading), self._count(user)
+        most = max(1, find_limit(READINGS))
+        most_of_user = max(1, find_limit(READINGS_PER_USER))
+        num_free = most - len(self._reading)
+        num_own = self._count(user)
         if num_own >= most_of_user:
             return MANY_OF_USER.format(most_of_user)
         if num_own and num_free == 1:

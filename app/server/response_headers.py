@@ -31,7 +31,8 @@ POLICY = (
     "object-src 'none'",
 )
 # What `session/page.html` writes around all that comes from a run.
-OPENING_START, OPENING_END = b'<div id="opening">', b"<!-- end of the opening -->"
+OPENING_START = b'<div id="opening">'
+OPENING_END = b"<!-- end of the opening -->"
 
 
 class ProtectedResponse(OutputTransform):
@@ -63,6 +64,7 @@ def add_nonce(page: bytes, nonce: str) -> bytes:
     before, start, rest = page.partition(OPENING_START)
     opening, end, after = rest.rpartition(OPENING_END)
     if start and not end:
-        opening, after = rest, b""
+        opening = rest
+        after = b""
     before, after = (part.replace(b"<script", f'<script nonce="{nonce}"'.encode()) for part in (before, after))
     return before + start + opening + end + after

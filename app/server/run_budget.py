@@ -59,7 +59,8 @@ def choose_freed(held: Sequence[HeldRun], user: str | None) -> list[str]:
     The user's own runs make room for the user, those of all users for the whole server. Raises LimitReachedError if
     there are not enough of them.
     """
-    left, freed = list(held), []
+    left = list(held)
+    freed = []
     while reached := _find_reached(left, user):
         is_own = reached.limit == RUNS_PER_USER
         abandoned = [run for run in left if run.left_at is not None and (run.user == user or not is_own)]
@@ -79,7 +80,8 @@ def _find_reached(held: Sequence[HeldRun], user: str | None) -> LimitReachedErro
         return LimitReachedError(RUNS_PER_USER, MANY_OF_USER.format(number))
     if len(held) >= find_limit(RUNS):
         return LimitReachedError(RUNS, MANY.format(len(held)))
-    size, most = sum(run.size for run in held), find_limit(RUNS_MEMORY)
+    size = sum(run.size for run in held)
+    most = find_limit(RUNS_MEMORY)
     if held and size >= most:
         return LimitReachedError(RUNS_MEMORY, MUCH.format(write_bytes(size), write_bytes(most)))
     return None

@@ -9,7 +9,8 @@ from tornado.httputil import HTTPServerRequest
 from tornado.log import access_log, app_log, gen_log
 from tornado.web import HTTPError, RequestHandler
 
-FIRST_CLIENT_ERROR, FIRST_SERVER_ERROR = 400, 500
+FIRST_CLIENT_ERROR = 400
+FIRST_SERVER_ERROR = 500
 
 
 class SafeHandler(RequestHandler):
@@ -48,7 +49,8 @@ def name_request(request: HTTPServerRequest) -> str:
 
 def log_without_query(handler: RequestHandler) -> None:
     """Log a request by its path."""
-    status, request = handler.get_status(), handler.request
+    status = handler.get_status()
+    request = handler.request
     level = logging.INFO if status < FIRST_CLIENT_ERROR else logging.WARNING
     level = logging.ERROR if status >= FIRST_SERVER_ERROR else level
     access_log.log(level, "%d %s %.2fms", status, name_request(request), 1_000 * request.request_time())

@@ -25,7 +25,8 @@ from stickbreaker.engine.files.whole_files import FileError
 POLL_SECONDS = 1.0
 # While many documents arrive, the topics are summarized at most this often.
 PUBLISH_SECONDS = 1.0
-SAVE_SECONDS, AGAIN_SECONDS = 300.0, 30.0
+SAVE_SECONDS = 300.0
+AGAIN_SECONDS = 30.0
 # Of a file with many wrong lines, the log names the first ones.
 MOST_LOGGED = 100
 # A full vocabulary gives the columns of words that have not occurred in this many mini-batches to new words.
@@ -57,8 +58,12 @@ class Stream:
         poll_seconds: float = POLL_SECONDS,
         events: EventLog | None = None,
     ):
-        self._source, self._saved, self._ask_compiled = source, saved, ask_compiled
-        self._poll_seconds, self.events, self.num_pages = poll_seconds, events or EventLog(), 0
+        self._source = source
+        self._saved = saved
+        self._ask_compiled = ask_compiled
+        self._poll_seconds = poll_seconds
+        self.events = events or EventLog()
+        self.num_pages = 0
         self._follower = Follower(model or OnlineHDP(random_state=0), WordChoices(), drop_after=DROP_AFTER)
         self._record = StreamRecord(source.name, self._follower.batch_size)
         self._rows = source.open(self._skip)
@@ -136,7 +141,8 @@ class Stream:
     def _compile(self) -> bool:
         """Wait until the kernels are compiled; returns whether the stream can be read."""
         while not (job := self._ask_compiled()).is_done:
-            self._record.message, self._record.compile_share = job.message, job.share
+            self._record.message = job.message
+            self._record.compile_share = job.share
             self._publish()
             if self._closed.wait(self._poll_seconds):
                 return False
@@ -148,7 +154,8 @@ class Stream:
 
     def _read(self) -> None:
         """Learn from what has been added, and show what has changed."""
-        record, follower = self._record, self._follower
+        record = self._record
+        follower = self._follower
         try:
             for event in follower.follow(self._rows.read_new()):
                 record.take(event, follower.model)

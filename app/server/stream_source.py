@@ -11,7 +11,9 @@ from stickbreaker.app.model.counting import count
 from stickbreaker.engine import CorpusError
 from stickbreaker.engine.corpora.growing_files import LONGEST_LINE, GrowingFile, GrowingFolder
 
-PATH, TEXT, DATE = "STICKBREAKER_FOLLOW", "STICKBREAKER_FOLLOW_TEXT", "STICKBREAKER_FOLLOW_DATE"
+PATH = "STICKBREAKER_FOLLOW"
+TEXT = "STICKBREAKER_FOLLOW_TEXT"
+DATE = "STICKBREAKER_FOLLOW_DATE"
 # Lines at the start of a file of which one must have a text.
 NUM_TRIED = 10
 LINES = 'one object per line, like {{"{}": "...", "{}": "2026-11-26 10:05"}}'
@@ -38,7 +40,9 @@ class StreamSource:
         """Open it at its start; report: gets a sentence about each line or file that is skipped."""
         opened: GrowingFile | GrowingFolder
         opened = GrowingFolder(self.path) if self.path.is_dir() else GrowingFile(self.path)
-        opened.text_column, opened.date_column, opened.report = self.text_column, self.date_column, report
+        opened.text_column = self.text_column
+        opened.date_column = self.date_column
+        opened.report = report
         return opened
 
 

@@ -124,7 +124,9 @@ class TextWorker:
         user: str | None = None,
         note: Callable[[str], None] = lambda fault: None,
     ):
-        self._folder, self.user, self._note = folder, user, note
+        self._folder = folder
+        self.user = user
+        self._note = note
         self.process: SpawnProcess | None = None
         self._pipe: Connection[Any, Any] | None = None
         self._lock = asyncio.Lock()
