@@ -24,6 +24,7 @@ from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.plots.model_plots import draw_bars, draw_map, draw_time
 from stickbreaker.app.server.reader import Reader
+from stickbreaker.app.state import RunState
 from stickbreaker.app.views.curves import Curves
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.word_table import WordTable
@@ -85,7 +86,8 @@ class LiveRun(Viewer):
         self._record = Record(spec, 1, time.perf_counter, label_with=_label_once(label_with))
         self._record.open(corpus, engine.prepare(algorithm, config, corpus, settings))
         self._version = 0
-        self.curves, self.table, self.now = Curves(), WordTable(), TopicsNow()
+        self.state = RunState()
+        self.curves, self.table, self.now = Curves(self.state), WordTable(self.state), TopicsNow(self.state)
         self.now.param.watch(self._pick, "picked", onlychanged=False)
         self._views = self.curves, self.table, self.now
         self._waiting: Any = None
@@ -119,9 +121,9 @@ class LiveRun(Viewer):
 
     def finished_views(self) -> pn.Column:
         """The views as they are now. A saved notebook keeps them; it keeps the live ones as they were when shown."""
-        views = Curves(), WordTable(), TopicsNow()
-        for view in views:
-            view.update(self.progress)
+        state = RunState()
+        state.publish(self.progress)
+        views = Curves(state), WordTable(state), TopicsNow(state)
         return pn.Column(views[0].held_out, *views, sizing_mode="stretch_width")
 
     def read(self) -> Reading:
@@ -144,8 +146,7 @@ class LiveRun(Viewer):
         self._version += 1
         progress = self.progress
         with block_comm():
-            for view in self._views:
-                view.update(progress)
+            self.state.publish(progress)
         for ref in find_roots(self._views):
             push_on_root(ref)
 

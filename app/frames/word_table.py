@@ -118,10 +118,10 @@ def is_first_to_come(progress: Progress) -> bool:
     return is_live and not progress.columns and progress.now is not None and bool(progress.planned_columns)
 
 
-def has_same_columns(progress: Progress, shown: Sequence[Any]) -> bool:
+def has_same_columns(progress: Progress, shown: tuple[int, ...]) -> bool:
     """Whether only the last column of a stream, which has its present words, differs from those shown."""
     seen = tuple(point.documents_seen for point in progress.columns)
-    return progress.stream is not None and any(each[:-1] == seen[:-1] for each in shown)
+    return progress.stream is not None and shown[:-1] == seen[:-1]
 
 
 def fill_first(progress: Progress) -> Progress:

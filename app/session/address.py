@@ -1,6 +1,6 @@
 """The address of one page: it always names the run and the selection of the page, and the back button restores it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,22 +10,21 @@ import param
 
 from stickbreaker.app.fixes.page import PlainScript
 from stickbreaker.app.model.run_spec import title_corpus
-from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.session.links import Link, Place, read_place, write_link, write_watch_link
-from stickbreaker.app.session.tabs import ALL_PAGES, LIVE, open_page
+from stickbreaker.app.state import LIVE, RunState
 from stickbreaker.app.widgets.scripts import read_script
 
 RUN_CHANGED = "The run in this link was restarted and no longer uses {}. Its finished runs are on Compare."
 
 
 class Address:
-    """Follows the selection and the tabs of a page after `open` has set them from a link.
+    """Follows the selection and the open page of a browser after `open` has set them from a link.
 
-    location: Panel's location; None without an address, as in a notebook.
+    location: Panel's location; None without an address, as in a notebook. pages: the titles of all pages.
     """
 
-    def __init__(self, location: Any, selection: Selection, tabs: Any):
-        self._location, self._selection, self._tabs = location, selection, tabs
+    def __init__(self, location: Any, state: RunState, pages: Sequence[str]):
+        self._location, self._state, self.pages = location, state, pages
         self._run: Any = None
         self._is_watching = self._is_going_back = False
 
@@ -45,27 +44,26 @@ class Address:
         if progress.config is not None and not is_watching:
             is_same_corpus = progress.corpus_name == asked.corpus_name
             if not is_same_corpus or progress.algorithm != asked.algorithm.name:
-                self._selection.leave_run(is_same_corpus)
+                self._state.leave_run(is_same_corpus)
                 if link.run:
                     was = asked.algorithm.title if is_same_corpus else title_corpus(asked.corpus_name)
                     fault = RUN_CHANGED.format(was)
-        open_page(self._tabs, place.page or LIVE)
-        self._selection.param.watch(lambda *events: self.write(), ["topic", "document", "span"])
-        self._tabs.param.watch(lambda event: self.write(), "value")
+        self._state.page = place.page or LIVE
+        self._state.param.watch(lambda *events: self.write(), ["topic", "document", "span", "page", "progress"])
         return fault
 
     def go_back(self, query: str) -> None:
         """Select what an earlier address of this page names, after the browser's back or forward button."""
         if self._run is None:
             return
-        place = read_place(query, self._run.runner.progress, ALL_PAGES)
+        place = read_place(query, self._run.runner.progress, self.pages)
         if place.topic is None:
             # The address was written before a topic was selected; pages that need one keep theirs.
-            place = replace(place, topic=self._selection.topic)
+            place = replace(place, topic=self._state.topic)
         self._is_going_back = True
         try:
             self._select(place)
-            open_page(self._tabs, place.page or LIVE)
+            self._state.page = place.page or LIVE
         finally:
             self._is_going_back = False
         self.write()
@@ -74,8 +72,8 @@ class Address:
         """Write the run, its settings and the selection into the address."""
         if self._run is None or self._location is None or self._is_going_back:
             return
-        chosen, page = self._selection, self._tabs.value
-        open_page = page if page != LIVE else None
+        chosen = self._state
+        open_page = chosen.page if chosen.page != LIVE else None
         place = Place(
             page=open_page, topic=chosen.topic, document=chosen.document, span=chosen.span, moment=chosen.moment
         )
@@ -88,7 +86,7 @@ class Address:
 
     def _select(self, place: Place) -> None:
         chosen = {name: getattr(place, name) for name in ("topic", "document", "span", "moment")}
-        self._selection.param.update(**chosen)
+        self._state.param.update(**chosen)
 
     def share(self) -> str:
         """Return the full link for watchers."""

@@ -1,13 +1,14 @@
-"""The names of the pages, and the row of buttons that opens them."""
+"""The row of buttons that opens the pages."""
+
+from collections.abc import Sequence
 
 import panel_material_ui as pmui
+import param
+from panel.viewable import Viewable, Viewer
 
-PAGES = ("Live", "Topics", "Time", "Documents", "Compare", "Export", "Under the hood")
-LIVE, TOPICS, TIME, DOCUMENTS, COMPARE, EXPORT, HOOD = PAGES
-# Its button appears once the run is shared, or its class gets a task.
-CLASS = "Class"
-ALL_PAGES = (*PAGES, CLASS)
-READING_PAGES = (TOPICS, TIME, DOCUMENTS, EXPORT)
+from stickbreaker.app.pages.page import Page
+from stickbreaker.app.state import CLASS, RunState, StateFollower
+
 STYLE = {
     # The default colour of a button that is not selected has too little contrast under the pointer: 4.48 on white,
     # where WCAG 2 asks for 4.5.
@@ -27,19 +28,34 @@ STYLE = {
 }
 
 
-def make_tabs() -> pmui.RadioButtonGroup:
-    """Make the row of buttons, with the live page open."""
-    return pmui.RadioButtonGroup(label="", options=list(PAGES), value=LIVE, color="primary", margin=(6, 10), sx=STYLE)
+class Tabs(StateFollower, Viewer):
+    """A button for each listed page; one that is not listed appears when it is first opened.
 
+    The button of the class appears when the run is shared.
+    """
 
-def offer_class(tabs: pmui.RadioButtonGroup) -> None:
-    """Add the button of the Class page."""
-    if CLASS not in tabs.options:
-        tabs.options = [*tabs.options, CLASS]
+    def __init__(self, state: RunState, pages: Sequence[Page]):
+        super().__init__(state)
+        listed = [page.title for page in pages if page.is_listed]
+        self._titles = [page.title for page in pages]
+        self.buttons = pmui.RadioButtonGroup(
+            label="", options=listed, value=state.page, color="primary", margin=(6, 10), sx=STYLE
+        )
+        self.buttons.param.watch(lambda event: state.param.update(page=event.new), "value")
 
+    def __panel__(self) -> Viewable:
+        return self.buttons
 
-def open_page(tabs: pmui.RadioButtonGroup, name: str) -> None:
-    """Select a page, whose button may not be there yet."""
-    if name == CLASS:
-        offer_class(tabs)
-    tabs.value = name
+    @param.depends("state.page", watch=True)
+    def _open(self) -> None:
+        self._offer(self.state.page)
+        self.buttons.value = self.state.page
+
+    @param.depends("state.link", watch=True)
+    def _share(self) -> None:
+        if self.state.link:
+            self._offer(CLASS)
+
+    def _offer(self, title: str) -> None:
+        if title in self._titles and title not in self.buttons.options:
+            self.buttons.options = [*self.buttons.options, title]

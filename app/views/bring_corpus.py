@@ -6,7 +6,6 @@ All content of a file, and its name, is shown as text, never as markup.
 import asyncio
 import tempfile
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
+from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.frames.corpus_descriptions import (
     describe_built,
     describe_effect,
@@ -58,22 +58,6 @@ DIALOG_STYLE = {
 }
 
 
-@dataclass(frozen=True)
-class BringActions:
-    """What the dialog can do with a corpus.
-
-    offer(name): list the corpora that there are now, with one of them selected. run(name): start a new run on one.
-    count_names(name): the number of names that are kept for the topics of a corpus. deleted(name): forget them.
-    note(event, fault): write a failure into the log of the server.
-    """
-
-    offer: Callable[[str | None], None]
-    run: Callable[[str], None]
-    count_names: Callable[[str], int] = lambda name: 0
-    deleted: Callable[[str], None] = lambda name: None
-    note: Callable[[str, str], None] = lambda event, fault: None
-
-
 class BringCorpus(pn.viewable.Viewer):
     """The dialog in which a user builds a corpus.
 
@@ -84,13 +68,13 @@ class BringCorpus(pn.viewable.Viewer):
     def __init__(
         self,
         text_tasks: TextTasks,
-        actions: BringActions,
+        commands: RunCommands,
         may_name_paths: bool = False,
         folder: Path | None = None,
         may_delete: bool = True,
     ):
         super().__init__()
-        self.text_tasks, self._actions, self._folder = text_tasks, actions, folder
+        self.text_tasks, self._commands, self._folder = text_tasks, commands, folder
         self.chosen_path: Path | None = None
         self._sample_folder: tempfile.TemporaryDirectory[str] | None = None
         self.preview: Preview | None = None
@@ -122,7 +106,7 @@ class BringCorpus(pn.viewable.Viewer):
             self._take_upload,
             self._refuse,
             self.text_tasks.user,
-            partial(self._actions.note, "upload_failed"),
+            partial(self._commands.note_fault, "upload_failed"),
             limits=f"{KINDS}. At most {write_bytes(find_limit(UPLOAD))}.",
             sizing_mode="stretch_width",
             margin=(0, 10),
@@ -182,7 +166,7 @@ class BringCorpus(pn.viewable.Viewer):
             refuse=self._refuse,
             send=self.mover.send_file,
             deleted=self._say_deleted,
-            count_names=self._actions.count_names,
+            count_names=self._commands.count_names,
         )
         self.corpus_menu = CorpusMenu(actions, self._folder, may_delete=self._may_delete)
         needs = "" if self._may_delete else f"<p>{NEEDS_RIGHTS.format('delete corpora')}</p>"
@@ -367,7 +351,7 @@ class BringCorpus(pn.viewable.Viewer):
         if about is None:
             return
         self._built = about.name
-        self._actions.offer(about.name)
+        self._commands.offer_corpora(about.name)
         with pn.io.hold():
             self.corpus_menu.show(about.name)
             self.chosen.visible = False
@@ -377,14 +361,14 @@ class BringCorpus(pn.viewable.Viewer):
     def run_corpus(self, event: Any) -> None:
         self._dialog.open = self.run.visible = False
         self.result.object = ""
-        self._actions.run(self._built)
+        self._commands.run_on(self._built)
 
     async def _cancel(self, event: Any) -> None:
         await self.text_tasks.stop()
 
     def _say_deleted(self, name: str) -> None:
-        self._actions.deleted(name)
-        self._actions.offer(None)
+        self._commands.forget_names(name)
+        self._commands.offer_corpora()
         self.result.object = f'<p class="good" role="status">{escape(name)} deleted.</p>'
         self.run.visible = False
 

@@ -7,14 +7,16 @@ import numpy as np
 import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
+import param
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.known_then_frames import then_frame
 from stickbreaker.app.frames.reading_frames import ROWS_RULE, TYPICAL_RULE, calendar_frame, fitting_unit, typical_rows
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.reading import Reading, ReadingJob
-from stickbreaker.app.model.selection import EARLIEST, LATEST, Selection
+from stickbreaker.app.model.reading import Reading
+from stickbreaker.app.model.selection import EARLIEST, LATEST
 from stickbreaker.app.plots.reading_plots import HEAT_MAP, KINDS, HeatMap, calendar_plot
+from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.help_button import heading_html, make_heading
 from stickbreaker.app.widgets.pick_list import PickList
 from stickbreaker.engine.algorithm import Reads
@@ -42,13 +44,12 @@ UNSCORED = (
 TOO_EARLY = "“Model at the time” is available after the second mini-batch."
 
 
-class Calendar(Viewer):
+class Calendar(StateFollower, Viewer):
     """Topics over time. It follows and sets the selected topic and span of time, and lists their typical documents."""
 
-    def __init__(self, selection: Selection, **params: Any) -> None:
-        super().__init__(**params)
-        self._selection = selection
-        self._job, self._progress = ReadingJob(), Progress()
+    def __init__(self, state: RunState) -> None:
+        super().__init__(state)
+        self._reading: Reading | None = None
         shared: dict[str, Any] = {"size": "small", "sizing_mode": "stretch_width", "margin": (5, 10)}
         self.unit = pmui.Select(label="Period", options=list(UNITS), value="year", **shared)
         self._measure = pmui.Select(label="Measure", options=list(MEASURES), value=MEASURES[0], **shared)
@@ -70,27 +71,26 @@ class Calendar(Viewer):
             widget.param.watch(lambda event: self._draw(), "value")
         for widget in (self._from, self._to):
             widget.param.watch(lambda event: self._select_span(), "value")
-        selection.param.watch(lambda event: self._draw(), "topic")
-        selection.param.watch(lambda *events: self._list_typical(), ["topic", "span"])
         asked = (self.unit, self._measure, self.kind, self._from, self._to)
         # Two side by side on a phone, all in one row on a wide page.
         cells = [pn.Column(each, styles={"flex": "1 1 150px", "max-width": "210px"}, margin=0) for each in asked]
         controls = pn.FlexBox(*cells, sizing_mode="stretch_width")
         parts = (self.heading, self.known, controls, self.note, self.pane, self.typical_heading, self.typical)
         self._layout = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
+        self._read()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
-    def read(self, job: ReadingJob, progress: Progress) -> None:
+    @param.depends("state.reading", "state.titles", watch=True)
+    @guarded
+    def _read(self) -> None:
         """Draw the periods of a reading."""
-        before, self._job, names = self._job, job, self._progress.titles
-        self._progress = progress
-        if job.reading is not None and (before.reading is None or before.reading.corpus is not job.reading.corpus):
-            self.unit.value = fitting_unit(job.reading.corpus.dates)
-        if before.reading is not job.reading or names != progress.titles:
-            self._draw()
-            self._list_typical()
+        before, self._reading = self._reading, self.state.reading
+        if self._reading is not None and (before is None or before.corpus is not self._reading.corpus):
+            self.unit.value = fitting_unit(self._reading.corpus.dates)
+        self._draw()
+        self._list_typical()
 
     def pick_cell(self, topic_id: int, place: int) -> None:
         """Select the topic and the period of a cell; its typical documents are listed below the heat map."""
@@ -102,27 +102,31 @@ class Calendar(Viewer):
             self._from.value = self._to.value = period
         finally:
             self._is_writing = False
-        self._selection.param.update(topic=topic_id, span=(starts[period], ends[period]))
+        self.state.param.update(topic=topic_id, span=(starts[period], ends[period]))
 
     def _open(self, row: int) -> None:
-        self._selection.open_document(row)
+        self.state.open_document(row)
 
+    @param.depends("state.topic", "state.span", watch=True)
+    @guarded
     def _list_typical(self) -> None:
         """List the typical documents of the selected topic and span."""
-        reading = self._job.reading
-        position = None if reading is None else reading.position(self._selection.topic)
+        reading = self.state.reading
+        position = None if reading is None else reading.position(self.state.topic)
         if reading is None or reading.doc_shares is None or position is None:
             self.typical_heading.object = ""
             self.typical.show([])
             return
-        title = escape(self._progress.topic_title(int(reading.summary.topic_ids[position])))
-        between = "" if self._selection.span is None else f", {self._from.value} to {self._to.value}"
+        title = escape(self.state.progress.topic_title(int(reading.summary.topic_ids[position])))
+        between = "" if self.state.span is None else f", {self._from.value} to {self._to.value}"
         heading = f"<h3 style='margin:0'>Typical documents of {title}{between}</h3>"
         self.typical_heading.object = f"{heading}<p style='margin:4px 0 0;font-size:13px'>{TYPICAL_RULE}</p>"
-        self.typical.show(typical_rows(reading, position, self._selection.span), "No typical documents.")
+        self.typical.show(typical_rows(reading, position, self.state.span), "No typical documents.")
 
+    @param.depends("state.topic", watch=True)
+    @guarded
     def _draw(self) -> None:
-        reading, known = self._job.reading, self.known.value
+        reading, known = self.state.reading, self.known.value
         self.heading.object = _heading(known)
         if reading is None or reading.doc_shares is None:
             self._say("Available once all documents have been read.")
@@ -135,7 +139,7 @@ class Calendar(Viewer):
             return
         self._write_spans(periods)
         if known == THEN and reading.first is None:
-            self._say(explain_missing(reading, self._progress))
+            self._say(explain_missing(reading, self.state.progress))
             return
         frame = self._frame(reading)
         num_undated = int((periods.of_document < 0).sum())
@@ -154,10 +158,10 @@ class Calendar(Viewer):
             self.pane[:] = [self._heat_pane]
 
     def _frame(self, reading: Reading) -> pd.DataFrame:
-        unit, measure, chosen = self.unit.value, self._measure.value, self._selection.topic
+        unit, measure, chosen = self.unit.value, self._measure.value, self.state.topic
         if self.known.value == THEN:
-            return then_frame(reading, unit, measure, chosen, self._progress.topic_title)
-        return calendar_frame(reading, unit, measure, reading.position(chosen), self._progress.topic_title)
+            return then_frame(reading, unit, measure, chosen, self.state.progress.topic_title)
+        return calendar_frame(reading, unit, measure, reading.position(chosen), self.state.progress.topic_title)
 
     def _say(self, text: str) -> None:
         self.note.object = f"<p style='margin:4px 0'>{text}</p>" if text else ""
@@ -173,7 +177,7 @@ class Calendar(Viewer):
         try:
             for place, (widget, offered) in enumerate(zip((self._from, self._to), self._spans, strict=True)):
                 if list(offered) != widget.options:
-                    chosen = self._selection.span[place] if self._selection.span is not None else None
+                    chosen = self.state.span[place] if self.state.span is not None else None
                     named = [name for name, end in offered.items() if end is not None and end == chosen]
                     widget.param.update(options=list(offered), value=named[0] if named else next(iter(offered)))
         finally:
@@ -186,7 +190,7 @@ class Calendar(Viewer):
             spans.get(widget.value) for spans, widget in zip(self._spans, (self._from, self._to), strict=True)
         )
         is_all = first is None and last is None
-        self._selection.span = (
+        self.state.span = (
             None if is_all else (EARLIEST if first is None else first, LATEST if last is None else last)
         )
 

@@ -1,7 +1,6 @@
 """Tasks for a class: the presenter asks, watchers answer on their own pages, and answers are counted as they arrive."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -9,12 +8,14 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
+from stickbreaker.app.commands.class_commands import ClassCommands
 from stickbreaker.app.fixes.page import PlainScript
 from stickbreaker.app.frames.class_questions import rate_frame
 from stickbreaker.app.model.class_tasks import ClassState
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.sweep_plan import SweepState, describe_sweep
 from stickbreaker.app.plots.compare_plots import rate_plot
+from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.qr_code import qr_code_html
 from stickbreaker.app.widgets.scripts import read_script
@@ -40,25 +41,6 @@ SIDES_STYLE = """
 :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: 20px; align-items: start; }
 @media (min-width: 1000px) { :host { grid-template-columns: minmax(0, 1fr) 240px; } }
 """
-
-
-@dataclass(frozen=True)
-class ClassActions:
-    """What the page can do.
-
-    intruder(), first(word), period(), rate(): ask the class. start_runs(): run the values of κ. suggest() -> words to
-    ask about. reveal(): show the right answer.
-    answer(number, option): of a watcher, to the task of this number.
-    """
-
-    intruder: Callable[[], None]
-    first: Callable[[str], None]
-    period: Callable[[], None]
-    rate: Callable[[], None]
-    start_runs: Callable[[], None]
-    suggest: Callable[[], Sequence[str]]
-    reveal: Callable[[], None]
-    answer: Callable[[object, object], None]
 
 
 class ClassQuestion(PlainScript):
@@ -87,27 +69,28 @@ class ClassQuestion(PlainScript):
             self._on_answer(message.get("task"), message.get("option"))
 
 
-class ClassTasks(pn.viewable.Viewer):
+class ClassTasks(StateFollower, pn.viewable.Viewer):
     """The Class page: of a presenter with the buttons that ask, of a watcher with the question alone."""
 
-    def __init__(self, actions: ClassActions):
-        super().__init__()
-        self._actions = actions
-        self._may_act = True
-        self.question = ClassQuestion(actions.answer, sizing_mode="stretch_width", margin=(6, 10))
-        self.intruder = _make_button("Find the intruder", "search", lambda event: actions.intruder())
+    drawn = param.Tuple(default=(0, 0), doc="The number of the task, and how many of its curves are drawn.")
+
+    def __init__(self, state: RunState, commands: ClassCommands):
+        super().__init__(state)
+        self._commands = commands
+        self.question = ClassQuestion(commands.answer, sizing_mode="stretch_width", margin=(6, 10))
+        self.intruder = _make_button("Find the intruder", "search", lambda event: commands.intruder())
         self.word = pmui.TextInput(label="Word", value="", size="small", width=190, max_length=60)
-        self.first = _make_button("When does it appear?", "timeline", lambda event: actions.first(self.word.value))
-        self.period = _make_button("Guess the period", "event", lambda event: actions.period())
-        self.rate = _make_button("Choose κ", "tune", lambda event: actions.rate())
-        self.start_runs = _make_button("Start the runs", "play_arrow", lambda event: actions.start_runs())
+        self.first = _make_button("When does it appear?", "timeline", lambda event: commands.first(self.word.value))
+        self.period = _make_button("Guess the period", "event", lambda event: commands.period())
+        self.rate = _make_button("Choose κ", "tune", lambda event: commands.rate())
+        self.start_runs = _make_button("Start the runs", "play_arrow", lambda event: commands.start_runs())
         self.start_runs.visible = False
         self.reveal = pmui.Button(
             label="Reveal the answer",
             icon="visibility",
             color="primary",
             disabled=True,
-            on_click=lambda event: actions.reveal(),
+            on_click=lambda event: commands.reveal(),
         )
         self.buttons = pn.FlexBox(
             self.intruder,
@@ -121,7 +104,6 @@ class ClassTasks(pn.viewable.Viewer):
             gap="8px",
             margin=0,
         )
-        self._drawn: object = None
         self.curves = pn.Column(sizing_mode="stretch_width", margin=(6, 10))
         self.code = pn.pane.HTML("", stylesheets=[CODE_STYLE], sizing_mode="stretch_width", margin=(6, 10))
         self._heading = make_heading("Tasks for the class", HELP)
@@ -130,34 +112,40 @@ class ClassTasks(pn.viewable.Viewer):
         )
         parts = (self._heading, self.buttons, self._sides, self.curves)
         self._layout = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
+        self._let_act()
+        self._follow()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
-    def let_act(self, may_act: bool) -> None:
+    @param.depends("state.role", watch=True)
+    def _let_act(self) -> None:
         """Show the buttons and the QR code to a presenter, and let a watcher answer."""
-        self._may_act = may_act
+        may_act = self.state.may_act
         for part in (self._heading, self.buttons, self.code):
             part.visible = may_act
         self.question.is_asked = not may_act
 
     def open(self, link: str) -> None:
         """Show a presenter the link of the class as a QR code, and fill in a word to ask about."""
-        if not self._may_act:
+        if not self.state.may_act:
             return
         self.code.object = f"{qr_code_html(link)}<p>Scan to join.</p>" if link else ""
         if not self.word.value:
-            words = self._actions.suggest()
+            words = self._commands.suggest()
             helper = f"For example {', '.join(words[1:4])}" if len(words) > 1 else ""
             self.word.param.update(value=words[0] if words else "", helper_text=helper)
 
-    def update(self, state: ClassState, num_watching: int, sweep: SweepState, page: str = "") -> None:
-        """Show the current task; sweep: of the run, page: the token by which this page answers."""
+    @param.depends("state.tasks", "state.num_watching", "state.sweep", "state.role", watch=True)
+    @guarded
+    def _follow(self) -> None:
+        """Show the current task."""
+        state, sweep, page, may_act = self.state.tasks, self.state.sweep, self._commands.token, self.state.may_act
         task = state.task
         if task is None:
-            self.question.said = NO_TASK if self._may_act else WAITING
+            self.question.said = NO_TASK if may_act else WAITING
             return
-        shows_counts = self._may_act or state.is_revealed
+        shows_counts = may_act or state.is_revealed
         correct = task.correct if state.is_revealed and task.correct is not None else -1
         self.question.param.update(
             number=state.number,
@@ -168,20 +156,18 @@ class ClassTasks(pn.viewable.Viewer):
             chosen=state.answers.get(page, -1),
             correct=correct,
             is_open=state.is_open,
-            said=describe_answers(state, num_watching, sweep) if self._may_act else describe_own(state, page),
+            said=describe_answers(state, self.state.num_watching, sweep) if may_act else describe_own(state, page),
         )
         self.reveal.disabled = state.is_revealed or task.correct is None
         is_at_work = sweep.status == "running" and sweep.plan == state.plan
-        self.start_runs.visible = self._may_act and state.needs_runs and not is_at_work
-        self._draw(state, page)
+        self.start_runs.visible = may_act and state.needs_runs and not is_at_work
+        self.drawn = (state.number, len(state.points))
 
-    def _draw(self, state: ClassState, page: str) -> None:
+    @param.depends("drawn", watch=True)
+    def _draw(self) -> None:
         """Draw the curves of a question about κ, again only when one is added."""
-        drawn = (state.number, len(state.points))
-        if drawn == self._drawn:
-            return
-        self._drawn = drawn
-        frame = rate_frame(state, state.answers.get(page, -1))
+        state = self.state.tasks
+        frame = rate_frame(state, state.answers.get(self._commands.token, -1))
         self.curves[:] = [] if frame.empty else [pn.pane.Bokeh(rate_plot(frame), sizing_mode="stretch_width")]
 
 

@@ -1,14 +1,14 @@
 """Kept runs: a table, their held-out curves together, and the topics of any two runs side by side."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from html import escape
-from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
+import param
 from panel.viewable import Viewer
 
+from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.frames.compare_frames import (
     LEAST_SIZE,
     MatchedTopics,
@@ -28,23 +28,22 @@ from stickbreaker.app.frames.compare_frames import (
 )
 from stickbreaker.app.frames.progress_frames import AXES
 from stickbreaker.app.model.counting import count
-from stickbreaker.app.model.disk_space import Item, describe_space
+from stickbreaker.app.model.disk_space import describe_space
 from stickbreaker.app.model.kept_runs import (
     MAX_KEPT,
     NUM_KEPT_WORDS,
     KeptContent,
     KeptRun,
     KeptRunError,
-    KeptRuns,
     Size,
 )
-from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.rights import NEEDS_RIGHTS
 from stickbreaker.app.plots.compare_plots import overlay_plot
 from stickbreaker.app.plots.curve_plots import SCORE_HELP
+from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.menus import offer
-from stickbreaker.app.widgets.run_table import RunActions, RunTable
+from stickbreaker.app.widgets.run_table import RunTable
 
 MAX_TICKED = 8
 HELP = (
@@ -76,41 +75,26 @@ th, td { text-align: left; vertical-align: top; padding: 5px 8px; overflow-wrap:
 """
 
 
-@dataclass(frozen=True)
-class CompareActions:
-    """What the page does for the kept runs.
-
-    show_live(): draw the live curves again, as the runs for the Live page have changed. report(text): show an error.
-    open_run(key): open a kept run in full. list_space(sizes): what takes space on disk, with the sizes of kept runs.
-    """
-
-    show_live: Callable[[], None]
-    report: Callable[[str], None]
-    open_run: Callable[[str], None]
-    list_space: Callable[[Mapping[str, Size]], list[Item]]
-
-
-class Compare(Viewer):
+class Compare(StateFollower, Viewer):
     """The kept runs. `ticked` are the runs to draw.
 
-    may_open: whether this page may open kept runs. below: what is long, and comes after everything else of the page.
+    below: what is long, and comes after everything else of the page.
     """
 
-    def __init__(self, kept: KeptRuns, actions: CompareActions, may_open: bool = True, **params: Any) -> None:
-        super().__init__(**params)
-        self._may_open = may_open
-        self._kept, self._actions = kept, actions
+    def __init__(self, state: RunState, commands: RunCommands) -> None:
+        super().__init__(state)
+        self._may_open = commands.may_open
+        self._kept, self._commands = commands.kept, commands
         self._version = -1
         self._runs: tuple[KeptRun, ...] = ()
         self._contents: dict[str, KeptContent] = {}
         self.ticked: tuple[str, ...] = ()
-        self.live: tuple[Progress, ...] = ()
-        self.table = RunTable(RunActions(tick=self._tick, rename=self._rename, delete=self._delete, open=self._open))
+        self.table = RunTable(tick=self._tick, rename=self._rename, delete=self._delete, open=self._open)
         self.early = pmui.Switch(label="", value=False, margin=(5, 20), visible=False)
         self.newer = pmui.Button(
             label="Show new runs", icon="refresh", size="small", variant="outlined", visible=False, margin=0
         )
-        self.newer.on_click(lambda event: self.look())
+        self.newer.on_click(lambda event: self.list_runs())
         self._faults, self._space = _text(""), _text("")
         self._sizes: Mapping[str, Size] = {}
         self._axis = pmui.RadioButtonGroup(
@@ -128,13 +112,15 @@ class Compare(Viewer):
         )
         self.pair = _text("Select two runs.")
         self._offered: tuple[str, ...] = ()
-        self._is_writing, self._may_act = False, True
+        self._is_writing = False
         for switch in (self._axis, self.early):
             switch.param.watch(lambda event: self._draw(), "value")
         self.on_live.param.watch(lambda event: self._send_live(), "value")
         for widget in (self.left_choice, self.right_choice):
             widget.param.watch(lambda event: self._draw_pair(), "value")
         self._layout = self._lay_out()
+        self._let_act()
+        self.list_runs()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
@@ -173,25 +159,30 @@ class Compare(Viewer):
             margin=0,
         )
 
-    def let_act(self, may_act: bool) -> None:
-        """Allow or forbid renaming and deleting of kept runs."""
-        self._may_act = may_act
-        self.table.is_fixed = not may_act
+    @param.depends("state.role", watch=True)
+    def _let_act(self) -> None:
+        """A watcher does not rename and delete kept runs."""
+        self.table.is_fixed = not self.state.may_act
 
-    def look(self, waits: bool = False) -> None:
-        """Show the present kept runs; does nothing if they have not changed.
+    @param.depends("state.kept_version", watch=True)
+    @guarded
+    def _offer_new(self) -> None:
+        """Show new runs; with a sweep, offer them, so that they do not move the page while its runs end."""
+        is_new = self._may_open and self._version != self._kept.version
+        self.newer.visible = is_new and self.state.sweep.status != "none" and bool(self._runs)
+        if not self.newer.visible:
+            self.list_runs()
 
-        waits: whether a button offers new runs, so that they do not move the page while the runs of a sweep end.
-        """
+    @guarded
+    def list_runs(self) -> None:
+        """Show the present kept runs; does nothing if they have not changed."""
         if not self._may_open or self._version == self._kept.version:
             return
-        self.newer.visible = waits and bool(self._runs)
-        if self.newer.visible:
-            return
+        self.newer.visible = False
         self._version = self._kept.version
         listing = self._kept.listing()
         self._runs, self._sizes = listing.runs, listing.sizes
-        self._space.object = describe_space(self._actions.list_space(listing.sizes))
+        self._space.object = describe_space(self._commands.list_space(listing.sizes))
         keys = {run.key for run in self._runs}
         # Contents without shares are loaded again: the run may have been read since.
         self._contents = {key: content for key, content in self._contents.items() if key in keys and content.is_read}
@@ -205,40 +196,40 @@ class Compare(Viewer):
             return
         others = tuple(other for other in self.ticked if other != key)
         if is_ticked and len(others) >= MAX_TICKED:
-            self._actions.report(f"At most {MAX_TICKED} runs can be drawn at once: deselect another run first.")
+            self._commands.notify(f"At most {MAX_TICKED} runs can be drawn at once: deselect another run first.")
         elif is_ticked and self._load(key) is not None:
             others = (*others, key)
         self.ticked = others
         self._draw()
 
     def _rename(self, key: str, name: str) -> None:
-        if not self._may_open or not self._may_act:
+        if not self._may_open or not self.state.may_act:
             return
         try:
             self._kept.rename(key, name)
         except (KeptRunError, OSError) as error:
-            self._actions.report(f"The run could not be renamed: {error}")
-        self.look()
+            self._commands.notify(f"The run could not be renamed: {error}")
+        self.list_runs()
 
     def _delete(self, key: str) -> None:
-        if not self._may_open or not self._may_act:
+        if not self._may_open or not self.state.may_act:
             return
         try:
             self._kept.delete(key)
         except OSError as error:
-            self._actions.report(f"The run could not be deleted: {error}")
-        self.look()
+            self._commands.notify(f"The run could not be deleted: {error}")
+        self.list_runs()
 
     def _open(self, key: str) -> None:
-        if self._may_open and self._may_act:
-            self._actions.open_run(key)
+        if self._may_open and self.state.may_act:
+            self._commands.open_kept(key)
 
     def _load(self, key: str) -> KeptContent | None:
         if key not in self._contents:
             try:
                 self._contents[key] = self._kept.load(key)
             except KeptRunError as error:
-                self._actions.report(str(error))
+                self._commands.notify(str(error))
                 return None
         return self._contents[key]
 
@@ -249,7 +240,7 @@ class Compare(Viewer):
 
     def _draw(self) -> None:
         with pn.io.hold():
-            self._list_runs()
+            self._fill_table()
             chosen = self._chosen()
             self._drawn.visible = bool(chosen)
             frame = overlay_frame(chosen, self._axis.value)
@@ -257,7 +248,7 @@ class Compare(Viewer):
             self._overlay[:] = [pn.pane.Bokeh(plot, sizing_mode="stretch_width")] if chosen else []
             self._send_live()
 
-    def _list_runs(self) -> None:
+    def _fill_table(self) -> None:
         """List the runs; those that ended early only if the switch is on, or if they are drawn."""
         early = {run.key for run in self._runs if run.status != "finished"} - set(self.ticked)
         hidden = set() if self.early.value else early
@@ -268,9 +259,7 @@ class Compare(Viewer):
 
     def _send_live(self) -> None:
         live = self._chosen() if self.on_live.value else ()
-        before, self.live = self.live, tuple(kept_progress(run, content) for run, content in live)
-        if before or self.live:
-            self._actions.show_live()
+        self.state.kept_on_live = tuple(kept_progress(run, content) for run, content in live)
 
     def _offer_pair(self) -> None:
         """Offer every run on both sides; two different ones until the user chooses others."""

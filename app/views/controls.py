@@ -1,14 +1,15 @@
 """The settings: corpus, algorithm, presets, the three sliders that act at once, and the rest, applied on restart."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from html import escape
 from typing import Any, Protocol
 
 import panel as pn
 import panel_material_ui as pmui
+import param
 
+from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.presets import COMPLETE_PRESETS, PRESETS, CompletePreset, Preset, describe_rates
 from stickbreaker.app.model.progress import Progress
@@ -21,6 +22,7 @@ from stickbreaker.app.model.run_spec import (
     left_fields,
     title_corpus,
 )
+from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.config_form import ConfigForm, read_fields
 from stickbreaker.app.widgets.edits import Edits
 from stickbreaker.app.widgets.help_button import HELP_STYLE, help_button
@@ -44,25 +46,11 @@ class RatePreview(Protocol):
     def show(self, algorithm: Algorithm, config: Any, corpus_size: int, expected: Forecast) -> None:
         """Show the rates of this many mini-batches; None: the algorithm has no learning rate."""
 
-
-@dataclass(frozen=True)
-class ControlActions:
-    """What the controls can do.
-
-    configure(settings): change learning settings of the run from its next mini-batch on.
-    restart(): start a new run with all settings. clear(): remove the lines of earlier runs.
-    bring(): open the dialog for the user's own text.
-    weigh(algorithm, config) -> bytes that the algorithm would store about the documents of this corpus.
-    """
-
-    configure: Callable[[LiveSettings], None]
-    restart: Callable[[], None]
-    clear: Callable[[], None]
-    bring: Callable[[], None]
-    weigh: Callable[[Algorithm, Any], int]
+    def follow(self) -> None:
+        """Show the rates of the run."""
 
 
-class Controls(pn.viewable.Viewer):
+class Controls(StateFollower, pn.viewable.Viewer):
     """The settings at the side of the page.
 
     What the user types or selects stays until it is applied: only a preset, the defaults or the user replaces it.
@@ -70,14 +58,15 @@ class Controls(pn.viewable.Viewer):
 
     def __init__(
         self,
+        state: RunState,
+        commands: RunCommands,
         spec: RunSpec,
         corpora: tuple[str, ...],
         algorithms: tuple[Algorithm, ...],
-        sketch: RatePreview,
-        actions: ControlActions,
+        make_sketch: Callable[[], RatePreview],
     ):
-        super().__init__()
-        self._actions, self._sketch = actions, sketch
+        super().__init__(state)
+        self._commands, self.sketch = commands, make_sketch()
         self._corpus_size = 0
         self._shown = Progress()
         self._edits = Edits()
@@ -88,7 +77,7 @@ class Controls(pn.viewable.Viewer):
             icon="upload_file",
             variant="outlined",
             sizing_mode="stretch_width",
-            on_click=lambda event: actions.bring(),
+            on_click=lambda event: commands.open_bring(),
         )
         self._algorithms = {algorithm.name: algorithm for algorithm in algorithms}
         self.algorithm = _make_algorithm_menu(algorithms, spec.algorithm)
@@ -102,13 +91,15 @@ class Controls(pn.viewable.Viewer):
             variant="outlined",
             disabled=True,
             sizing_mode="stretch_width",
-            on_click=lambda event: actions.clear(),
+            on_click=lambda event: commands.clear(),
         )
         self._fill_forms(spec.config, spec.settings)
         self._watch()
         self.algorithm.param.watch(self._swap_form, "value")
         self._layout = self._lay_out()
         self.preview()
+        self._follow()
+        self.sketch.follow()
 
     def offer(self, corpora: tuple[str, ...], chosen: str | None = None) -> None:
         """List these corpora in the menu and select one for the user."""
@@ -148,6 +139,21 @@ class Controls(pn.viewable.Viewer):
             answers |= dict.fromkeys(left - self.chosen)
         return answers, settings
 
+    def read_spec(self) -> RunSpec | None:
+        """Return the settings of the next run; None if a form shows an error."""
+        answers = self.read()
+        if answers is None:
+            return None
+        config, changed = answers
+        algorithm = self._algorithms[self.algorithm.value]
+        return RunSpec(
+            corpus_name=self.corpus.value,
+            algorithm=algorithm,
+            config=algorithm.config(**config),
+            settings=self.forms[1].config_class(**changed),
+            chosen=self.chosen,
+        )
+
     def apply(self) -> None:
         """Take all values for applied: a run starts with them now."""
         for edits in (self._edits, *(form.edits for form in self.forms)):
@@ -173,7 +179,7 @@ class Controls(pn.viewable.Viewer):
             return
         if expected is None:
             return
-        self._sketch.show(algorithm, config, self._corpus_size, expected)
+        self.sketch.show(algorithm, config, self._corpus_size, expected)
         self._write_rates(config)
         if has_presets(config):
             self.defaults.label = describe_defaults(self.forms[0].config_class(), self._corpus_size)
@@ -188,14 +194,17 @@ class Controls(pn.viewable.Viewer):
 
     def _describe_memory(self, config: Any) -> str:
         """Say how much memory an algorithm that stores documents needs for this corpus."""
-        size = self._actions.weigh(self._algorithms[self.algorithm.value], config)
+        size = self._commands.estimate_memory(self._algorithms[self.algorithm.value], config)
         if not size or self.corpus.value != self._shown.corpus_name:
             return ""
         return f"<p>This algorithm stores data about every document: about {max(1, round(size / 1e6)):,} MB here.</p>"
 
-    def update(self, progress: Progress, earlier: tuple[Progress, ...] = ()) -> None:
+    @param.depends("state.progress", "state.earlier", watch=True)
+    @guarded
+    def _follow(self) -> None:
         """Follow the run, which another page, a preset or a reload may have changed."""
-        self.clear.disabled = not earlier
+        progress = self.state.progress
+        self.clear.disabled = not self.state.earlier
         if progress.config is None or not has_numbers(progress.config):
             return
         before, self._shown = self._shown, progress
@@ -270,14 +279,14 @@ class Controls(pn.viewable.Viewer):
     def move(self, name: str, event: Any) -> None:
         if not self._edits.is_writing:
             self.chosen |= {name}
-            self._actions.configure(LiveSettings(**{name: event.new}))
+            self._commands.configure(LiveSettings(**{name: event.new}))
 
     def choose(self, preset: Preset) -> None:
         """Apply a preset to the run."""
         values = {name: read_fields(preset)[name] for name in self._asked()}
         self.chosen = frozenset(values)
         self._choose_live(values)
-        self._actions.configure(LiveSettings(**values))
+        self._commands.configure(LiveSettings(**values))
 
     def run_complete(self, preset: CompletePreset) -> None:
         """Choose a complete system and start a new run with it."""
@@ -287,7 +296,7 @@ class Controls(pn.viewable.Viewer):
         self.forms[0].fill(config)
         self._choose_live({name: read_fields(config)[name] for name in self._asked()})
         self.chosen = frozenset((*left_fields(config), *self._asked()))
-        self._actions.restart()
+        self._commands.restart()
 
     def choose_defaults(self) -> None:
         """Let the learning settings follow the corpus size again."""
@@ -296,7 +305,7 @@ class Controls(pn.viewable.Viewer):
         if self._corpus_size:
             config = read_fields(fill_in(self.forms[0].config_class(), self._corpus_size))
             self._choose_live({name: config[name] for name in self._asked()})
-        self._actions.configure(LiveSettings(**self._defaults()))
+        self._commands.configure(LiveSettings(**self._defaults()))
 
     def _choose_live(self, values: dict[str, Any]) -> None:
         """Move the sliders for the user."""
@@ -309,7 +318,7 @@ class Controls(pn.viewable.Viewer):
             label="Restart with these settings",
             icon="replay",
             sizing_mode="stretch_width",
-            on_click=lambda event: self._actions.restart(),
+            on_click=lambda event: self._commands.restart(),
         )
         self._advanced = pn.Column(
             _note("Changes apply after a restart. The current run does not change."),
@@ -349,7 +358,7 @@ class Controls(pn.viewable.Viewer):
         """Lay out the panel of what acts from the next mini-batch on, with the sketch of its learning rates."""
         sliders = (pn.Row(*parts, sizing_mode="stretch_width", margin=0) for parts in self._parts.values())
         self.learning_note = _note(describe_effect(Progress(), {}))
-        parts = (self.learning_note, *sliders, self._sketch, self._choices)
+        parts = (self.learning_note, *sliders, self.sketch, self._choices)
         panel = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
         # It starts open: these are the settings that people try first.
         return pmui.Accordion(

@@ -1,16 +1,18 @@
 """The button that checks the number of topics with the sampler, and what the check has found."""
 
-from collections.abc import Callable
 from html import escape
 
 import panel as pn
 import panel_material_ui as pmui
+import param
 from panel.viewable import Viewer
 
+from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.frames.summary_texts import describe_check
-from stickbreaker.app.model.checked_count import NUM_PASSES, NUM_TOKENS, CountJob, offers_check
-from stickbreaker.app.model.progress import Progress, has_no_topic
+from stickbreaker.app.model.checked_count import NUM_PASSES, NUM_TOKENS, offers_check
+from stickbreaker.app.model.progress import has_no_topic
 from stickbreaker.app.model.replay import REPLAYED
+from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.help_button import HELP_STYLE, help_button
 from stickbreaker.app.widgets.layouts import ProgressBar, fill_if_shown, lay_in_lines
 
@@ -27,46 +29,38 @@ HELP = (
 STYLE = "p { margin: 0; font-size: 13px; line-height: 1.4; color: var(--panel-on-surface-color, inherit); }"
 
 
-class CountNote(Viewer):
-    """Shows the state of a check. `button` starts one; the view itself is the line below with its result.
+class CountNote(StateFollower, Viewer):
+    """Shows the state of a check. `button` starts one; the view itself is the line below with its result."""
 
-    start(): begin a check. cancel(): end it.
-    """
-
-    def __init__(self, start: Callable[[], None], cancel: Callable[[], None]):
-        super().__init__()
-        self._may_act = True
+    def __init__(self, state: RunState, commands: RunCommands):
+        super().__init__(state)
         self.start = pmui.Button(label=LABEL, variant="text", size="small", disabled=True, margin=0)
-        self.start.on_click(lambda event: start())
+        self.start.on_click(lambda event: commands.check_count())
         help = pn.pane.HTML(help_button(LABEL, HELP), stylesheets=[HELP_STYLE], margin=(4, 4))
         self._button_parts = (self.start, help)
         self.button = pn.Row(margin=(0, 0, 0, 10), css_classes=["check-count"])
         self.cancel = pmui.Button(label="Cancel check", variant="text", size="small", margin=0)
-        self.cancel.on_click(lambda event: cancel())
+        self.cancel.on_click(lambda event: commands.cancel_check())
         self.text = pn.pane.HTML("", stylesheets=[STYLE], margin=(4, 10))
         self.bar = ProgressBar("Progress of the check", sizing_mode="fixed", width=160, margin=(14, 10))
         self._parts = (self.text, self.bar, self.cancel)
         self._layout = lay_in_lines(visible=False)
+        self._draw()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
-    def let_act(self, may_act: bool) -> None:
-        """Let the user start a check; a watcher only sees its result."""
-        self._may_act = may_act
-        fill_if_shown(self.button, self._button_parts, self.button.visible and may_act)
-        self.cancel.visible = self.cancel.visible and may_act
-
-    def read(self, job: CountJob, progress: Progress) -> None:
-        """Show the state of a check of this run."""
+    @param.depends("state.check", "state.shown", "state.role", watch=True)
+    @guarded
+    def _draw(self) -> None:
+        """Show the state of a check of this run; a watcher only sees its result."""
+        job, progress, may_act = self.state.check, self.state.shown, self.state.may_act
         text = "" if progress.status == REPLAYED else describe_check(job, progress)
-        html = f'<p role="status">{escape(text)}</p>' if text else ""
-        if html != self.text.object:
-            self.text.object = html
+        self.text.object = f'<p role="status">{escape(text)}</p>' if text else ""
         is_active = bool(text) and job.is_active
         fill_if_shown(self._layout, self._parts, bool(text))
         self.bar.show(job.share, is_active)
-        self.cancel.visible = is_active and self._may_act
-        offers = self._may_act and progress.status != REPLAYED and offers_check(progress)
+        self.cancel.visible = is_active and may_act
+        offers = may_act and progress.status != REPLAYED and offers_check(progress)
         fill_if_shown(self.button, self._button_parts, offers)
         self.start.disabled = job.is_active or not progress.documents_seen or has_no_topic(progress)

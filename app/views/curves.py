@@ -37,6 +37,7 @@ from stickbreaker.app.plots.curve_plots import (
     set_x_axis,
     wrap_note,
 )
+from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.help_button import heading_html, make_heading
 from stickbreaker.app.widgets.layouts import fill_when_seen
 from stickbreaker.engine.evaluation.held_out import NUM_TOPICS_RULE
@@ -73,8 +74,8 @@ NOTES = {
 }
 
 
-class Curves(Viewer):
-    """The curves of the run, with earlier runs as faint lines. `update` shows a new progress.
+class Curves(StateFollower, Viewer):
+    """The curves of the run, with earlier runs on its corpus as faint lines.
 
     held_out: the curve of held-out words, which the page places by itself. waits: the plots are made and sent when a
     user can first see their places. axes: the x axes to choose from. title: above the other curves. plots: those made
@@ -82,18 +83,18 @@ class Curves(Viewer):
     """
 
     axis: str = param.Selector(default="documents", objects=list(AXES))  # type: ignore[assignment]  # a descriptor
+    earlier: tuple[Progress, ...] = param.Parameter(default=(), doc="Runs to draw faintly.")  # type: ignore[assignment]
 
-    def __init__(self, waits: bool = False, axes: Sequence[str] = tuple(AXES), title: str = TITLE) -> None:
-        super().__init__()
+    def __init__(
+        self, state: RunState, waits: bool = False, axes: Sequence[str] = tuple(AXES), title: str = TITLE
+    ) -> None:
+        super().__init__(state)
         self.param.axis.objects = list(axes)
         self._title = title
         self.x_range = Range1d(start=0, end=1)
         self._span: tuple[float, float] | None = None
         self.plots: dict[str, CurvePlot] = {}
-        self._progress = Progress()
-        self.earlier: tuple[Progress, ...] = ()
-        self._shown: tuple[object, ...] = ()
-        self._shown_earlier: tuple[object, ...] = ()
+        self._run_id: object = None
         self._heading = make_heading(title, "")
         self._legend = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10), styles={"font-size": "14px"})
         picker = pmui.RadioButtonGroup.from_param(
@@ -124,16 +125,10 @@ class Curves(Viewer):
             css_classes=["curves"],
             margin=0,
         )
-        self._draw()
+        self._follow()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
-
-    def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
-        """Show this progress with earlier runs on its corpus; does nothing if they are already shown."""
-        self._progress = progress
-        self.earlier = tuple(run for run in earlier if run.corpus_name == progress.corpus_name)
-        self._draw()
 
     def _make_plots(self, names: Sequence[str]) -> list[Any]:
         """Make the plots of some curves with what they show now."""
@@ -142,8 +137,8 @@ class Curves(Viewer):
         for plot in made.values():
             set_x_axis(plot.figure, self.axis)
         self._resize()
-        self._shown, self._shown_earlier = (), ()
-        self._draw()
+        self._draw_earlier()
+        self._draw(is_fresh=True)
         return [pn.pane.Bokeh(plot.figure, sizing_mode="stretch_width", margin=0) for plot in made.values()]
 
     def _resize(self) -> None:
@@ -158,30 +153,36 @@ class Curves(Viewer):
         with pn.io.hold():
             for plot in self.plots.values():
                 set_x_axis(plot.figure, self.axis)
-            self._draw()
+            self._draw_earlier()
+            self._draw(is_fresh=True)
 
-    def _draw(self) -> None:
-        progress = self._progress
-        earlier = (self.axis, *((run.run_id, run.version) for run in self.earlier))
-        shown = (self.axis, progress.run_id, progress.version, progress.documents_seen, earlier)
-        if shown == self._shown:
-            return
-        is_fresh = shown[:2] != self._shown[:2]
-        self._shown = shown
+    @param.depends("state.shown", "state.earlier", "state.kept_on_live", watch=True)
+    @guarded
+    def _follow(self) -> None:
+        progress = self.state.shown
+        runs = (*self.state.kept_on_live, *self.state.earlier)
+        self.earlier = tuple(run for run in runs if run.corpus_name == progress.corpus_name)
+        is_fresh, self._run_id = progress.run_id != self._run_id, progress.run_id
+        self._draw(is_fresh)
+
+    @param.depends("earlier", watch=True)
+    def _draw_earlier(self) -> None:
+        for name, plot in self.plots.items():
+            plot.earlier.data = earlier_frame(self.earlier, name, self.axis).to_dict("list")
+
+    def _draw(self, is_fresh: bool) -> None:
+        progress = self.state.shown
         self._move_range()
         marks = mark_columns(mark_frame(progress.marks, self.axis), self._span)
         warm_up = warm_up_columns(progress, self.axis)
         for name, plot in self.plots.items():
-            if earlier != self._shown_earlier:
-                plot.earlier.data = earlier_frame(self.earlier, name, self.axis).to_dict("list")
             self._draw_curve(name, plot, is_fresh)
             replace_if_changed(plot.marks, marks)
             replace_if_changed(plot.warm_up, warm_up)
-        self._shown_earlier = earlier
         self._write_legend()
 
     def _draw_curve(self, name: str, plot: CurvePlot, is_fresh: bool) -> None:
-        columns = curve_columns(self._progress, name, self.axis)
+        columns = curve_columns(self.state.shown, name, self.axis)
         x, y = columns["x"], columns["y"]
         if grow_source(plot.points, columns, is_fresh) or is_fresh:
             plot.newest.data = {"x": x[-1:].tolist(), "y": y[-1:].tolist()}
@@ -190,7 +191,7 @@ class Curves(Viewer):
 
     def _draw_note(self, name: str, plot: CurvePlot, is_empty: bool) -> None:
         """Write into an empty plot what it will show, and when; an axis without values has no numbers."""
-        text = wrap_note(first_value_note(self._progress, name)) if is_empty else ""
+        text = wrap_note(first_value_note(self.state.shown, name)) if is_empty else ""
         replace_if_changed(plot.note, {"text": [text] if text else []})
         values = [float(y[0]) for y in (plot.points.data["y"], *plot.earlier.data["ys"]) if len(y)]
         has_values = bool(values)
@@ -200,7 +201,7 @@ class Curves(Viewer):
 
     def _move_range(self) -> None:
         """Let the shared axis follow the run unless the user has zoomed in; a reset follows again."""
-        known = axis_span((self._progress, *self.earlier), self.axis)
+        known = axis_span((self.state.shown, *self.earlier), self.axis)
         span = known or (0.0, 1.0)
         for plot in self.plots.values():
             plot.figure.xaxis.major_label_text_alpha = 1.0 if known else 0.0
@@ -213,12 +214,8 @@ class Curves(Viewer):
             self._span = span
 
     def _write_legend(self) -> None:
-        heading = heading_html(self._title, help_html(self._progress))
-        if heading != self._heading.object:
-            self._heading.object = heading
-        text = legend_html(self._progress, self.earlier, self.axis)
-        if text != self._legend.object:
-            self._legend.object = text
+        self._heading.object = heading_html(self._title, help_html(self.state.shown))
+        self._legend.object = legend_html(self.state.shown, self.earlier, self.axis)
 
 
 def _lay_in_grid(min_height: int) -> pn.Column:

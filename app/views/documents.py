@@ -6,6 +6,7 @@ from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
+import param
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.progress_frames import date_text
@@ -20,9 +21,8 @@ from stickbreaker.app.frames.reading_frames import (
     word_topics,
 )
 from stickbreaker.app.model.counting import count
-from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.reading import Reading, ReadingJob
-from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.model.reading import Reading
+from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.theme import topic_color
 from stickbreaker.app.widgets.help_button import heading_html, make_heading
 from stickbreaker.app.widgets.layouts import Reveal
@@ -54,18 +54,15 @@ STAYS_STYLE = """
 """
 
 
-class DocumentBrowser(Viewer):
+class DocumentBrowser(StateFollower, Viewer):
     """The list of documents and one document. It follows the selected document, topic and span.
 
     find_texts: finds the stored texts of a corpus by its name; None if it has none.
     """
 
-    def __init__(
-        self, selection: Selection, find_texts: Callable[[str], Texts | None] = find_texts, **params: Any
-    ) -> None:
-        super().__init__(**params)
-        self._selection, self._find_texts = selection, find_texts
-        self._job, self._progress = ReadingJob(), Progress()
+    def __init__(self, state: RunState, find_texts: Callable[[str], Texts | None] = find_texts) -> None:
+        super().__init__(state)
+        self._find_texts = find_texts
         shared: dict[str, Any] = {"size": "small", "sizing_mode": "stretch_width"}
         hint = "a word, or part of a title or text, then Enter"
         self.search = pmui.TextInput(label="Find documents", placeholder=hint, **shared)
@@ -93,8 +90,6 @@ class DocumentBrowser(Viewer):
         self._reveal = Reveal(margin=0, sizing_mode="stretch_width")
         for widget in (self.search, self._topic, self.least, self._order):
             widget.param.watch(lambda event: self._draw_found(), "value")
-        selection.param.watch(lambda *events: self._draw_found(), ["topic", "span"])
-        selection.param.watch(self._follow_document, "document")
         self._layout = self._lay_out()
         self._draw_found()
         self._draw_document()
@@ -120,16 +115,8 @@ class DocumentBrowser(Viewer):
         parts = pn.FlexBox(left, right, gap="24px", align_items="flex-start", sizing_mode="stretch_width")
         return pn.Column(self.heading, parts, sizing_mode="stretch_width", margin=0)
 
-    def read(self, job: ReadingJob, progress: Progress) -> None:
-        """Show the documents of a reading."""
-        before, names = self._job.reading, self._progress.titles
-        self._job, self._progress = job, progress
-        if before is not job.reading or names != progress.titles:
-            self._draw_found()
-            self._draw_document()
-
     def _reading(self) -> Reading | None:
-        reading = self._job.reading
+        reading = self.state.reading
         return reading if reading is not None and reading.doc_shares is not None else None
 
     def _texts(self, reading: Reading) -> Texts | None:
@@ -139,6 +126,8 @@ class DocumentBrowser(Viewer):
         except CorpusError:
             return None
 
+    @param.depends("state.reading", "state.titles", "state.topic", "state.span", watch=True)
+    @guarded
     def _draw_found(self) -> None:
         reading = self._reading()
         if reading is None:
@@ -147,14 +136,14 @@ class DocumentBrowser(Viewer):
             return
         has_dates = reading.corpus.has_dates
         self.heading.object, self._order.visible = heading_html(TITLE, "", OF_DATES * has_dates), has_dates
-        topic_id: int | None = self._selection.topic if self._topic.value else None
+        topic_id: int | None = self.state.topic if self._topic.value else None
         position, asked, least = reading.position(topic_id), str(self.search.value), self.least.value
         topic = None if position is None else (position, least / 100)
         self.least.visible = topic is not None
         texts = self._texts(reading)
         try:
             in_text = texts.find(asked) if texts is not None and asked else None
-            rows = find_documents(reading, asked, topic, self._selection.span, self._order.value, in_text)
+            rows = find_documents(reading, asked, topic, self.state.span, self._order.value, in_text)
             shown = rows[:NUM_FOUND]
             pieces = [snippet(text, asked) for text in texts.read(shown)] if texts is not None else [""] * len(shown)
         except CorpusError as error:
@@ -163,9 +152,9 @@ class DocumentBrowser(Viewer):
             return
         more = f"; the first {NUM_FOUND} are listed" if len(rows) > NUM_FOUND else ""
         of_topic = topic_id if position is not None else None
-        about = "" if of_topic is None else f" with “{self._progress.topic_title(of_topic)}” (at least {least} %)"
+        about = "" if of_topic is None else f" with “{self.state.progress.topic_title(of_topic)}” (at least {least} %)"
         if topic is not None and not len(rows):
-            elsewhere = find_documents(reading, asked, None, self._selection.span, self._order.value, in_text)
+            elsewhere = find_documents(reading, asked, None, self.state.span, self._order.value, in_text)
             more = f". Without “{self._topic.label}”: {count(len(elsewhere), 'document')}." if len(elsewhere) else ""
         self.count.object = f"<p style='margin:4px 0'>{count(len(rows), 'document')}{escape(about)}{more}</p>"
         color = topic_color(of_topic) if of_topic is not None else ""
@@ -176,13 +165,14 @@ class DocumentBrowser(Viewer):
         ]
         self.found.show(listed, "No matching documents.")
 
-    def _follow_document(self, event: Any) -> None:
-        self._draw_document()
-        if event.new is not None:
-            self._reveal.number += 1
+    @param.depends("state.num_opened", watch=True)
+    def _reveal_document(self) -> None:
+        self._reveal.number += 1
 
+    @param.depends("state.reading", "state.titles", "state.document", watch=True)
+    @guarded
     def _draw_document(self) -> None:
-        reading, row = self._reading(), self._selection.document
+        reading, row = self._reading(), self.state.document
         if reading is None or row is None or row >= reading.corpus.num_documents:
             self.words.object = "<p>Open a document to see its text or its words, and its topics.</p>"
             self.topics.show([])
@@ -191,14 +181,14 @@ class DocumentBrowser(Viewer):
         titles = reading.corpus.titles
         self.before.param.update(visible=row > 0, label=str(titles[row - 1]))
         self.after.param.update(visible=row + 1 < len(titles), label=str(titles[min(row + 1, len(titles) - 1)]))
-        self.topics.show(share_rows(reading, row, self._progress.topic_title), "This document has no words.")
+        self.topics.show(share_rows(reading, row, self.state.progress.topic_title), "This document has no words.")
         texts = self._texts(reading)
         try:
             text = None if texts is None else texts.read([row])[0]
             missing = explain_missing_text(reading.corpus.name)
         except CorpusError as error:
             text, missing = None, escape(str(error))
-        title = self._progress.topic_title
+        title = self.state.progress.topic_title
         head = f"<h3>{escape(str(titles[row]))}</h3><p>{escape(date_text(reading.corpus.dates[row]))}</p>"
         body = (
             counts_html(reading, row, title, missing) if text is None else prose_html(tint(reading, row, text), title)
@@ -207,14 +197,14 @@ class DocumentBrowser(Viewer):
 
     def _move(self, by: int) -> None:
         """Open a neighbour of the document, in the order of the corpus."""
-        if self._selection.document is not None:
-            self._selection.document += by
+        if self.state.document is not None:
+            self.state.document += by
 
     def _open(self, row: int) -> None:
-        self._selection.open_document(row)
+        self.state.open_document(row)
 
     def _pick_topic(self, topic_id: int) -> None:
-        self._selection.topic = topic_id
+        self.state.topic = topic_id
 
 
 def explain_missing_text(corpus_name: str) -> str:

@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 
 import panel as pn
 import panel_material_ui as pmui
+import param
 from panel.viewable import Viewer
 
+from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.export.figures import CURVE_FIGURES, FIGURES, FORMATS, draw_figure, make_savable
 from stickbreaker.app.export.film import write_film
 from stickbreaker.app.export.offline import write_offline
@@ -33,9 +35,9 @@ from stickbreaker.app.model.class_tasks import Result
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.limits import find_fault
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.reading import Reading, ReadingJob
+from stickbreaker.app.model.reading import Reading
 from stickbreaker.app.model.replay import can_replay
-from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.file_transfer import FileTransfer
 
 STYLE = """
@@ -179,27 +181,15 @@ EXPORTS = {
 CODES = {"model": MODEL_CODE, "pyldavis": PYLDAVIS_CODE}
 
 
-class ExportPanel(Viewer):
-    """The Export page; figures are drawn only while `is_open`.
+class ExportPanel(StateFollower, Viewer):
+    """The Export page."""
 
-    find_earlier: returns the earlier runs. find_results: returns the tasks of the class with their answers.
-    note(event, fault): writes a failure into the log of the server.
-    """
+    drawn = param.Parameter(doc="What the figure depends on: it is drawn again when this changes.")
 
-    def __init__(
-        self,
-        selection: Selection,
-        find_earlier: Callable[[], tuple[Progress, ...]],
-        find_results: Callable[[], tuple[Result, ...]] = lambda: (),
-        note: Callable[[str, str], None] = lambda event, fault: None,
-        **params: Any,
-    ) -> None:
-        super().__init__(**params)
-        self._note = note
-        self._selection, self._find_earlier, self._find_results = selection, find_earlier, find_results
-        self._job, self._progress = ReadingJob(), Progress()
-        self._is_busy = self.is_closed = self.is_open = False
-        self._drawn: tuple[Any, ...] = ()
+    def __init__(self, state: RunState, commands: RunCommands) -> None:
+        super().__init__(state)
+        self._commands = commands
+        self._is_busy = self.is_closed = False
         self._figure: Any = None
         self.mover = FileTransfer(lambda path: None, self._refuse, takes_files=False, height=0, margin=0)
         self.said = _html("")
@@ -208,7 +198,7 @@ class ExportPanel(Viewer):
         self._codes = {what: _html("") for what in CODES}
         self._make_figures()
         self._layout = self._lay_out()
-        self.read(self._job, self._progress)
+        self._follow()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
@@ -267,40 +257,37 @@ class ExportPanel(Viewer):
         )
         return pn.FlexBox(self.buttons[what], about, align_items="center", gap="0 8px", sizing_mode="stretch_width")
 
-    def read(self, job: ReadingJob, progress: Progress) -> None:
+    @param.depends("state.progress", "state.reading", "state.tasks", watch=True)
+    @guarded
+    def _follow(self) -> None:
         """Enable the exports that a run and its reading make possible."""
-        self._job, self._progress = job, progress
+        progress = self.state.progress
         has = self._has()
         for what, button in self.buttons.items():
             button.disabled = self._is_busy or EXPORTS[what].needs not in has
         for what, code in CODES.items():
-            text = f"<pre>{escape(code.format(name=self._file_name(what)))}</pre>"
-            if text != self._codes[what].object:
-                self._codes[what].object = text
+            self._codes[what].object = f"<pre>{escape(code.format(name=self._file_name(what)))}</pre>"
         of_reading = None if self.figure.value in CURVE_FIGURES else (self._reading(), progress.titles)
-        drawn = (progress.run_id, progress.status == "finished", bool(progress.documents_seen), of_reading)
-        if self.is_open and drawn != self._drawn:
-            self._drawn = drawn
-            self._draw()
+        self.drawn = (progress.run_id, progress.status == "finished", bool(progress.documents_seen), of_reading)
 
     def _reading(self) -> Reading | None:
         """The reading, if it belongs to the current run."""
-        reading = self._job.reading
-        return reading if reading is not None and reading.model.run_id == self._progress.run_id else None
+        reading = self.state.reading
+        return reading if reading is not None and reading.model.run_id == self.state.progress.run_id else None
 
     def _has(self) -> set[str]:
         """The parts that can be exported: "steps", "replay", "topics", "documents", "answers"."""
         reading = self._reading()
-        has = {"steps"} if self._progress.documents_seen else set()
-        has |= {"answers"} if self._find_results() else set()
-        has |= {"replay"} if can_replay(self._progress) and self._progress.columns else set()
+        has = {"steps"} if self.state.progress.documents_seen else set()
+        has |= {"answers"} if self.state.tasks.all_results else set()
+        has |= {"replay"} if can_replay(self.state.progress) and self.state.progress.columns else set()
         if reading is not None:
             has |= {"topics"} if reading.doc_shares is None else {"topics", "documents"}
         return has
 
     def _file_name(self, what: str) -> str:
         ending = EXPORTS[what].ending if what in EXPORTS else ""
-        return as_file_name(f"{self._progress.corpus_name}-{self._progress.algorithm}-{what}") + ending
+        return as_file_name(f"{self.state.progress.corpus_name}-{self.state.progress.algorithm}-{what}") + ending
 
     def _begin(self, what: str) -> None:
         """Write one file outside the event loop, then send it to the browser."""
@@ -315,9 +302,9 @@ class ExportPanel(Viewer):
         export = EXPORTS[what]
         if self._is_busy or export.needs not in self._has():
             return
-        taken = Taken(
-            progress=self._progress, earlier=self._find_earlier(), reading=self._reading(), results=self._find_results()
-        )
+        state = self.state
+        results = state.tasks.all_results
+        taken = Taken(progress=state.progress, earlier=state.earlier, reading=self._reading(), results=results)
         ending = export.ending or (".csv" if self.format.value == CSV else ".parquet")
         name = self._file_name(what).removesuffix(ending) + ending
         self._set_busy(True, f'<p role="status">Writing {escape(name)} …</p>')
@@ -330,7 +317,7 @@ class ExportPanel(Viewer):
             is_written = True
         except Exception as error:
             _log.exception("%s could not be written", name)
-            self._note("export_failed", find_fault(error))
+            self._commands.note_fault("export_failed", find_fault(error))
             said = _fault(f"{name} could not be written: {error}")
         self._set_busy(False, said)
         if self.is_closed or not is_written:
@@ -340,7 +327,7 @@ class ExportPanel(Viewer):
 
     def _set_busy(self, is_busy: bool, said: str) -> None:
         self._is_busy, self.said.object = is_busy, said
-        self.read(self._job, self._progress)
+        self._follow()
 
     def _refuse(self, text: str) -> None:
         self.said.object = _fault(text)
@@ -348,9 +335,11 @@ class ExportPanel(Viewer):
     def _redraw(self, event: Any) -> None:
         self._draw()
 
+    @param.depends("drawn", watch=True)
+    @guarded
     def _draw(self) -> None:
-        progress = self._progress
-        drawn = draw_figure(self.figure.value, progress, self._find_earlier(), self._reading(), self._selection.topic)
+        progress = self.state.progress
+        drawn = draw_figure(self.figure.value, progress, self.state.earlier, self._reading(), self.state.topic)
         self._figure, self.save.disabled = drawn, drawn is None
         self._pane.visible = drawn is not None
         if drawn is None:

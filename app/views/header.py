@@ -1,8 +1,6 @@
 """The line at the top: corpus, state, phase and progress of the run, and its buttons."""
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +9,13 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
+from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.fixes.page import PlainScript
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.model.run_spec import title_corpus
+from stickbreaker.app.state import LAST, RunState, StateFollower, guarded
 from stickbreaker.app.theme import STATUS_COLORS
 from stickbreaker.app.widgets.layouts import fill_if_shown, lay_in_lines
 from stickbreaker.engine.algorithm import Phase
@@ -107,36 +107,19 @@ class StatusBar(PlainScript):
         self.param.update(**{name: texts[name] for name in STATE})
 
 
-@dataclass(frozen=True)
-class HeaderActions:
-    """What the buttons of the header do.
-
-    toggle(): run or pause. step(): learn from one mini-batch. restart(): start a new run.
-    pace(seconds): set the seconds from one mini-batch to the next; None is one pass a minute.
-    share(): show the link for watchers, or hide it. extend(): read the corpus of a finished run once more.
-    """
-
-    toggle: Callable[[], None]
-    step: Callable[[], None]
-    restart: Callable[[], None]
-    pace: Callable[[float | None], None]
-    share: Callable[[], None]
-    extend: Callable[[], None]
-
-
-class Header(pn.viewable.Viewer):
+class Header(StateFollower, pn.viewable.Viewer):
     """Shows the state of the run, and the buttons to run, pause, step, restart, pace and share it."""
 
-    def __init__(self, actions: HeaderActions):
-        super().__init__()
-        self._actions = actions
+    def __init__(self, state: RunState, commands: RunCommands):
+        super().__init__(state)
+        self._commands = commands
         self.run = pmui.Button(
             label="Pause",
             icon="pause",
             color="primary",
             width=136,
             margin=0,
-            on_click=lambda event: actions.toggle(),
+            on_click=lambda event: commands.toggle(),
         )
         self.step = pmui.Button(
             label="Step",
@@ -144,7 +127,7 @@ class Header(pn.viewable.Viewer):
             variant="outlined",
             margin=0,
             sx=_fit_phones(92),
-            on_click=lambda event: actions.step(),
+            on_click=lambda event: commands.step(),
         )
         self.restart = pmui.Button(
             label="Restart",
@@ -152,7 +135,7 @@ class Header(pn.viewable.Viewer):
             variant="outlined",
             margin=0,
             sx=_fit_phones(112),
-            on_click=lambda event: actions.restart(),
+            on_click=lambda event: commands.restart(),
         )
         self.pace = pmui.Select(
             label="Pace", options=PACES, value="minute", size="small", width=235, margin=0, stylesheets=[PACE_STYLE]
@@ -163,7 +146,7 @@ class Header(pn.viewable.Viewer):
             icon="share",
             variant="outlined",
             margin=0,
-            on_click=lambda event: actions.share(),
+            on_click=lambda event: commands.share(),
             sx=_fit_phones(98),
         )
         self.extend = pmui.Button(
@@ -173,25 +156,26 @@ class Header(pn.viewable.Viewer):
             margin=0,
             sx={"width": "158px", PHONE: {"width": "144px", "padding": "5px 6px"}},
             visible=False,
-            on_click=lambda event: actions.extend(),
+            on_click=lambda event: commands.extend(),
         )
         self._parts = (self.run, self.step, self.restart, self.share, self.pace, self.extend)
         self.buttons = lay_in_lines(gap="10px 8px", margin=(10, 0, 0, 0))
-        self._note = self._fault = ""
         self.bar = StatusBar(buttons=self.buttons, sizing_mode="stretch_width", margin=(0, 10))
-        self.bar.on_msg(lambda event: actions.toggle())
+        self.bar.on_msg(lambda event: commands.toggle())
+        self._show_buttons()
+        self._write()
+        state.param.watch(self._write, ["progress", "shown", "fault"], precedence=LAST)
 
-    def let_act(self, may_act: bool) -> None:
+    @param.depends("state.role", watch=True)
+    def _show_buttons(self) -> None:
         """Show the buttons; a watcher has none."""
-        fill_if_shown(self.buttons, self._parts, may_act)
+        fill_if_shown(self.buttons, self._parts, self.state.may_act)
 
-    def update(self, progress: Progress, moment: Progress | None = None) -> None:
-        """Show a progress; only changes are sent.
-
-        moment: whose phase, date and documents are shown while the user replays the run; None: the run as it is now.
-        """
-        described = describe_progress(progress, moment)
-        self._note = described["note"]
+    @guarded
+    def _write(self, *events: Any) -> None:
+        """Show the state of the run; phase, date and documents are those of the moment that the user replays."""
+        progress = self.state.progress
+        described = describe_progress(progress, self.state.shown)
         if progress.work != self.bar.work:
             seconds = time.perf_counter() - progress.begun_at if progress.work else 0.0
             self.bar.param.update(work=progress.work, work_seconds=seconds)
@@ -201,22 +185,14 @@ class Header(pn.viewable.Viewer):
         self.run.param.update(label=label, icon=icon)
         self.step.disabled = is_over
         self.extend.visible = progress.status == "finished"
-        self.bar.write(described | {"note": self._join_notes()})
-
-    def show_fault(self, fault: str) -> None:
-        """Show that the run could not be saved, until it is; fault: a sentence, or empty."""
-        self._fault = fault
-        self.bar.note = self._join_notes()
-
-    def _join_notes(self) -> str:
-        return f"{self._note} {self._fault}".strip()
+        self.bar.write(described | {"note": f"{described['note']} {self.state.fault}".strip()})
 
     def show_pace(self, seconds_per_batch: float | None) -> None:
         """Show the pace of the run."""
         self.pace.value = "minute" if seconds_per_batch is None else seconds_per_batch
 
     def _change_pace(self, event: Any) -> None:
-        self._actions.pace(None if event.new == "minute" else event.new)
+        self._commands.set_pace(None if event.new == "minute" else event.new)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self.bar

@@ -1,18 +1,20 @@
 """The learning rate over a run's mini-batches, with the present one marked."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from math import ceil
 from typing import Any, cast
 
 import numpy as np
 import panel as pn
+import param
 from bokeh.models import Range1d
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.progress_frames import END_ROOM
-from stickbreaker.app.model.progress import Curve, Progress
+from stickbreaker.app.model.progress import Curve
 from stickbreaker.app.plots.curve_plots import rate_plot
+from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.declarations import resolved
 from stickbreaker.engine.schedules import Forecast, planned_rates, resolve
@@ -20,19 +22,21 @@ from stickbreaker.engine.schedules import Forecast, planned_rates, resolve
 MAX_POINTS = 200
 
 
-class RateSketch(Viewer):
-    """ρ over the mini-batches of the run: planned, past and present. `show` previews settings, `update` follows a run.
+class RateSketch(StateFollower, Viewer):
+    """ρ over the mini-batches of the run: planned, past and present. `show` previews settings.
 
+    is_replayed: whether it shows the selected moment of the run, or the run as it is now.
     Hidden if the algorithm has no κ and τ₀.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._shown: tuple[object, ...] = ()
+    def __init__(self, state: RunState, is_replayed: bool = True) -> None:
+        super().__init__(state)
+        self._is_replayed = is_replayed
         self.plot = rate_plot()
         self.text = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10), styles={"font-size": "13px"})
         figure = pn.pane.Bokeh(self.plot.figure, sizing_mode="stretch_width", margin=0)
         self._layout = pn.Column(figure, self.text, sizing_mode="stretch_width", css_classes=["rate-sketch"], margin=0)
+        self.follow()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
@@ -46,23 +50,20 @@ class RateSketch(Viewer):
         self, algorithm: Algorithm, config: Any, corpus_size: int, expected: Forecast
     ) -> None:
         """Draw the rates of a run from its start, if the algorithm has a learning rate."""
-        shown = (algorithm.name, config, corpus_size, expected)
         self._layout.visible = algorithm.has_learning_rate
-        if shown != self._shown and algorithm.has_learning_rate:
-            self._shown = shown
+        if algorithm.has_learning_rate:
             plan = partial(planned_rates, algorithm, resolve(config, corpus_size), corpus_size)
             self._draw(plan, np.array([]), np.array([]), expected.num_steps, expected.startup_share)
 
-    def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
+    @param.depends("state.shown", "state.progress", watch=True)
+    @guarded
+    def follow(self) -> None:
         """Draw the past rates of a run, and the future rates of its current settings."""
+        progress = self.state.shown if self._is_replayed else self.state.progress
         config, algorithm = progress.schedule, progress.algorithm_record
         self._layout.visible = progress.config is None or config is not None
         if algorithm is None or config is None or not progress.documents_total:
             return
-        shown = (progress.run_id, progress.documents_seen, progress.documents_total, config)
-        if shown == self._shown:
-            return
-        self._shown = shown
         taken = steps_taken(progress.steps)
         step = int(taken[-1]) if len(taken) else 0
         left = ceil((progress.documents_total - progress.documents_seen) / resolved(config.batch_size))

@@ -1,44 +1,45 @@
 """The state of the reading of the corpus, with the button that reads again."""
 
-from collections.abc import Callable
 from html import escape
-from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
+import param
 from panel.viewable import Viewer
 
+from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.model.counting import count, count_all
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import ReadingJob
+from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.layouts import ProgressBar, fill_if_shown
 
 STYLE = "p { margin: 0; font-size: 14px; line-height: 1.45; color: var(--panel-on-surface-color, inherit); }"
 
 
-class ReadingNote(Viewer):
-    """Says with which model the corpus was read; its button calls `ask`."""
+class ReadingNote(StateFollower, Viewer):
+    """Says with which model the corpus was read; its button reads it again."""
 
-    def __init__(self, ask: Callable[[], None], **params: Any) -> None:
-        super().__init__(**params)
+    def __init__(self, state: RunState, commands: RunCommands) -> None:
+        super().__init__(state)
         self._text = pn.pane.HTML("", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(8, 10))
         self._bar = ProgressBar("Documents read", margin=(0, 10))
         self._again = pmui.Button(
             label="Infer the topics now", icon="menu_book", variant="outlined", size="small", margin=(4, 10)
         )
-        self._again.on_click(lambda event: ask())
+        self._again.on_click(lambda event: commands.read())
         self._offer = pn.Column(margin=0, visible=False)
         self._layout = pn.Column(self._text, self._bar, self._offer, sizing_mode="stretch_width", margin=0)
-        self.read(ReadingJob(), Progress())
+        self._draw()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
-    def read(self, job: ReadingJob, progress: Progress) -> None:
-        """Show the state of a reading."""
-        text = f'<p role="status">{escape(describe_reading(job, progress))}</p>'
-        if text != self._text.object:
-            self._text.object = text
+    @param.depends("state.job", "state.progress", watch=True)
+    @guarded
+    def _draw(self) -> None:
+        job, progress = self.state.job, self.state.progress
+        self._text.object = f'<p role="status">{escape(describe_reading(job, progress))}</p>'
         is_reading = job.status == "reading"
         self._bar.show(job.share, is_reading)
         fill_if_shown(self._offer, [self._again], not is_reading and is_behind(job, progress))

@@ -1,7 +1,7 @@
 """The player: it shows the run of a page again, from its first step, at the moment that the page has selected."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,9 +12,8 @@ from panel.viewable import Viewer
 
 from stickbreaker.app.fixes.page import PlainScript
 from stickbreaker.app.frames.progress_frames import date_text
-from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.replay import can_replay, date_at, find_moment, list_moments
-from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.scripts import read_script
 
 LENGTHS = (15, 30, 60, 120)
@@ -45,39 +44,29 @@ class PlayerBar(PlainScript):
             self._act(str(message.get("what")), message["value"])
 
 
-class ReplayPlayer(Viewer):
-    """Sets the selected moment of a paused or finished run. `update` shows a new progress, `tick` plays on.
+class ReplayPlayer(StateFollower, Viewer):
+    """Sets the selected moment of a paused or finished run. `tick` plays on.
 
     At the last step no moment is selected, so that the page follows the run. A run that learns cannot be replayed.
     settle() is called when the user has stopped at a moment.
     """
 
     def __init__(
-        self, selection: Selection, settle: Callable[[], None], clock: Callable[[], float] = time.monotonic
+        self, state: RunState, settle: Callable[[], None], clock: Callable[[], float] = time.monotonic
     ) -> None:
-        super().__init__()
-        self._selection, self._settle, self._clock = selection, settle, clock
-        self._progress = Progress()
+        super().__init__(state)
+        self._settle, self._clock = settle, clock
         self._began = (0.0, 0)
         self._timer: Any = None
         self.bar = PlayerBar(self._act, sizing_mode="stretch_width", margin=(6, 10), css_classes=["replay"])
-        selection.param.watch(lambda event: self._show(), "moment")
+        self._draw()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self.bar
 
-    def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
-        """Offer the steps of this progress."""
-        self._progress = progress
-        if not can_replay(progress):
-            self.pause()
-            if progress.documents_seen:
-                self._selection.moment = None
-        self._show()
-
     def play(self) -> None:
         """Play from the selected moment, or from the start if it is the last."""
-        if not can_replay(self._progress):
+        if not can_replay(self.state.progress):
             return
         if self._place >= self._last:
             self._go(0)
@@ -107,19 +96,21 @@ class ReplayPlayer(Viewer):
 
     @property
     def _last(self) -> int:
-        return len(self._progress.steps) - 1
+        return len(self.state.progress.steps) - 1
 
     @property
     def _place(self) -> int:
-        return find_moment(self._progress, self._selection.moment)
+        return find_moment(self.state.progress, self.state.moment)
 
     def _go(self, place: int) -> None:
+        """Select a step; all views of the page show it in one message."""
         is_end = place >= self._last
-        self._selection.moment = None if is_end else int(list_moments(self._progress)[max(0, place)])
+        with pn.io.hold():
+            self.state.moment = None if is_end else int(list_moments(self.state.progress)[max(0, place)])
 
     def _act(self, what: str, value: int) -> None:
         """Do what has been pressed."""
-        if not can_replay(self._progress):
+        if not can_replay(self.state.progress):
             return
         if what == "length" and value in LENGTHS:
             self._began = (self._clock(), self._place)
@@ -133,9 +124,13 @@ class ReplayPlayer(Viewer):
         if what in ("toggle", "step", "stop"):
             self._settle()
 
-    def _show(self) -> None:
-        progress = self._progress
+    @param.depends("state.progress", "state.shown", watch=True)
+    @guarded
+    def _draw(self) -> None:
+        """Offer the steps of the run, with the selected moment marked."""
+        progress = self.state.progress
         if not can_replay(progress):
+            self.pause()
             self.bar.param.update(num_moments=0, place=0, text=WAITING, columns=[])
             return
         place, moments = self._place, list_moments(progress)

@@ -1,14 +1,14 @@
 """What the run is doing, in one sentence, with its two main numbers: the top of the live page."""
 
 import re
-from collections.abc import Sequence
 from html import escape
 
 import panel as pn
+import param
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.summary_texts import describe_reading, list_figures
-from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.state import RunState, StateFollower, guarded
 
 HINT = "Each column shows what a topic was about at that point."
 DATE = r"\d+-\d\d(-\d\d)?"
@@ -27,29 +27,29 @@ dd strong { font-size: 24px; line-height: 1.15; font-variant-numeric: tabular-nu
 """
 
 
-class RunSummary(Viewer):
-    """One sentence and two numbers about the run; `update` shows a new progress."""
+class RunSummary(StateFollower, Viewer):
+    """One sentence and two numbers about the run."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, state: RunState) -> None:
+        super().__init__(state)
         self._pane = pn.pane.HTML(
             "", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 10), css_classes=["run-summary"]
         )
-        self.update(Progress())
+        self._draw()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._pane
 
-    def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
-        """Show this progress; only a change is sent."""
+    @param.depends("state.shown", watch=True)
+    @guarded
+    def _draw(self) -> None:
+        progress = self.state.shown
         figures = "".join(
             f"<div><dt>{label}</dt><dd><strong>{value}</strong> {unit}</dd></div>"
             for label, value, unit in list_figures(progress)
         )
         says = re.sub(DATE, r"<span class='date'>\g<0></span>", escape(describe_reading(progress)))
-        text = (
+        self._pane.object = (
             f"<div class='summary'><div class='says'><p>{says}</p>"
             f"<p>{HINT}</p></div><dl>{figures}</dl></div>"
         )
-        if text != self._pane.object:
-            self._pane.object = text

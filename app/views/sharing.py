@@ -6,12 +6,13 @@ from typing import ClassVar
 import panel as pn
 import param
 
+from stickbreaker.app.commands.run_commands import WATCHING
 from stickbreaker.app.fixes.page import PlainScript
 from stickbreaker.app.model.counting import count
+from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.qr_code import ALT, draw_qr_code
 from stickbreaker.app.widgets.scripts import read_script
 
-WATCHING = "Watching: the presenter controls this run."
 PRESENTER_GONE = "Watching: the presenter has left; the run continues until the last watcher leaves."
 
 
@@ -28,35 +29,42 @@ class ShareLink(PlainScript):
     _stylesheets: ClassVar = [Path(__file__).with_name("share_link.css").read_text(encoding="utf-8")]
 
 
-class Sharing(pn.viewable.Viewer):
+class Sharing(StateFollower, pn.viewable.Viewer):
     """A line under the header; empty for a presenter who has not pressed Share."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, state: RunState) -> None:
+        super().__init__(state)
         self.link = ShareLink(sizing_mode="stretch_width", margin=(0, 10))
         self.said = ShareLink(sizing_mode="stretch_width", margin=(0, 10))
         self._layout = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._draw()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
-    def toggle(self, link: str) -> None:
+    @param.depends("state.link", watch=True)
+    @guarded
+    def _show_link(self) -> None:
         """Show the link, or hide it."""
-        self.link.param.update(link=link, hint=describe_link(link), picture=draw_qr_code(link))
-        self._layout[:] = [] if self._layout.objects else [self.link]
+        link = self.state.link
+        if link:
+            self.link.param.update(link=link, hint=describe_link(link), picture=draw_qr_code(link))
+        self._layout[:] = [self.link] if link else []
 
     def make_room(self, is_class: bool) -> None:
         """Hide the link on the Class page, which shows it itself."""
         self.link.visible = not is_class
 
-    def update(self, is_watching: bool, num_presenting: int, num_watching: int) -> None:
+    @param.depends("state.role", "state.num_presenting", "state.num_watching", watch=True)
+    @guarded
+    def _draw(self) -> None:
         """Show the number of watchers to a presenter, and to a watcher whether there is a presenter."""
-        if is_watching:
-            self.said.watching = WATCHING if num_presenting else PRESENTER_GONE
+        if self.state.may_act:
+            self.link.watching = describe_watching(self.state.num_watching)
+        elif self.state.num_watching:
+            self.said.watching = WATCHING if self.state.num_presenting else PRESENTER_GONE
             if not self._layout.objects:
                 self._layout[:] = [self.said]
-        else:
-            self.link.watching = describe_watching(num_watching)
 
 
 def describe_watching(number: int) -> str:

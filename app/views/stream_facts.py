@@ -3,10 +3,12 @@
 from html import escape
 
 import panel as pn
+import param
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.stream_texts import list_facts, name_recent
 from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.help_button import make_heading
 
 TITLE = "Words of the stream"
@@ -24,23 +26,23 @@ dd span { font-variant-numeric: tabular-nums; }
 """
 
 
-class StreamFactsView(Viewer):
-    """Shows the facts of a stream; `update` shows a new progress."""
+class StreamFactsView(StateFollower, Viewer):
+    """Shows the facts of a stream."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, state: RunState) -> None:
+        super().__init__(state)
         self.facts = pn.pane.HTML("", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 10))
         parts = (make_heading(TITLE, HELP), self.facts)
         self._layout = pn.Column(*parts, sizing_mode="stretch_width", css_classes=["stream-facts"], margin=0)
+        self._draw()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
-    def update(self, progress: Progress) -> None:
-        """Show this progress; only a change is sent."""
-        text = write_facts(progress)
-        if text != self.facts.object:
-            self.facts.object = text
+    @param.depends("state.progress", watch=True)
+    @guarded
+    def _draw(self) -> None:
+        self.facts.object = write_facts(self.state.progress)
 
 
 def write_facts(progress: Progress) -> str:

@@ -1,13 +1,14 @@
 """A sweep: its values, its progress, and the final scores as in Fig. 4 of Wang 2011."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from html import escape
 
 import panel as pn
 import panel_material_ui as pmui
+import param
 from panel.viewable import Viewer
 
+from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.frames.sweep_frames import sweep_frame, x_setting
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.sweep_plan import (
@@ -20,6 +21,7 @@ from stickbreaker.app.model.sweep_plan import (
 )
 from stickbreaker.app.plots.compare_plots import HEIGHT, sweep_plot
 from stickbreaker.app.plots.curve_plots import SCORE_HELP
+from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.layouts import ProgressBar
 from stickbreaker.engine.algorithm import Algorithm
@@ -45,29 +47,13 @@ SAID_STYLE = (
 NO_SCORES = "<p>The first score appears when the first run has finished.</p>"
 
 
-@dataclass(frozen=True)
-class SweepActions:
-    """What the panel can do.
-
-    plan(values, systems) -> the runs; raises SweepError if there is no such sweep.
-    start(plan): run them in the background. resume(): continue a sweep that the end of the server has stopped.
-    cancel(): end the sweep after its present mini-batch.
-    """
-
-    plan: Callable[[dict[str, tuple[float | int, ...]], list[str]], tuple[RunSpec, ...]]
-    start: Callable[[tuple[RunSpec, ...]], None]
-    resume: Callable[[], None]
-    cancel: Callable[[], None]
-
-
-class SweepPanel(Viewer):
+class SweepPanel(StateFollower, Viewer):
     """Reads the values of a sweep, starts and cancels it, and shows its progress and scores."""
 
-    def __init__(self, algorithms: Sequence[Algorithm], actions: SweepActions):
-        super().__init__()
-        self._actions = actions
-        self._state: SweepState | None = None
-        self._may_act = True
+    def __init__(self, state: RunState, commands: RunCommands, algorithms: Sequence[Algorithm]):
+        super().__init__(state)
+        self._commands = commands
+        self._shown: SweepState | None = None
         self.values = {
             name: pmui.TextInput(
                 label=f"Values of {symbol}",
@@ -93,12 +79,14 @@ class SweepPanel(Viewer):
         self.resume = pmui.Button(label="Continue sweep", icon="play_arrow", color="primary", visible=False)
         self.cancel = pmui.Button(label="Cancel sweep", icon="close", variant="outlined", visible=False)
         self.start.on_click(lambda event: self._start())
-        self.resume.on_click(lambda event: actions.resume())
-        self.cancel.on_click(lambda event: actions.cancel())
+        self.resume.on_click(lambda event: commands.resume_sweep())
+        self.cancel.on_click(lambda event: commands.cancel_sweep())
         for widget in (*self.values.values(), self.systems):
             widget.param.watch(lambda event: self._preview(), "value")
         self._figure = pn.Column(sizing_mode="stretch_width", margin=0)
         self._layout = self._lay_out()
+        self._let_act()
+        self._follow()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
@@ -127,26 +115,24 @@ class SweepPanel(Viewer):
             margin=0,
         )
 
-    def let_act(self, may_act: bool) -> None:
+    @param.depends("state.role", "state.sweep", watch=True)
+    def _let_act(self) -> None:
         """Let the user start sweeps; a watcher only sees them."""
-        self.asked.visible = self._may_act = may_act
-        self.resume.visible = self._can_resume()
+        self.asked.visible = may_act = self.state.may_act
+        self.resume.visible = may_act and self.state.sweep.status == "stopped"
 
-    def _can_resume(self) -> bool:
-        return self._may_act and self._state is not None and self._state.status == "stopped"
-
-    def read(self, state: SweepState) -> None:
-        """Show the state of a sweep; does nothing if it is already shown."""
-        if state is self._state:
-            return
-        before, self._state = self._state, state
+    @param.depends("state.sweep", watch=True)
+    @guarded
+    def _follow(self) -> None:
+        state = self.state.sweep
+        before, self._shown = self._shown, state
         is_running = state.status == "running"
         _say(self._said, describe_sweep(state), role="status")
         if state.status != "none":
             self._said.css_classes = ["placed"]
             self._figure.styles = {"min-height": f"{HEIGHT}px"}
         self._bar.show(state.share_done, is_shown=state.status != "none")
-        self.cancel.visible, self.resume.visible = is_running, self._can_resume()
+        self.cancel.visible = is_running
         if before is None or before.status != state.status:
             self._preview()
         if before is None or (before.status, before.points) != (state.status, state.points):
@@ -164,11 +150,11 @@ class SweepPanel(Viewer):
 
     def _read(self) -> tuple[RunSpec, ...]:
         values = {name: parse_values(widget.value or "", name) for name, widget in self.values.items()}
-        return self._actions.plan(values, self.systems.value or [])
+        return self._commands.plan_sweep(values, self.systems.value or [])
 
     def _preview(self) -> None:
         """Show the number of runs, or why there is no such sweep."""
-        is_running = self._state is not None and self._state.status == "running"
+        is_running = self.state.sweep.status == "running"
         try:
             text, can_start = f"{len(self._read())} runs.", not is_running
         except SweepError as error:
@@ -178,7 +164,7 @@ class SweepPanel(Viewer):
 
     def _start(self) -> None:
         try:
-            self._actions.start(self._read())
+            self._commands.start_sweep(self._read())
         except SweepError as error:
             _say(self._count, str(error))
 
@@ -190,5 +176,4 @@ def _text() -> pn.pane.HTML:
 def _say(pane: pn.pane.HTML, text: str, role: str = "") -> None:
     attribute = f' role="{role}"' if role else ""
     html = f"<p{attribute}>{escape(text)}</p>" if text else ""
-    if html != pane.object:
-        pane.object = html
+    pane.object = html

@@ -1,13 +1,14 @@
 """One topic in full: its name, its words by relevance, its nearest topics and its typical documents."""
 
-from collections.abc import Callable
 from html import escape
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
+import param
 from panel.viewable import Viewer
 
+from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.frames.reading_frames import (
     TYPICAL_RULE,
     holder_rows,
@@ -20,9 +21,8 @@ from stickbreaker.app.frames.reading_frames import (
     word_rows,
 )
 from stickbreaker.app.frames.word_table import NO_TOPIC
-from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.reading import Reading, ReadingJob
-from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.model.reading import Reading
+from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.menus import offer
 from stickbreaker.app.widgets.pick_list import PickList
 
@@ -32,23 +32,17 @@ EMPTY = "Available once the corpus has been read."
 ONLY_TOPIC = "This is the only topic in use."
 
 
-class TopicExplorer(Viewer):
-    """One topic. It follows and sets the selected topic and word; a new name calls `rename(topic_id, name)`.
+class TopicExplorer(StateFollower, Viewer):
+    """One topic. It follows and sets the selected topic and word, and its name.
 
     of_word: a view of the selected word, shown below the topics that contain it.
     chosen: the topic's name and words; related: everything else, below each other in a narrow window.
     """
 
-    def __init__(
-        self, selection: Selection, rename: Callable[[int, str], None], of_word: Any = None, **params: Any
-    ) -> None:
-        super().__init__(**params)
-        self._of_word = of_word
-        self._selection, self._rename = selection, rename
-        self._reading: Reading | None = None
-        self._progress = Progress()
+    def __init__(self, state: RunState, commands: RunCommands, of_word: Any = None) -> None:
+        super().__init__(state)
+        self._commands, self._of_word = commands, of_word
         self._is_writing = False
-        self._largest: int | None = None
         self.topic = pmui.Select(label="Topic", options={}, size="small", sizing_mode="stretch_width")
         self.search_field = pmui.TextInput(
             label="Find topics by word",
@@ -84,39 +78,22 @@ class TopicExplorer(Viewer):
         self.documents = self._lay_out_documents()
         parts = (self.chosen, self.others, self.documents)
         self._layout = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
+        self._let_act()
         self._draw()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
-    def let_act(self, may_act: bool) -> None:
-        """Allow or forbid renaming of the topic."""
-        self.name_field.disabled = not may_act
-
-    def read(self, job: ReadingJob, progress: Progress) -> None:
-        """Show a reading; until the user selects a topic, the largest one, chosen again when all documents are read."""
-        is_same = job.reading is self._reading and progress.titles == self._progress.titles
-        self._reading, self._progress = job.reading, progress
-        if is_same:
-            return
-        reading, topic_id = self._reading, self._selection.topic
-        if (
-            reading is not None
-            and reading.model.run_id == progress.run_id
-            and (reading.position(topic_id) is None or topic_id == self._largest)
-            and len(reading.used)
-        ):
-            self._largest = self._selection.topic = int(reading.summary.topic_ids[reading.used[0]])
-        self._draw()
+    @param.depends("state.role", watch=True)
+    def _let_act(self) -> None:
+        """A watcher does not rename the topic."""
+        self.name_field.disabled = not self.state.may_act
 
     def _watch(self) -> None:
         self.topic.param.watch(self._choose, "value")
         self.name_field.param.watch(self._take_name, "value")
         self.search_field.param.watch(self._take_word, "value")
         self._weight.param.watch(lambda event: self._draw_words(), "value_throttled")
-        self._selection.param.watch(lambda *events: self._draw(), ["topic", "span"])
-        self._selection.param.watch(lambda event: self._draw_holders(), "word")
-        self._selection.param.watch(lambda event: self._draw_words(), "pointed_topic")
 
     def _lay_out_topic(self) -> pn.viewable.Viewable:
         return pn.Column(
@@ -146,19 +123,21 @@ class TopicExplorer(Viewer):
 
     def _position(self, topic_id: int | None) -> int | None:
         """The place of a topic in use; None without it."""
-        if self._reading is None:
+        if self.state.reading is None:
             return None
-        position = self._reading.position(topic_id)
-        return position if position is not None and position in self._reading.used else None
+        position = self.state.reading.position(topic_id)
+        return position if position is not None and position in self.state.reading.used else None
 
+    @param.depends("state.reading", "state.titles", "state.topic", "state.span", watch=True)
+    @guarded
     def _draw(self) -> None:
-        reading, topic_id = self._reading, self._selection.topic
+        reading, topic_id = self.state.reading, self.state.topic
         position = self._position(topic_id)
         self._is_writing = True
         try:
-            options = {} if reading is None else topic_options(reading, self._progress.topic_title, topic_id)
+            options = {} if reading is None else topic_options(reading, self.state.progress.topic_title, topic_id)
             offer(self.topic, options, topic_id if options else None)
-            self.name_field.value = "" if topic_id is None else self._progress.names.get(topic_id, "")
+            self.name_field.value = "" if topic_id is None else self.state.progress.names.get(topic_id, "")
         finally:
             self._is_writing = False
         with pn.io.hold():
@@ -168,12 +147,14 @@ class TopicExplorer(Viewer):
 
     def _explain(self) -> str:
         """Say why the lists are empty if there is no topic to select."""
-        return EMPTY if self._reading is None or len(self._reading.used) else NO_TOPIC
+        return EMPTY if self.state.reading is None or len(self.state.reading.used) else NO_TOPIC
 
+    @param.depends("state.pointed_topic", watch=True)
+    @guarded
     def _draw_words(self) -> None:
         """List the words of the topic that is pointed at, or else of the selected one."""
-        reading, pointed = self._reading, self._selection.pointed_topic
-        position, heading = self._position(self._selection.topic), WORDS
+        reading, pointed = self.state.reading, self.state.pointed_topic
+        position, heading = self._position(self.state.topic), WORDS
         shown = position if (at := self._position(pointed)) is None else at
         rows, text = [], ""
         if reading is not None and position is not None:
@@ -183,7 +164,7 @@ class TopicExplorer(Viewer):
         if reading is not None and shown is not None:
             rows = word_rows(reading, shown, self._weight.value)
         if pointed is not None and shown != position:
-            heading = f"{WORDS} of “{self._progress.topic_title(pointed)}”"
+            heading = f"{WORDS} of “{self.state.progress.topic_title(pointed)}”"
         self.words.show(rows, self._explain())
         self._facts.object, self._words_heading.object = _paragraph(text), _heading_html(heading)
 
@@ -192,53 +173,55 @@ class TopicExplorer(Viewer):
             self.near.show([], self._explain())
             self.typical.show([], self._explain())
             return
-        self.near.show(nearest_rows(reading, position, self._progress.topic_title), ONLY_TOPIC)
+        self.near.show(nearest_rows(reading, position, self.state.progress.topic_title), ONLY_TOPIC)
         if reading.doc_shares is None:
             self.typical.show([], "Available once all documents have been read.")
             return
-        self.typical.show(typical_rows(reading, position, self._selection.span), "No typical documents.")
+        self.typical.show(typical_rows(reading, position, self.state.span), "No typical documents.")
 
+    @param.depends("state.word", watch=True)
+    @guarded
     def _draw_holders(self) -> None:
-        word, reading = self._selection.word, self._reading
+        word, reading = self.state.word, self.state.reading
         if reading is None or word is None or word >= len(reading.corpus.vocabulary):
             self._holders_heading.object, rows = "", []
         else:
             self._holders_heading.object = _heading_html(f"Topics with “{reading.corpus.vocabulary[word]}”")
-            rows = holder_rows(reading, word, self._progress.topic_title)
+            rows = holder_rows(reading, word, self.state.progress.topic_title)
         self._holders.show(rows)
 
     def _choose(self, event: Any) -> None:
         if not self._is_writing and event.new is not None:
-            self._selection.topic = int(event.new)
+            self.state.topic = int(event.new)
 
     def _take_name(self, event: Any) -> None:
-        if not self._is_writing and self._selection.topic is not None:
-            self._rename(self._selection.topic, event.new)
+        if not self._is_writing and self.state.topic is not None:
+            self._commands.rename(self.state.topic, event.new)
 
     def _take_word(self, event: Any) -> None:
-        if self._reading is None or not event.new.strip():
+        if self.state.reading is None or not event.new.strip():
             return
         try:
-            self._selection.word = self._reading.corpus.vocabulary.index(event.new.strip().casefold())
+            self.state.word = self.state.reading.corpus.vocabulary.index(event.new.strip().casefold())
             self.search_field.param.update(error_state=False, helper_text="")
         except KeyError as error:
-            self._selection.word = None
+            self.state.word = None
             self.search_field.param.update(error_state=True, helper_text=str(error.args[0]))
 
     def pick_topic(self, topic_id: int) -> None:
-        self._selection.topic = topic_id
+        self.state.topic = topic_id
 
     def _point_at_topic(self, topic_id: int | None) -> None:
-        self._selection.pointed_topic = topic_id
+        self.state.pointed_topic = topic_id
 
     def _point_at_word(self, word: int | None) -> None:
-        self._selection.pointed_word = word
+        self.state.pointed_word = word
 
     def _pick_word(self, word: int) -> None:
-        self._selection.word = word
+        self.state.word = word
 
     def _pick_document(self, row: int) -> None:
-        self._selection.open_document(row)
+        self.state.open_document(row)
 
 
 def _heading(text: str) -> pn.pane.HTML:

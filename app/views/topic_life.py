@@ -1,10 +1,10 @@
 """The life of topics over the run: lanes with births, stable topics, proposed merges and topics that are gone."""
 
 from html import escape
-from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
+import param
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.life_frames import (
@@ -17,9 +17,6 @@ from stickbreaker.app.frames.life_frames import (
 )
 from stickbreaker.app.frames.word_frames import run_places
 from stickbreaker.app.model.counting import count
-from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.reading import ReadingJob
-from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.model.topic_life import (
     BORN,
     GONE,
@@ -32,6 +29,7 @@ from stickbreaker.app.model.topic_life import (
 )
 from stickbreaker.app.model.word_lists import NUM_TOP_WORDS
 from stickbreaker.app.plots.life_plots import LifePlot
+from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.layouts import hideable
 from stickbreaker.app.widgets.pick_list import PickList
@@ -54,14 +52,11 @@ HELP = (
 )
 
 
-class TopicLife(Viewer):
+class TopicLife(StateFollower, Viewer):
     """The life of topics. It follows and sets the selected topic and needs no reading of the corpus."""
 
-    def __init__(self, selection: Selection, **params: Any) -> None:
-        super().__init__(**params)
-        self._selection = selection
-        self._progress = Progress()
-        self._shown: tuple[Any, ...] = ()
+    def __init__(self, state: RunState) -> None:
+        super().__init__(state)
         self._events: tuple[LifeEvent, ...] = ()
         self.summary = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10))
         self.plot = LifePlot(self._choose)
@@ -70,27 +65,25 @@ class TopicLife(Viewer):
         self._count = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
         self.rows = PickList(self._pick)
         self.kind.param.watch(lambda event: self._list(), "value")
-        selection.param.watch(lambda event: self._draw(), "topic")
         rules = make_heading("Life of topics", HELP, "The events of the topics, from the columns of the word lists.")
         parts = (rules, self.summary, self.pane, self.kind, self._count, self.rows)
         self._layout = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
-        self._draw()
+        self._follow()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
-    def read(self, job: ReadingJob, progress: Progress) -> None:
-        """Show the columns of a run; does nothing if there is no new column."""
-        shown = (progress.run_id, len(progress.columns), progress.planned_columns[:1], progress.titles)
-        self._progress = progress
-        if shown != self._shown:
-            self._shown = shown
-            self._events = find_events(progress.columns)
-            self._draw()
+    @param.depends("state.columns", "state.titles", watch=True)
+    @guarded
+    def _follow(self) -> None:
+        self._events = find_events(self.state.progress.columns)
+        self._draw()
 
+    @param.depends("state.topic", watch=True)
+    @guarded
     def _draw(self) -> None:
-        progress = self._progress
-        topic_ids = lane_topics(progress, self._selection.topic)
+        progress = self.state.progress
+        topic_ids = lane_topics(progress, self.state.topic)
         self.kind.visible = self.pane.visible = bool(topic_ids)
         if topic_ids:
             self._say(summarize_life(progress, self._events))
@@ -105,20 +98,20 @@ class TopicLife(Viewer):
 
     def _label(self, topic_id: int) -> str:
         """A topic's name or label, shortened so that it fits on a phone."""
-        mark = "▸ " if topic_id == self._selection.topic else ""
-        label = self._progress.topic_title(topic_id)
+        mark = "▸ " if topic_id == self.state.topic else ""
+        label = self.state.progress.topic_title(topic_id)
         return mark + (label if len(label) <= MOST_LABEL else f"{label[: MOST_LABEL - 1]}…")
 
     def _list(self) -> None:
         """List the events of the selected kind."""
         wanted = KINDS[self.kind.value]
         self._listed = [each for each in self._events if wanted in (None, each.kind)]
-        rows = event_rows(self._progress, self._listed)
+        rows = event_rows(self.state.progress, self._listed)
         shown = f"The newest {len(rows)} of " if len(rows) < len(self._listed) else ""
         self._count.object = (
             f"<p style='margin:0;font-size:13px'>{shown}{count(len(self._listed), 'event')}</p>" if rows else ""
         )
-        self.rows.show(rows, "No events of this kind yet." if self._progress.columns else "")
+        self.rows.show(rows, "No events of this kind yet." if self.state.progress.columns else "")
 
     def _say(self, text: str) -> None:
         self.summary.object = f"<p style='margin:4px 0'>{escape(text)}</p>"
@@ -127,4 +120,4 @@ class TopicLife(Viewer):
         self._choose(self._listed[place].topic_id)
 
     def _choose(self, topic_id: int) -> None:
-        self._selection.topic = topic_id
+        self.state.topic = topic_id

@@ -1,9 +1,9 @@
 """Topics by similarity: a map, on which topics move little from reading to reading, and a tree; below them, lines."""
 
-from typing import Any
 
 import pandas as pd
 import panel as pn
+import param
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.reading_frames import (
@@ -17,11 +17,11 @@ from stickbreaker.app.frames.reading_frames import (
     topic_tree,
 )
 from stickbreaker.app.model.counting import count
-from stickbreaker.app.model.progress import Moment, Progress
-from stickbreaker.app.model.reading import Reading, ReadingJob
+from stickbreaker.app.model.progress import Moment
+from stickbreaker.app.model.reading import Reading
 from stickbreaker.app.model.replay import REPLAYED
-from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.plots.reading_plots import LinesPlot, MapPlot, TreePlot
+from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.help_button import heading_html, make_heading
 from stickbreaker.app.widgets.layouts import hideable
 
@@ -44,22 +44,17 @@ PAIR_STYLE = """
 """
 
 
-class TopicMap(Viewer):
+class TopicMap(StateFollower, Viewer):
     """The map of topics, the tree next to it and their lines through time. They follow and set the selected topic.
 
     A topic or word that the pointer is on, here or in a list, stands out: other topics are faint.
     """
 
-    def __init__(self, selection: Selection, **params: Any) -> None:
-        super().__init__(**params)
-        self._selection = selection
+    def __init__(self, state: RunState) -> None:
+        super().__init__(state)
         self.plot = MapPlot(self._pick, self._point)
-        self._shown: tuple[Any, ...] = ()
+        self._reading: Reading | None = None
         self._frame: pd.DataFrame | None = None
-        self._moment: Moment | None = None
-        self._is_replayed = False
-        selection.param.watch(lambda event: self._draw(), "topic")
-        selection.param.watch(lambda *events: self._light(), ["pointed_topic", "pointed_word"])
         self.lines = LinesPlot(self._pick)
         self._topic_lines: TopicLines | None = None
         self._tree_plot = TreePlot(self._pick)
@@ -73,56 +68,56 @@ class TopicMap(Viewer):
         )
         self.heading = make_heading(TITLE, HELP, NEAR)
         self._layout = pn.Column(self.heading, pair, self.lines_chart, sizing_mode="stretch_width", margin=0)
+        self._read()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
-    def read(self, job: ReadingJob, progress: Progress) -> None:
-        """Show the topics of a reading."""
-        reading = job.reading
-        shown = (reading, progress.titles)
-        if reading is None or shown == self._shown:
+    @param.depends("state.reading", "state.titles", watch=True)
+    @guarded
+    def _read(self) -> None:
+        reading, title = self.state.reading, self.state.progress.topic_title
+        if reading is None:
             return
-        last = None
-        if self._frame is not None and self._shown[0].model.run_id == reading.model.run_id:
+        last, before = None, self._reading
+        if self._frame is not None and before is not None and before.model.run_id == reading.model.run_id:
             last = self._frame["topic_id"].to_numpy(), self._frame[["x", "y"]].to_numpy()
-        self._shown = shown
-        self._frame = map_frame(reading, progress.topic_title, last)
-        self._tree = topic_tree(reading, progress.topic_title)
-        self._topic_lines = topic_lines(reading, progress.topic_title)
+        self._reading = reading
+        self._frame = map_frame(reading, title, last)
+        self._tree = topic_tree(reading, title)
+        self._topic_lines = topic_lines(reading, title)
         if self._topic_lines is not None:
             self.lines.show(self._topic_lines)
         self._draw()
 
-    def replay(self, progress: Progress) -> None:
-        """Show the sizes that topics had at a moment of the run that is replayed, at their present places."""
-        is_replayed, moment = progress.status == REPLAYED, progress.now
-        if (is_replayed, is_replayed and moment) != (self._is_replayed, self._is_replayed and self._moment):
-            self._is_replayed, self._moment = is_replayed, moment
-            self._draw()
-
+    @param.depends("state.topic", "state.replayed", watch=True)
+    @guarded
     def _draw(self) -> None:
-        self.heading.object = heading_html(TITLE, HELP, describe_map(self._moment if self._is_replayed else None))
+        """Show topics at their present places; in a replay with the sizes that they had at its moment."""
+        is_replayed, moment = self.state.shown.status == REPLAYED, self.state.shown.now
+        self.heading.object = heading_html(TITLE, HELP, describe_map(moment if is_replayed else None))
         if self._frame is not None:
-            frame = map_then(self._frame, self._moment) if self._is_replayed else self._frame
-            self.plot.show(frame, self._selection.topic)
+            frame = map_then(self._frame, moment) if is_replayed else self._frame
+            self.plot.show(frame, self.state.topic)
             self._chart.visible = len(self._frame) > 0
         self.lines_chart.visible = self._topic_lines is not None
         self._tree_chart.visible = self._tree is not None
         if self._tree is not None:
-            self._tree_plot.show(self._tree, self._selection.topic)
+            self._tree_plot.show(self._tree, self.state.topic)
         self._light()
 
+    @param.depends("state.pointed_topic", "state.pointed_word", watch=True)
+    @guarded
     def _light(self) -> None:
         topic_ids = self._find_pointed()
         self.plot.light(topic_ids)
-        lit = {self._selection.topic, *(topic_ids or ())}
+        lit = {self.state.topic, *(topic_ids or ())}
         self.lines.light(lit)
         self._tree_plot.light(lit)
 
     def _find_pointed(self) -> set[int] | None:
         """The topics that stand out; None if no topic and no word is pointed at."""
-        topic, word, reading = self._selection.pointed_topic, self._selection.pointed_word, self._shown_reading
+        topic, word, reading = self.state.pointed_topic, self.state.pointed_word, self._reading
         if topic is not None:
             return {topic}
         if word is None or reading is None or word >= len(reading.corpus.vocabulary):
@@ -130,15 +125,11 @@ class TopicMap(Viewer):
         places, _ = find_holders(reading, word)
         return set(reading.summary.topic_ids[places].tolist())
 
-    @property
-    def _shown_reading(self) -> Reading | None:
-        return self._shown[0] if self._shown else None
-
     def _point(self, topic_id: int | None) -> None:
-        self._selection.pointed_topic = topic_id
+        self.state.pointed_topic = topic_id
 
     def _pick(self, topic_id: int) -> None:
-        self._selection.topic = topic_id
+        self.state.topic = topic_id
 
 
 def describe_map(moment: Moment | None) -> str:

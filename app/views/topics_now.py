@@ -14,6 +14,7 @@ from stickbreaker.app.frames.word_table import NO_TOPIC, list_words
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.replay import REPLAYED
+from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.theme import topic_color
 from stickbreaker.app.widgets.pick_list import PickList
 from stickbreaker.engine.algorithm import Phase
@@ -27,14 +28,14 @@ OF_READING = "Share of the tokens in the documents that were read with the model
 STILL_ALIKE = "Warm-up: topics are still similar."
 
 
-class TopicsNow(Viewer):
+class TopicsNow(StateFollower, Viewer):
     """The largest topics of the run. `picked` is the id of the topic whose button was pressed last."""
 
     picked = param.Integer(default=None, allow_None=True, doc="The topic pressed last; triggers at each press.")
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._shown: tuple[object, ...] = ()
+    def __init__(self, state: RunState) -> None:
+        super().__init__(state)
+        self._run_id: object = None
         self.rows = PickList(self._pick)
         heading = pn.pane.HTML(
             "<h2 style='margin:0;font-size:18px'>Largest topics</h2>",
@@ -44,20 +45,17 @@ class TopicsNow(Viewer):
         self.whole = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
         parts = (heading, self.whole, self.rows)
         self._layout = pn.Column(*parts, sizing_mode="stretch_width", css_classes=["topics-now"], margin=0)
-        self.update(Progress())
+        self._draw()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
-    def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
-        """Show the topics of this progress; does nothing if they are already shown."""
-        now = progress.now
-        is_read = now is not None and now.is_read
-        moment = (progress.run_id, now and now.documents_seen, progress.status, progress.titles, is_read)
-        if moment == self._shown:
-            return
-        before = [row["key"] for row in self.rows.rows] if self._shown[:1] == moment[:1] else []
-        self._shown = moment
+    @param.depends("state.shown", watch=True)
+    @guarded
+    def _draw(self) -> None:
+        progress = self.state.shown
+        before = [row["key"] for row in self.rows.rows] if progress.run_id == self._run_id else []
+        self._run_id = progress.run_id
         self.whole.object = f"<p style='margin:2px 0;font-size:13px'>{name_whole(progress)}</p>"
         self.rows.show(topic_rows(progress, before), empty_note(progress), note_above(progress))
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
+import param
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.anatomy_captions import (
@@ -33,8 +34,8 @@ from stickbreaker.app.model.anatomy import Anatomist, AnatomyJob, AnatomyQuestio
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model
-from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.plots.anatomy_plots import ArrowPlot, BoundPlot, SlotPlot, StickPlot
+from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.layouts import hideable
 from stickbreaker.app.widgets.menus import offer
@@ -50,36 +51,23 @@ COMING = "Computing …"
 LOOKING = "Computing … The first time takes a few seconds longer."
 
 
-class UnderTheHood(Viewer):
+class UnderTheHood(StateFollower, Viewer):
     """The Under the hood page; it computes nothing before `look` and after `close`.
 
-    make_rates: makes the plot of the learning rate. find_model(): the current model of the run.
-    notify(): called from a thread when there are new results to show.
+    rates: the plot of the learning rate. find_model(): the current model of the run.
+    notify(): called from a thread when there are new results, which `look` shows.
     """
 
-    def __init__(
-        self,
-        selection: Selection,
-        make_rates: Callable[[], Any],
-        find_model: Callable[[], Model | None],
-        notify: Callable[[], None],
-        **params: Any,
-    ) -> None:
-        super().__init__(**params)
-        self._selection, self._make_rates, self._find_model = selection, make_rates, find_model
-        self.anatomist = Anatomist(notify)
-        self.progress = Progress()
-        self._shown: tuple[Any, ...] = ()
-        self._is_writing = self._is_open = False
-        self._place = 0
-        self._layout: pn.viewable.Viewable | None = None
-        selection.param.watch(lambda event: self._ask(), "topic")
+    dissection: Dissection | None = param.Parameter(doc="The internals that are shown.")  # type: ignore[assignment]
 
-    def _make(self) -> pn.viewable.Viewable:
-        """Return the content; it is made when the page is first opened, to keep other pages fast."""
-        if self._layout is not None:
-            return self._layout
-        self._rates = self._make_rates()
+    def __init__(
+        self, state: RunState, rates: Viewer, find_model: Callable[[], Model | None], notify: Callable[[], None]
+    ) -> None:
+        super().__init__(state)
+        self._rates, self._find_model = rates, find_model
+        self.anatomist = Anatomist(notify)
+        self._is_writing = False
+        self._place = 0
         self._stick, self._slots, self._arrows = StickPlot(), SlotPlot(), ArrowPlot()
         self._own_bound, self._bound = BoundPlot("iterations of Eq. 15 to 18"), BoundPlot("passes")
         self._list = PickList(self._pick_slot)
@@ -94,10 +82,9 @@ class UnderTheHood(Viewer):
         self.topic.param.watch(self._choose, "value")
         self._layout = self._lay_out()
         self._show(AnatomyJob())
-        return self._layout
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return self._make()
+        return self._layout
 
     def _lay_out(self) -> pn.viewable.Viewable:
         panes = {
@@ -136,62 +123,65 @@ class UnderTheHood(Viewer):
         """The state of the last computation."""
         return self.anatomist.job
 
-    def look(self, progress: Progress) -> None:
+    @param.depends("state.progress", watch=True)
+    @guarded
+    def look(self) -> None:
         """Show the internals of the algorithm: after each step of a paused run, at intervals during a running one."""
-        self._make()
-        self.progress, self._is_open = progress, True
+        progress = self.state.progress
         found = self.job.dissection
         is_new = found is None or found.model.run_id != progress.run_id
         if self.job.status != "failed" and (is_new or progress.status != "running" or self.anatomist.is_rested):
             self._ask()
-        self._rates.update(progress)
         self._show(self.job)
 
     def close(self) -> None:
         """Release the model; the next look starts again."""
-        self._is_open = False
         self.anatomist.forget()
 
+    @param.depends("state.topic", watch=True)
+    @guarded
     def _ask(self) -> None:
         """Start a computation for the current model, the selected topic and the selected document."""
-        model, chosen, now = self._find_model(), self._selection, self.progress.now
+        model, chosen, now = self._find_model(), self.state, self.state.progress.now
         topic = chosen.topic
         if topic is None and now is not None and now.is_read:
             topic = int(now.topic_ids[now.tokens.argmax()])
-        if self._is_open and model is not None:
+        if model is not None:
             self.anatomist.ask(AnatomyQuestion(model=model, topic=topic, document=chosen.document, place=self._place))
 
     def _show(self, job: AnatomyJob) -> None:
-        progress, dissection = self.progress, job.dissection
-        self._write(self.moment, f"<p role='status'>{escape(_describe(job, progress))}</p>")
+        progress, dissection = self.state.progress, job.dissection
+        self.moment.object = f"<p role='status'>{escape(_describe(job, progress))}</p>"
         moment = None if dissection is None else (dissection.model.run_id, dissection.model.documents_seen)
         self.again.disabled = moment == (progress.run_id, progress.documents_seen)
-        self._write(self.texts["rate"], f"<p>{explain_rate(progress)}</p>")
+        self.texts["rate"].object = f"<p>{explain_rate(progress)}</p>"
         self._draw_bound()
         self._offer_topics(dissection)
-        shown = (dissection, progress.titles, bool(progress.documents_seen))
-        if shown != self._shown:
-            self._shown = shown
-            self._draw(dissection)
+        self.dissection = dissection
+        if dissection is None:
+            self._draw()
 
     def _draw_bound(self) -> None:
-        progress = self.progress
+        progress = self.state.progress
         algorithm, name = progress.algorithm_record, progress.label.partition(",")[0]
         text = WAITING if algorithm is None else explain_bound(algorithm, bool(len(progress.bounds)), name)
-        self._write(self.texts["bound"], f"<p>{escape(text)}</p>")
+        self.texts["bound"].object = f"<p>{escape(text)}</p>"
         frame = corpus_bound_frame(progress)
         self.panes["bound"].visible = bool(len(frame))
         if len(frame) and list(self._bound.source.data["x"]) != frame["x"].tolist():
             self._bound.show(frame)
 
-    def _draw(self, found: Dissection | None) -> None:
+    @param.depends("dissection", "state.titles", watch=True)
+    @guarded
+    def _draw(self) -> None:
+        found = self.dissection
         stick, trace, arrows = (None, None, None) if found is None else (found.stick, found.trace, found.arrows)
         for name, part in {"stick": stick, "slots": trace, "arrows": arrows, "own": trace}.items():
             self.panes[name].visible = part is not None
         self._other.visible = self._list.visible = trace is not None
         self.topic.visible = arrows is not None
-        title = self.progress.topic_title
-        waiting = COMING if self.progress.documents_seen else WAITING
+        title = self.state.progress.topic_title
+        waiting = COMING if self.state.progress.documents_seen else WAITING
         texts = dict.fromkeys(("stick", "slots", "arrows"), waiting) | {"end": "", "own": ""}
         if found is not None:
             name = escape(title(found.topic)) if found.topic is not None else ""
@@ -207,10 +197,10 @@ class UnderTheHood(Viewer):
         if stick is not None:
             self._stick.show(stick_frame(stick, title))
         for name, text in texts.items():
-            self._write(self.texts[name], f"<p>{text}</p>" if text else "")
+            self.texts[name].object = f"<p>{text}</p>" if text else ""
 
     def _draw_document(self, trace: SlotTrace) -> None:
-        title = self.progress.topic_title
+        title = self.state.progress.topic_title
         self._slots.show(slot_frame(trace, title), trace.num_taken)
         self._own_bound.show(bound_frame(trace), trace.num_taken)
         self._list.show(slot_rows(trace, title), "This document has no words.")
@@ -218,9 +208,9 @@ class UnderTheHood(Viewer):
     def _offer_topics(self, found: Dissection | None) -> None:
         """Offer the topics, with the topic of the arrows selected."""
         topic = None if found is None else found.topic
-        options = {} if topic is None else largest_choices(self.progress)
+        options = {} if topic is None else largest_choices(self.state.progress)
         if topic is not None and topic not in options.values():
-            options[self.progress.topic_title(topic)] = topic
+            options[self.state.progress.topic_title(topic)] = topic
         if options == self.topic.options and topic == self.topic.value:
             return
         self._is_writing = True
@@ -231,26 +221,21 @@ class UnderTheHood(Viewer):
 
     def _choose(self, event: Any) -> None:
         if not self._is_writing and event.new is not None:
-            self._selection.topic = int(event.new)
+            self.state.topic = int(event.new)
 
     def _pick_slot(self, slot: int) -> None:
-        found: Dissection | None = self._shown[0]
+        found = self.dissection
         if found is None or found.trace is None:
             return
         trace = found.trace
         last = min(trace.num_taken, len(trace.bounds)) - 1
-        self._selection.topic = int(trace.topic_ids[trace.slot_topics[last, slot - 1].argmax()])
+        self.state.topic = int(trace.topic_ids[trace.slot_topics[last, slot - 1].argmax()])
 
     def show_next_document(self) -> None:
         """Show the document that the run reads next, and deselect the selected one."""
         self._place += 1
-        self._selection.document = None
+        self.state.document = None
         self._ask()
-
-    @staticmethod
-    def _write(pane: pn.pane.HTML, text: str) -> None:
-        if pane.object != text:
-            pane.object = text
 
 
 def _describe(job: AnatomyJob, progress: Progress) -> str:

@@ -1,14 +1,15 @@
 """The settings of a run as text, for a page that watches it."""
 
-from collections.abc import Sequence
 from html import escape
 
 import panel as pn
+import param
 from panel.viewable import Viewer
 
 from stickbreaker.app.model.presets import describe_rates
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import describe_algorithm, title_corpus
+from stickbreaker.app.state import RunState, StateFollower, guarded
 
 STYLE = """
 h2 { font-size: 16px; margin: 8px 0; } p { font-size: 14px; line-height: 1.4; margin: 0 0 8px; }
@@ -16,22 +17,22 @@ h2 { font-size: 16px; margin: 8px 0; } p { font-size: 14px; line-height: 1.4; ma
 """
 
 
-class WatchedSettings(Viewer):
-    """Stands in the place of the controls, which a watcher does not have. `update` shows a new progress."""
+class WatchedSettings(StateFollower, Viewer):
+    """Stands in the place of the controls, which a watcher does not have."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, state: RunState) -> None:
+        super().__init__(state)
         self._pane = pn.pane.HTML("", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 18))
+        self._draw()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._pane
 
-    def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
-        """Show the settings of this run; only a change is sent."""
-        text = "".join(f"<p>{escape(line)}</p>" for line in list_settings(progress))
-        html = f"<h2>Settings of this run</h2>{text}"
-        if html != self._pane.object:
-            self._pane.object = html
+    @param.depends("state.progress", watch=True)
+    @guarded
+    def _draw(self) -> None:
+        text = "".join(f"<p>{escape(line)}</p>" for line in list_settings(self.state.progress))
+        self._pane.object = f"<h2>Settings of this run</h2>{text}"
 
 
 def list_settings(progress: Progress) -> list[str]:

@@ -1,18 +1,16 @@
 """One word over the run: the topics that list it at each column of the word lists, and their shares of it."""
 
 from html import escape
-from typing import Any
 
 import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
+import param
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.word_frames import WORD_MEASURES, explain_no_word, run_places, word_frame, word_life_rows
-from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.reading import ReadingJob
-from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.plots.life_plots import WordPlot
+from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.pick_list import PickList
 
 PICK = "Select a word in the word list of a topic, or search for one above, to see its topics over the run."
@@ -22,14 +20,11 @@ RULE = (
 )
 
 
-class WordLife(Viewer):
+class WordLife(StateFollower, Viewer):
     """The selected word over the run. It sets the selected topic and needs no reading of the corpus."""
 
-    def __init__(self, selection: Selection, **params: Any) -> None:
-        super().__init__(**params)
-        self._selection = selection
-        self._progress = Progress()
-        self._shown: tuple[Any, ...] = ()
+    def __init__(self, state: RunState) -> None:
+        super().__init__(state)
         self.plot = WordPlot(self._pick)
         self.heading = pn.pane.HTML("", sizing_mode="stretch_width", margin=(8, 10, 0, 10))
         self._measure = pmui.Select(
@@ -39,30 +34,23 @@ class WordLife(Viewer):
         self.chart = pn.Column(self._measure, pane, sizing_mode="stretch_width", margin=0)
         self.rows = PickList(self._pick)
         self._measure.param.watch(lambda event: self._draw(), "value")
-        selection.param.watch(lambda event: self._draw(), "word")
         self._layout = pn.Column(self.heading, self.chart, self.rows, sizing_mode="stretch_width", margin=0)
         self._draw()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
-    def read(self, job: ReadingJob, progress: Progress) -> None:
-        """Show the columns of a run; does nothing if there is no new column."""
-        shown = (progress.run_id, len(progress.columns), progress.planned_columns[:1], progress.titles)
-        self._progress = progress
-        if shown != self._shown:
-            self._shown = shown
-            self._draw()
-
+    @param.depends("state.columns", "state.titles", "state.word", watch=True)
+    @guarded
     def _draw(self) -> None:
-        position: int | None = self._selection.word
-        vocabulary, measure = self._progress.vocabulary, self._measure.value
+        position: int | None = self.state.word
+        vocabulary, measure = self.state.progress.vocabulary, self._measure.value
         if position is None or vocabulary is None or position >= len(vocabulary):
             self._write("A word over the run", PICK)
             self._show_lines(None, measure)
             return
-        word, frame = vocabulary[position], word_frame(self._progress, position, measure)
-        self._write(f"“{word}” over the run", RULE if len(frame) else explain_no_word(self._progress, word))
+        word, frame = vocabulary[position], word_frame(self.state.progress, position, measure)
+        self._write(f"“{word}” over the run", RULE if len(frame) else explain_no_word(self.state.progress, word))
         self._show_lines(frame if len(frame) else None, measure)
 
     def _write(self, title: str, text: str) -> None:
@@ -74,9 +62,9 @@ class WordLife(Viewer):
     def _show_lines(self, frame: pd.DataFrame | None, measure: str) -> None:
         """Draw and list a `word_frame`, or hide the plot."""
         if frame is not None:
-            self.plot.show(frame, run_places(self._progress)[0], measure)
+            self.plot.show(frame, run_places(self.state.progress)[0], measure)
         self.chart.visible = frame is not None
         self.rows.show([] if frame is None else word_life_rows(frame, measure))
 
     def _pick(self, topic_id: int) -> None:
-        self._selection.topic = topic_id
+        self.state.topic = topic_id

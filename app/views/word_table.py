@@ -1,7 +1,7 @@
 """The table of word lists: the top ten words of selected topics at each moment."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from typing import ClassVar
@@ -26,8 +26,8 @@ from stickbreaker.app.frames.word_table import (
     table_columns,
     topics_frame,
 )
-from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.replay import REPLAYED
+from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.layouts import fill_if_shown
 from stickbreaker.app.widgets.menus import Echoes
@@ -48,15 +48,16 @@ class WordCells(PlainScript):
     _stylesheets: ClassVar = [Path(__file__).with_name("word_table.css").read_text(encoding="utf-8")]
 
 
-class WordTable(Viewer):
-    """Word lists over time, with a menu of topics. `update` shows a new progress, `show` adds a topic."""
+class WordTable(StateFollower, Viewer):
+    """Word lists over time, with a menu of topics. `show` adds a topic."""
 
     topics = param.List(default=[], item_type=int, doc="Ids of the topics in the table, in order.")
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic):
-        super().__init__()
-        self._progress = Progress()
-        self._shown: tuple[object, ...] = ()
+    def __init__(self, state: RunState, clock: Callable[[], float] = time.monotonic):
+        super().__init__(state)
+        self._topics_key = ""
+        # The run and the columns whose topics are in the table.
+        self._chosen_at: tuple[object, tuple[int, ...]] | None = None
         self._echoes = Echoes(clock)
         self.is_chosen = False
         self._is_writing = False
@@ -87,13 +88,6 @@ class WordTable(Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
-    def update(self, progress: Progress, earlier: Sequence[Progress] = ()) -> None:
-        """Show this progress; does nothing between moments. A new run starts with the default topics."""
-        if progress.topics_key != self._progress.topics_key:
-            self.is_chosen = False
-        self._progress = progress
-        self._draw()
-
     def show(self, topic_id: int) -> None:  # type: ignore[override]  # Viewer.show serves a view by itself
         """Add a topic to the table, as if the user had selected it."""
         if topic_id not in self.topics:
@@ -109,34 +103,25 @@ class WordTable(Viewer):
             self._set_topics(list(event.new), is_chosen=True)
 
     def go_back(self, event: object = None) -> None:
-        self.is_chosen = False
-        self._shown = ()
+        self.is_chosen, self._chosen_at = False, None
         self._draw()
 
     def _set_topics(self, topic_ids: list[int], is_chosen: bool) -> None:
         self.is_chosen = is_chosen
         self.topics = topic_ids
-        self._shown = ()
         with pn.io.hold():
             self._draw()
 
+    @param.depends("state.columns", "state.titles", watch=True)
+    @guarded
     def _draw(self) -> None:
-        progress = self._progress
-        shown = (
-            progress.run_id,
-            tuple(point.documents_seen for point in progress.columns),
-            progress.planned_columns,
-            progress.status in ("finished", "failed"),
-            progress.vocabulary is None,
-            progress.titles,
-            read_now(progress) is not None,
-            progress.now if is_first_to_come(progress) else None,
-        )
-        if shown == self._shown:
-            return
-        is_same_start = is_first_to_come(progress) and self._shown[:2] == shown[:2]
-        is_same_start = is_same_start or has_same_columns(progress, self._shown[1:2])
-        self._shown = shown
+        progress = self.state.shown
+        if progress.topics_key != self._topics_key:
+            self._topics_key, self.is_chosen = progress.topics_key, False
+        columns = tuple(point.documents_seen for point in progress.columns)
+        before, self._chosen_at = self._chosen_at, (progress.run_id, columns)
+        is_same_start = is_first_to_come(progress) and before == self._chosen_at
+        is_same_start = is_same_start or (before is not None and has_same_columns(progress, before[1]))
         # A replay shows how the topics of the whole run formed; before a new column, topics do not change places.
         if not self.is_chosen and not (self.topics and (progress.status == REPLAYED or is_same_start)):
             self.topics = list(default_topics(fill_first(progress).columns, read_now(progress)))
@@ -145,9 +130,10 @@ class WordTable(Viewer):
         self.cells.param.update(columns=table_columns(progress), blocks=blocks, empty=empty_note(progress, blocks))
 
     def _write_picker(self) -> None:
-        reached = fill_first(self._progress).columns
-        last = read_now(self._progress) or (reached[-1] if reached else None)
-        options = list_choices(topics_frame(last, self._progress.vocabulary), self.topics, self._progress.topic_title)
+        progress = self.state.shown
+        reached = fill_first(progress).columns
+        last = read_now(progress) or (reached[-1] if reached else None)
+        options = list_choices(topics_frame(last, progress.vocabulary), self.topics, progress.topic_title)
         if self.picker.value != self.topics:
             self._echoes.note(list(self.picker.value or ()))
         self._is_writing = True

@@ -22,7 +22,14 @@ progress::-webkit-progress-value {{ background: {THIS_RUN}; }}
 progress::-moz-progress-bar {{ background: {THIS_RUN}; }}
 """
 
-
+AT_END_STYLE = """
+:host { display: grid; grid-template-columns: minmax(0, 1fr); align-items: end; }
+@media (min-width: 900px) { :host { grid-template-columns: minmax(0, 1fr) auto; } }
+"""
+SIDE_BY_SIDE_STYLE = """
+:host { display: grid; grid-template-columns: minmax(0, 1fr); gap: 16px; align-items: start; }
+@media (min-width: 1300px) { :host { grid-template-columns: minmax(0, 18fr) minmax(300px, 7fr); } }
+"""
 # A part of a layout is never higher than the part around it, which a page gives the height of the window: later parts
 # would overlap. Related: https://github.com/bokeh/bokeh/issues/11396.
 NO_HEIGHT_LIMIT = {"max-height": "none"}
@@ -44,6 +51,16 @@ def lay_in_lines(*parts: Any, gap: str = "0", **params: Any) -> pn.Row:
     A `FlexBox` does the same from a template, which takes a browser longer; pages open with these parts.
     """
     return pn.Row(*parts, styles={"align-items": "center", "flex-wrap": "wrap", "gap": gap}, **params)
+
+
+def lay_side_by_side(wide: Any, narrow: Any) -> pn.Column:
+    """Lay out two views side by side, or one below the other in a narrow window."""
+    return pn.Column(wide, narrow, sizing_mode="stretch_width", stylesheets=[SIDE_BY_SIDE_STYLE], margin=0)
+
+
+def lay_at_end(wide: Any, narrow: Any) -> pn.Column:
+    """Lay out a small part at the right end of a view, or below it in a narrow window."""
+    return pn.Column(wide, narrow, sizing_mode="stretch_width", stylesheets=[AT_END_STYLE], margin=0)
 
 
 def hideable(fig: Any, **options: Any) -> pn.Column:

@@ -24,12 +24,12 @@ look, run = Session.look, engine.run
 @wraps(look)
 def timed_look(session):
     """As before; counts only looks with something new to show, and the look that first draws the page separately."""
-    before, began, worked = session.seen, time.perf_counter(), time.thread_time()
+    before, began, worked = session.state.progress, time.perf_counter(), time.thread_time()
     look(session)
-    if session.seen is not before:
+    if session.state.progress is not before:
         kind = openings if before is None else looks
         kind.append([1_000 * (time.perf_counter() - began), 1_000 * (time.thread_time() - worked)])
-        if kind is looks and not session.is_watching:
+        if kind is looks and session.state.may_act:
             presented.append(kind[-1])
 
 

@@ -5,8 +5,12 @@ from contextlib import suppress
 
 from playwright.sync_api import Error, Locator, Page, TimeoutError, expect
 
+from stickbreaker.app import pages
 from tests.patience import limit_ms
 
+PAGES = LIVE, TOPICS, TIME, DOCUMENTS, COMPARE, EXPORT, HOOD = tuple(
+    each.title for each in pages.PAGES if each.is_listed
+)
 WIDE = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
 FIRST_SECONDS = limit_ms(120)

@@ -20,10 +20,9 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
-from stickbreaker.app.session.tabs import HOOD, PAGES
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
 from tests.browser.conftest import read_everything, serving
-from tests.browser.dashboard import PHONE, WIDE
+from tests.browser.dashboard import HOOD, PAGES, PHONE, WIDE
 
 FOLDER = Path(__file__).with_name("expected")
 IS_WRITING = os.environ.get("STICKBREAKER_WRITE_EXPECTED") == "1"

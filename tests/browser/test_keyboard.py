@@ -5,7 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from stickbreaker.app.session.tabs import CLASS, COMPARE, DOCUMENTS, EXPORT, HOOD, LIVE, PAGES, TIME, TOPICS
+from stickbreaker.app.state import CLASS
+from tests.browser.dashboard import COMPARE, DOCUMENTS, EXPORT, HOOD, LIVE, PAGES, TIME, TOPICS
 from tests.browser.test_looks import find_barriers
 
 pytestmark = pytest.mark.extended

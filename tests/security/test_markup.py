@@ -17,12 +17,11 @@ from playwright.sync_api import TimeoutError, expect
 from stickbreaker import engine
 from stickbreaker.app.model.kept_runs import KeptRuns
 from stickbreaker.app.notebook import LiveRun, show_model
-from stickbreaker.app.session.tabs import PAGES
 from stickbreaker.engine.corpora.build_stored import BuildRequest, build_own
 from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.words import WordChoices
 from tests.browser.conftest import is_fault, let_in
-from tests.browser.dashboard import WIDE, Dashboard
+from tests.browser.dashboard import PAGES, WIDE, Dashboard
 
 pytestmark = pytest.mark.browser
 MARKUP = (

@@ -2,14 +2,16 @@
 
 import asyncio
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from stickbreaker.app.model.kept_runs import KeptRuns
 from stickbreaker.app.server.start_token import make_token, name_cookie
 from stickbreaker.app.server.text_worker import TextWorker
-from stickbreaker.app.views.bring_corpus import BringActions, BringCorpus
-from stickbreaker.app.views.compare import Compare, CompareActions
+from stickbreaker.app.state import RunState
+from stickbreaker.app.views.bring_corpus import BringCorpus
+from stickbreaker.app.views.compare import Compare
 from stickbreaker.app.widgets.corpus_menu import CorpusMenu, MenuActions
 from tests.app.browser_messages import send
 from tests.browser.conftest import TOKEN
@@ -179,9 +181,9 @@ def test_a_page_without_rights_lists_opens_renames_and_deletes_no_kept_run(tmp_p
         def delete(self, key):
             asked.append("delete")
 
-    actions = CompareActions(lambda: None, asked.append, asked.append, asked.append)
-    compare = Compare(Watched(tmp_path), actions, may_open=False)
-    compare.look()
+    noted = dict.fromkeys(("notify", "open_kept", "list_space"), asked.append)
+    compare = Compare(RunState(), SimpleNamespace(kept=Watched(tmp_path), may_open=False, **noted))
+    compare.list_runs()
     send(compare.table, {"do": "tick", "key": "key", "value": True})
     send(compare.table, {"do": "rename", "key": "key", "value": "mine"})
     send(compare.table, {"do": "delete", "key": "key"})
@@ -190,8 +192,8 @@ def test_a_page_without_rights_lists_opens_renames_and_deletes_no_kept_run(tmp_p
 
 
 def test_the_dialog_of_a_page_without_rights_says_what_is_missing_and_reads_no_path(tmp_path):
-    actions = BringActions(print, print)
-    bring = BringCorpus(TextWorker(tmp_path), actions, may_name_paths=False, folder=tmp_path, may_delete=False)
+    commands = SimpleNamespace(note_fault=print, count_names=print)
+    bring = BringCorpus(TextWorker(tmp_path), commands, may_name_paths=False, folder=tmp_path, may_delete=False)
     bring.open()
     bring.path.value = "/etc/passwd"
     assert bring.chosen_path is None

@@ -9,8 +9,8 @@ from stickbreaker.app.frames.known_then_frames import NOT_LISTED, then_frame
 from stickbreaker.app.model.first_readings import FirstReadings
 from stickbreaker.app.model.progress import Moment, Progress
 from stickbreaker.app.model.run_spec import RunSpec
-from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.plots.reading_plots import KINDS, calendar_plot
+from stickbreaker.app.state import RunState
 from stickbreaker.app.views.calendar import HEADINGS, THEN, TOO_EARLY, UNSCORED, WHOLE, Calendar
 from stickbreaker.engine import RunSettings, find_algorithm, prepare, run
 from stickbreaker.engine.evaluation.doc_shares import MEASURES, UNITS
@@ -113,9 +113,9 @@ def test_every_algorithm_that_reads_mini_batches_records_first_readings(tiny_cor
 
 
 def test_the_view_explains_as_known_then_and_why_it_may_be_missing(tiny_corpus, job):
-    calendar = Calendar(Selection())
+    calendar = Calendar(RunState())
     progress = Progress(run_id=1, status="finished", settings=SETTINGS)
-    calendar.read(job, progress)
+    calendar.state.publish(progress, job=job)
     calendar.known.value = THEN
     assert HEADINGS[THEN] in calendar.heading.object
     assert calendar.pane.visible
@@ -125,6 +125,6 @@ def test_the_view_explains_as_known_then_and_why_it_may_be_missing(tiny_corpus, 
         (learn(tiny_corpus, settings=silent, max_topics=6, batch_size=4), silent, UNSCORED),
         (learn(tiny_corpus, max_topics=6, batch_size=4000), SETTINGS, TOO_EARLY),
     ):
-        calendar.read(read(record), replace(progress, settings=settings))
+        calendar.state.publish(replace(progress, settings=settings), job=read(record))
         assert why in calendar.note.object
         assert not calendar.pane.visible

@@ -10,7 +10,7 @@ from stickbreaker import engine
 from stickbreaker.app.frames.quality_frames import LOW, describe_quality, quality_rows
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model, ReadingJob, begin_reading, complete_reading
-from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.state import RunState
 from stickbreaker.app.views.topic_quality import TopicQualityView
 from stickbreaker.engine.algorithm import TopicSummary
 from tests.app.browser_messages import send
@@ -69,13 +69,13 @@ def test_a_number_of_topics_that_differs_from_the_one_on_the_page_live_is_explai
 
 
 def test_the_table_selects_a_topic_that_it_lists_and_follows_the_selected_one(reading):
-    selection = Selection()
-    view = TopicQualityView(selection)
-    view.read(ReadingJob("ready", 1.0, reading), Progress())
+    state = RunState()
+    view = TopicQualityView(state)
+    view.state.publish(Progress(), job=ReadingJob("ready", 1.0, reading))
     send(view.table, {"key": 8})
-    assert (selection.topic, view.table.chosen) == (8, 8)
+    assert (state.topic, view.table.chosen) == (8, 8)
     send(view.table, {"key": 99})
     send(view.table, "8")
-    assert selection.topic == 8
-    view.read(ReadingJob("ready", 1.0, reading), Progress(labels={3: "army, navy"}))
+    assert state.topic == 8
+    view.state.publish(Progress(labels={3: "army, navy"}), job=ReadingJob("ready", 1.0, reading))
     assert view.table.rows[0]["title"] == "army, navy"

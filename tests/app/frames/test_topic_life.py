@@ -16,12 +16,11 @@ from stickbreaker.app.frames.life_frames import (
     summarize_life,
 )
 from stickbreaker.app.model.progress import Moment, Progress
-from stickbreaker.app.model.reading import ReadingJob
 from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import RunSpec
-from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.model.topic_life import BORN, GONE, NEAR_DUPLICATE, STABLE, find_events, find_similarity
 from stickbreaker.app.model.word_lists import WordLists
+from stickbreaker.app.state import RunState
 from stickbreaker.app.views.topic_life import TopicLife
 from stickbreaker.engine import RunSettings, find_algorithm, prepare
 from tests.app.browser_messages import send
@@ -158,19 +157,19 @@ def test_events_are_listed_newest_first_with_topic_names(progress):
 
 
 def test_the_view_announces_the_first_column_then_draws_lists_and_selects(progress):
-    selection = Selection()
-    view = TopicLife(selection)
-    view.read(ReadingJob(), Progress(run_id=1, planned_columns=(50,)))
+    state = RunState()
+    view = TopicLife(state)
+    view.state.publish(Progress(run_id=1, planned_columns=(50,)))
     assert "after 50 documents" in view.summary.object
     assert not view.pane.visible
-    view.read(ReadingJob(), progress)
+    view.state.publish(progress)
     assert view.pane.visible
     assert len(view.rows.rows) == 4
     assert HOSTILE in view.rows.rows[-1]["words"]
     view.kind.value = "gone"
     (row,) = view.rows.rows
     send(view.rows, {"key": row["key"]})
-    assert selection.topic == 2
+    assert state.topic == 2
     view.kind.value = "born"
     assert [row["title"] for row in view.rows.rows] == ["topic 3"]
 
@@ -182,9 +181,9 @@ def test_every_kind_of_algorithm_has_topic_events(tiny_corpus, name, passes):
     record.open(tiny_corpus, prepare(algorithm, algorithm.config(), tiny_corpus, settings))
     while not record.is_over:
         record.advance()
-    selection = Selection()
-    view = TopicLife(selection)
-    view.read(ReadingJob(), record.progress(1))
+    state = RunState()
+    view = TopicLife(state)
+    view.state.publish(record.progress(1))
     assert view.pane.visible
     axis = view.plot.figure.xaxis.axis_label
     assert axis == ("passes over the corpus" if name == "batch-lda" else "documents read")

@@ -7,9 +7,8 @@ import pytest
 
 from stickbreaker.app.frames.word_frames import OF_TOPIC, TOKENS, run_places, word_frame, word_life_rows
 from stickbreaker.app.model.progress import Moment, Progress
-from stickbreaker.app.model.reading import ReadingJob
-from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.model.word_lists import WordLists, take_lists
+from stickbreaker.app.state import RunState
 from stickbreaker.app.views.word_life import PICK, WordLife
 from stickbreaker.engine.algorithm import TopicSummary
 from tests.app.browser_messages import send
@@ -92,19 +91,19 @@ def test_the_axis_of_a_run_in_whole_passes_counts_passes(progress):
 
 
 def test_the_view_follows_the_selected_word_and_says_what_is_missing(progress):
-    selection = Selection()
-    view = WordLife(selection)
+    state = RunState()
+    view = WordLife(state)
     assert PICK in view.heading.object.replace("&#x27;", "'")
-    selection.word = 1
-    view.read(ReadingJob(), Progress(run_id=1, vocabulary=VOCABULARY, planned_columns=(50,)))
+    state.word = 1
+    view.state.publish(Progress(run_id=1, vocabulary=VOCABULARY, planned_columns=(50,)))
     assert "after 50 documents" in view.heading.object
-    view.read(ReadingJob(), progress)
+    view.state.publish(progress)
     assert len(view.plot.lines.data["xs"]) == 2
     assert view.chart.visible
-    selection.word = 4
+    state.word = 4
     assert "“silver” was not among" in view.heading.object
     assert not view.chart.visible
-    selection.word = 0
+    state.word = 0
     assert HOSTILE not in view.heading.object
     send(view.rows, {"key": 4})
-    assert selection.topic == 4
+    assert state.topic == 4

@@ -22,7 +22,7 @@ from stickbreaker.app.server.service import Service
 from stickbreaker.app.server.visitors import Visitor
 from stickbreaker.app.session.page import lay_out
 from stickbreaker.app.session.session import Session
-from stickbreaker.app.session.tabs import TOPICS
+from stickbreaker.app.state import PRESENTER, WATCHER
 from stickbreaker.engine.corpora.build_stored import BuildRequest, build_own
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE, load_own
 from tests.app.conftest import eventually
@@ -155,17 +155,18 @@ def test_a_page_of_the_restored_run_reads_its_corpus_again_and_offers_its_sweep(
         session.start()
         try:
             until(lambda: session.run.runner.progress.status == "finished")
-            session.tabs.value = TOPICS
+            session.state.page = "Topics"
             session.look()
             until(lambda: session.run.reader.job.status == "ready")
-            session.sweep.read(session.run.sweep.state)
-            assert session.sweep.resume.visible
-            session.sweep.let_act(False)
-            assert not session.sweep.resume.visible
-            session.sweep.let_act(True)
-            session.sweep.resume.clicks += 1
+            session.state.page = "Compare"
+            sweep = session.pages["Compare"].sweep
+            assert sweep.resume.visible
+            session.state.role = WATCHER
+            assert not sweep.resume.visible
+            session.state.role = PRESENTER
+            sweep.resume.clicks += 1
             until(lambda: session.run.sweep.state.status == "finished")
-            session.sweep.read(session.run.sweep.state)
-            assert not session.sweep.resume.visible
+            session.look()
+            assert not sweep.resume.visible
         finally:
             session.stop()

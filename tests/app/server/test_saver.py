@@ -16,7 +16,8 @@ from stickbreaker.app.server import service as service_module
 from stickbreaker.app.server.saver import Saver
 from stickbreaker.app.server.service import RUN_DAMAGED, RUN_GONE, RUN_IN_USE, Service
 from stickbreaker.app.server.visitors import Visitor, find_data
-from stickbreaker.app.views.header import Header, HeaderActions
+from stickbreaker.app.state import RunState
+from stickbreaker.app.views.header import Header
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
 from tests.app.small_runs import Compiled, learn, load_small, small_corpus, small_spec
 from tests.chaos.disks import Disk
@@ -93,13 +94,13 @@ def test_the_page_says_that_a_run_is_not_saved_until_it_is(open_service, until, 
 
 
 def test_the_line_at_the_top_shows_a_fault_next_to_its_note():
-    header = Header(HeaderActions(*[lambda *values: None] * 6))
-    header.update(Progress(status="paused", message="Restored."))
-    header.show_fault(FULL)
+    state = RunState()
+    header = Header(state, None)
+    state.publish(Progress(status="paused", message="Restored."), fault=FULL)
     assert header.bar.note == f"Restored. {FULL}"
-    header.update(Progress(status="running"))
+    state.publish(Progress(status="running"))
     assert header.bar.note == FULL
-    header.show_fault("")
+    state.publish(fault="")
     assert header.bar.note == ""
 
 

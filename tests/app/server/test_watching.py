@@ -13,18 +13,19 @@ from panel.io.location import Location
 from panel.io.state import set_curdoc, state
 
 from stickbreaker import engine
+from stickbreaker.app.commands import class_commands
+from stickbreaker.app.commands.class_commands import OTHER_SWEEP
+from stickbreaker.app.commands.run_commands import WATCHING
 from stickbreaker.app.model.run_spec import LiveSettings
 from stickbreaker.app.model.sweep_plan import plan_sweep
 from stickbreaker.app.server.claims import GUEST, Claims
 from stickbreaker.app.server.run import FULL_CLASS
 from stickbreaker.app.server.service import CORPUS_NAME, NOT_YOURS, NOTHING_TO_WATCH, Service, load_by_name
 from stickbreaker.app.server.visitors import Visitor, find_data, find_user, may_manage, may_name_paths
-from stickbreaker.app.session import classroom
-from stickbreaker.app.session.classroom import OTHER_SWEEP
 from stickbreaker.app.session.page import lay_out
 from stickbreaker.app.session.session import Session
-from stickbreaker.app.session.tabs import CLASS
-from stickbreaker.app.views.sharing import PRESENTER_GONE, WATCHING
+from stickbreaker.app.state import CLASS
+from stickbreaker.app.views.sharing import PRESENTER_GONE
 from stickbreaker.app.views.watched_settings import list_settings
 from stickbreaker.app.widgets.qr_code import ALT
 from stickbreaker.engine.corpora.build_stored import BuildRequest, build_own
@@ -96,7 +97,7 @@ def visit(service):
                 location.href = HERE + search
             session = Session(service, make_spec, user)
             session.said = []
-            session.notify = session.classroom.notify = session.said.append
+            session.commands.notify = session.said.append
             session.layout()
             session.start()
             # As the page does in its next tick.
@@ -113,14 +114,13 @@ def visit(service):
 @pytest.fixture
 def presenter(visit, until):
     presenter = visit(user="anna")
-    presenter.set_pace(0.3)
+    presenter.commands.set_pace(0.3)
     until(lambda: presenter.run.runner.progress.documents_seen)
     return presenter
 
 
 def link_of(presenter):
-    presenter.share()
-    return presenter.sharing.link.link.removeprefix(HERE)
+    return presenter.address.share().removeprefix(HERE)
 
 
 def test_a_watcher_sees_the_same_run_and_never_receives_its_address(presenter, visit):
@@ -129,8 +129,8 @@ def test_a_watcher_sees_the_same_run_and_never_receives_its_address(presenter, v
     assert link == f"?watch={run.watch}"
     watcher, other = visit(link, "ben"), visit(link)
     assert watcher.run is other.run is run
-    assert watcher.is_watching
-    assert not presenter.is_watching
+    assert not watcher.state.may_act
+    assert presenter.state.may_act
     watcher.look()
     assert watcher.address.query == link
     with set_curdoc(watcher.document):
@@ -152,12 +152,12 @@ def test_the_two_addresses_of_a_run_are_not_interchangeable(presenter, visit):
 
 def test_the_server_refuses_the_requests_of_a_watcher_s_browser(presenter, visit, until):
     run = presenter.run
-    presenter.toggle()
+    presenter.commands.toggle()
     until(lambda: run.runner.progress.status == "paused")
     watcher = visit(link_of(presenter), "ben")
     for act, sent in ACTS.items():
         before = (run.runner.requests.number, run.runner.seconds_per_batch, run.runner.progress, run.sweep.state)
-        getattr(watcher, act)(*sent)
+        getattr(watcher.commands, act)(*sent)
         after = (run.runner.requests.number, run.runner.seconds_per_batch, run.runner.progress, run.sweep.state)
         assert after == before, act
         assert (watcher.bring.is_open, watcher.sharing.link.link) == (False, "")
@@ -168,37 +168,41 @@ def test_every_button_of_a_watcher_s_page_is_missing_or_its_request_is_refused(p
     watcher.look()
     watcher.unfold()
     assert not watcher.header.buttons.objects
-    assert [part.object for part in watcher.side] == [watcher.watched_settings.__panel__().object]
+    (settings,) = watcher.side
+    assert settings.object.startswith("<h2>Settings of this run</h2>")
     assert "controls" not in vars(watcher)
-    assert watcher.readers.explorer.name_field.disabled
-    assert not watcher.sweep.asked.visible
+    watcher.state.page = "Topics"
+    assert watcher.pages["Topics"].explorer.name_field.disabled
+    watcher.state.page = "Compare"
+    sweep = watcher.pages["Compare"].sweep
+    assert not sweep.asked.visible
     number = presenter.run.runner.requests.number
     for button in (watcher.header.run, watcher.header.step, watcher.header.restart):
         button.param.trigger("clicks")
     watcher.header.pace.value = 0.0
-    watcher.sweep.start.param.trigger("clicks")
+    sweep.start.param.trigger("clicks")
     assert presenter.run.runner.requests.number == number
 
 
 def test_a_watcher_does_not_change_kept_runs(presenter, visit, until):
-    presenter.set_pace(0.0)
-    kept = presenter.kept
+    presenter.commands.set_pace(0.0)
+    kept = presenter.commands.kept
     until(lambda: kept.listing().runs)
     watcher = visit(link_of(presenter), "anna")
-    watcher.tabs.value = "Compare"
+    watcher.state.page = "Compare"
     (run,) = kept.listing().runs
     for asked in ({"do": "rename", "key": run.key, "value": "mine"}, {"do": "delete", "key": run.key}):
-        send(watcher.compare.table, asked)
+        send(watcher.pages["Compare"].runs.table, asked)
     assert kept.listing().runs == (run,)
-    assert watcher.compare.table.is_fixed
+    assert watcher.pages["Compare"].runs.table.is_fixed
 
 
 def test_watchers_have_separate_selections_and_follow_the_presenter_s_controls(presenter, visit, until):
     watcher = visit(f"{link_of(presenter)}&page=Export&topic=2", "ben")
     other = visit(link_of(presenter), "cleo")
-    assert (watcher.tabs.value, watcher.selection.topic) == ("Export", 2)
-    assert (other.tabs.value, other.selection.topic) == ("Live", None)
-    presenter.configure(LiveSettings(delay=8.0))
+    assert (watcher.state.page, watcher.state.topic) == ("Export", 2)
+    assert (other.state.page, other.state.topic) == ("Live", None)
+    presenter.commands.configure(LiveSettings(delay=8.0))
     until(lambda: presenter.run.runner.progress.config.delay == 8.0)
     watcher.look()
     assert list_settings(watcher.run.runner.progress)[-2:] == [
@@ -229,7 +233,7 @@ def test_an_unknown_link_to_watch_is_reported_and_starts_a_separate_run(token, v
     session = visit(f"?watch={token}")
     # An empty value in an address is none.
     assert session.said == ([NOTHING_TO_WATCH] if token else [])
-    assert not session.is_watching
+    assert session.state.may_act
     assert session.header.buttons.visible
     assert f"run={session.run.key}" in session.address.query
 
@@ -242,7 +246,7 @@ def test_a_link_to_watch_opens_the_saved_run_after_it_has_left_the_memory(presen
     service.remove_idle()
     until(lambda: not run.runner.wants_to_run)
     watcher = visit(link, "ben")
-    assert (watcher.said, watcher.is_watching) == ([], True)
+    assert (watcher.said, watcher.state.may_act) == ([], False)
     assert (watcher.run.key, watcher.run.user) == (run.key, "anna")
     assert watcher.run is not run
 
@@ -284,7 +288,7 @@ def test_the_menu_of_a_user_lists_and_deletes_only_their_own_corpora(visit):
     build("anna", "letters")
     build("ben", "letters")
     ben = visit(user="ben")
-    ben.open_bring()
+    ben.commands.open_bring()
     assert ben.bring.corpus_menu.menu.options == ["letters"]
     ben.bring.corpus_menu.delete_corpus(None)
     ben.bring.corpus_menu.delete_corpus(None)
@@ -310,12 +314,12 @@ def test_a_run_loads_its_corpus_from_the_folder_of_its_owner(data, until):
 
 def test_kept_runs_belong_to_their_owner_even_if_others_have_watched(presenter, visit, service, until):
     watcher = visit(link_of(presenter), "ben")
-    presenter.set_pace(0.0)
+    presenter.commands.set_pace(0.0)
     until(lambda: service.find_files("anna").kept.listing().runs)
-    assert watcher.kept.listing().runs == ()
+    assert watcher.commands.kept.listing().runs == ()
     assert service.find_files(None).kept.listing().runs == ()
-    watcher.tabs.value = "Compare"
-    assert watcher.compare.table.rows == []
+    watcher.state.page = "Compare"
+    assert watcher.pages["Compare"].runs.table.rows == []
     assert {path.parent.parent for path in find_data(None).rglob("*.npz")} == {find_data("anna")}
 
 
@@ -326,7 +330,7 @@ def test_another_user_s_run_waits_for_a_core_and_says_so_and_watchers_take_none(
     until(lambda: waiting.run.runner.progress.status == "waiting")
     waiting.look()
     assert waiting.header.bar.note == "Waiting for a free processor core: another run is learning, this run is next."
-    presenter.toggle()
+    presenter.commands.toggle()
     until(lambda: waiting.run.runner.progress.status == "running")
 
 
@@ -385,8 +389,8 @@ def class_of_two(presenter, visit, until):
     """A presenter whose run is paused after at least three mini-batches, and two watchers."""
     runner = presenter.run.runner
     # Single steps do not wait for the pace.
-    presenter.step()
-    presenter.step()
+    presenter.commands.step()
+    presenter.commands.step()
     until(lambda: runner.progress.status == "paused" and runner.progress.documents_seen >= 30)
     link = link_of(presenter)
     return presenter, visit(link, "ben"), visit(link)
@@ -394,19 +398,21 @@ def class_of_two(presenter, visit, until):
 
 def tap(watcher, option, number=None):
     """Answer as the browser of a watcher does."""
-    view = watcher.classroom.view.question
+    view = watcher.pages[CLASS].tasks.question
     send(view, {"task": view.number if number is None else number, "option": option})
 
 
 def test_a_task_opens_on_the_pages_of_watchers_whose_answers_are_counted_on_the_presenter_s(class_of_two):
     presenter, ben, other = class_of_two
-    assert CLASS in presenter.tabs.options
-    assert CLASS not in ben.tabs.options
-    presenter.classroom.intruder()
+    assert CLASS not in ben.tabs.buttons.options
+    presenter.commands.share()
+    assert CLASS in presenter.tabs.buttons.options
+    presenter.pages[CLASS].asks.intruder()
     for session in class_of_two:
         session.look()
-    asked = [session.classroom.view.question for session in class_of_two]
-    assert [session.tabs.value for session in class_of_two] == ["Live", CLASS, CLASS]
+    assert [session.state.page for session in class_of_two] == ["Live", CLASS, CLASS]
+    presenter.state.page = CLASS
+    asked = [session.pages[CLASS].tasks.question for session in class_of_two]
     assert {tuple(each.options) for each in asked} == {presenter.run.board.state.task.options}
     tap(ben, 0)
     tap(ben, 2)
@@ -416,68 +422,71 @@ def test_a_task_opens_on_the_pages_of_watchers_whose_answers_are_counted_on_the_
     assert [each.counts for each in asked] == [[0, 0, 2, 0, 0, 0], [], []]
     assert [each.correct for each in asked] == [-1, -1, -1]
     assert [each.chosen for each in asked] == [-1, 2, 2]
-    presenter.classroom.reveal()
+    presenter.pages[CLASS].asks.reveal()
     for session in class_of_two:
         session.look()
     correct = presenter.run.board.state.task.correct
     assert [each.correct for each in asked] == [correct] * 3
     assert [each.counts for each in asked] == [[0, 0, 2, 0, 0, 0]] * 3
     assert asked[1].said == ("Your answer is right." if correct == 2 else "Your answer is wrong.")
-    (result,) = presenter.classroom.state.all_results
+    (result,) = presenter.run.board.state.all_results
     assert (result.counts, result.task.topic_id is not None) == ((0, 0, 2, 0, 0, 0), True)
 
 
 def test_the_right_answer_is_not_sent_to_watchers_before_it_is_revealed(class_of_two):
     presenter, ben, _ = class_of_two
-    presenter.classroom.intruder()
+    presenter.pages[CLASS].asks.intruder()
     ben.look()
     label = presenter.run.board.state.task.label
     with set_curdoc(ben.document):
         lay_out(ben).server_doc(ben.document)
-        question = ben.classroom.view.question
+        question = ben.pages[CLASS].tasks.question
         assert label not in str(question.param.values())
     assert question.correct == -1
 
 
 def test_a_watcher_asks_and_reveals_nothing_and_a_presenter_does_not_answer(class_of_two):
     presenter, ben, _ = class_of_two
-    for act in (ben.classroom.intruder, ben.classroom.period, ben.classroom.rate, ben.classroom.reveal):
+    asks = ben.pages[CLASS].asks
+    for act in (asks.intruder, asks.period, asks.rate, asks.reveal):
         act()
-    ben.classroom.first("word3")
+    ben.pages[CLASS].asks.first("word3")
     assert presenter.run.board.state.number == 0
-    assert not ben.classroom.view.buttons.visible
-    presenter.classroom.first("word3")
+    ben.state.page = presenter.state.page = CLASS
+    assert not ben.pages[CLASS].tasks.buttons.visible
+    presenter.pages[CLASS].asks.first("word3")
     tap(presenter, 0, 1)
     assert presenter.run.board.state.answers == {}
-    ben.classroom.reveal()
+    ben.pages[CLASS].asks.reveal()
     assert not presenter.run.board.state.is_revealed
 
 
 def test_a_message_that_is_no_answer_to_the_present_task_changes_nothing(class_of_two):
     presenter, ben, _ = class_of_two
-    presenter.classroom.period()
+    ben.state.page = CLASS
+    presenter.pages[CLASS].asks.period()
     before = presenter.run.board.state
     assert before.task is not None
     for sent in (None, {"task": 1}, {"task": True, "option": True}, {"task": 1, "option": -1}):
-        send(ben.classroom.view.question, sent)
+        send(ben.pages[CLASS].tasks.question, sent)
         assert presenter.run.board.state is before, sent
 
 
 def test_the_class_sees_a_passage_as_text_and_its_words_if_the_text_cannot_be_read(class_of_two, monkeypatch):
     presenter, ben, _ = class_of_two
     texts = SimpleNamespace(read=lambda rows: [f"Text of {rows[0]}"])
-    monkeypatch.setattr(presenter.classroom, "find_texts", lambda name: texts)
-    presenter.classroom.period()
+    monkeypatch.setattr(presenter.pages[CLASS].asks, "find_texts", lambda name: texts)
+    presenter.pages[CLASS].asks.period()
     ben.look()
-    assert ben.classroom.view.question.shown.startswith("Text of ")
+    assert ben.pages[CLASS].tasks.question.shown.startswith("Text of ")
 
     def refuse(name):
         raise CorpusError("the file is damaged")
 
-    monkeypatch.setattr(presenter.classroom, "find_texts", refuse)
-    presenter.classroom.period()
+    monkeypatch.setattr(presenter.pages[CLASS].asks, "find_texts", refuse)
+    presenter.pages[CLASS].asks.period()
     ben.look()
-    assert "word" in ben.classroom.view.question.shown
+    assert "word" in ben.pages[CLASS].tasks.question.shown
     assert "the file is damaged" in presenter.said[-1]
 
 
@@ -487,17 +496,18 @@ def test_each_watcher_chooses_a_forgetting_rate_and_all_see_the_curves_of_the_ru
     presenter, ben, other = class_of_two
     # Each run reads the corpus once, not fifty times.
     monkeypatch.setattr(
-        classroom, "plan_sweep", lambda base, *more: plan_sweep(replace(base, settings=SETTINGS), *more)
+        class_commands, "plan_sweep", lambda base, *more: plan_sweep(replace(base, settings=SETTINGS), *more)
     )
-    presenter.classroom.rate()
+    presenter.state.page = CLASS
+    presenter.pages[CLASS].asks.rate()
     for session in class_of_two:
         session.look()
-    assert presenter.classroom.view.start_runs.visible
+    assert presenter.pages[CLASS].tasks.start_runs.visible
     tap(ben, 1)
     tap(other, 5)
-    other.classroom.start_runs()
+    other.pages[CLASS].asks.start_runs()
     assert not presenter.run.sweep.is_running
-    presenter.classroom.start_runs()
+    presenter.pages[CLASS].asks.start_runs()
     assert not presenter.run.board.state.is_open
     tap(ben, 2)
     until(lambda: presenter.run.sweep.state.status == "finished")
@@ -510,13 +520,13 @@ def test_each_watcher_chooses_a_forgetting_rate_and_all_see_the_curves_of_the_ru
     assert state.task.correct == int(np.argmax(scores))
     assert [point.config.forgetting_rate for point in state.points] == list(state.task.rates)
     assert all(point.nats_per_word[-1] == point.heldout for point in state.points)
-    assert [len(session.classroom.view.curves) for session in class_of_two] == [1, 1, 1]
-    widths = [line.glyph.line_width for line in lines_of(ben.classroom.view.curves[0].object)]
+    assert [len(session.pages[CLASS].tasks.curves) for session in class_of_two] == [1, 1, 1]
+    widths = [line.glyph.line_width for line in lines_of(ben.pages[CLASS].tasks.curves[0].object)]
     assert widths == [2, 5, 2, 2, 2, 2]
-    assert not presenter.classroom.view.start_runs.visible
-    presenter.classroom.period()
+    assert not presenter.pages[CLASS].tasks.start_runs.visible
+    presenter.pages[CLASS].asks.period()
     presenter.look()
-    assert len(presenter.classroom.view.curves) == 0
+    assert len(presenter.pages[CLASS].tasks.curves) == 0
 
 
 def lines_of(figure):
@@ -525,22 +535,23 @@ def lines_of(figure):
 
 def test_the_values_of_a_class_do_not_run_while_another_sweep_runs_and_can_run_again_after_a_cancellation(class_of_two):
     presenter, *_ = class_of_two
-    presenter.classroom.rate()
+    presenter.state.page = CLASS
+    presenter.pages[CLASS].asks.rate()
     presenter.run.sweep.start((replace(make_spec(), settings=replace(SETTINGS, passes=1_000)),))
-    presenter.classroom.start_runs()
+    presenter.pages[CLASS].asks.start_runs()
     assert presenter.said[-1] == OTHER_SWEEP
     assert presenter.run.board.state.is_open
     presenter.run.sweep.cancel()
-    presenter.classroom.start_runs()
+    presenter.pages[CLASS].asks.start_runs()
     presenter.run.sweep.cancel()
     presenter.look()
-    assert presenter.classroom.view.start_runs.visible
+    assert presenter.pages[CLASS].tasks.start_runs.visible
     assert presenter.run.board.state.needs_runs
 
 
 def test_a_question_that_cannot_be_asked_says_why(class_of_two):
     presenter, *_ = class_of_two
-    presenter.classroom.first("zebra")
+    presenter.pages[CLASS].asks.first("zebra")
     assert presenter.run.board.state.task is None
     assert "zebra" in presenter.said[-1]
 
@@ -548,8 +559,8 @@ def test_a_question_that_cannot_be_asked_says_why(class_of_two):
 def test_an_address_opens_the_page_of_the_class_and_its_qr_code(class_of_two, visit):
     presenter, *_ = class_of_two
     watcher = visit(f"{link_of(presenter)}&page=Class")
-    assert watcher.tabs.value == CLASS
-    presenter.tabs.value = CLASS
-    assert ALT in presenter.classroom.view.code.object
-    assert watcher.classroom.view.code.object == ""
+    assert watcher.state.page == CLASS
+    presenter.state.page = CLASS
+    assert ALT in presenter.pages[CLASS].tasks.code.object
+    assert watcher.pages[CLASS].tasks.code.object == ""
     assert "page=Class" in presenter.address.query

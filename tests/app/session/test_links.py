@@ -9,6 +9,7 @@ from panel.io.location import Location
 from panel.io.state import set_curdoc, state
 
 from stickbreaker import engine
+from stickbreaker.app import pages
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import LiveSettings, RunSpec, left_fields, live_fields
 from stickbreaker.app.model.selection import EARLIEST, LATEST
@@ -17,9 +18,11 @@ from stickbreaker.app.session.address import RUN_CHANGED
 from stickbreaker.app.session.links import PARTS, Place, read_link, write_link
 from stickbreaker.app.session.page import lay_out
 from stickbreaker.app.session.session import Session
-from stickbreaker.app.session.tabs import DOCUMENTS, EXPORT, PAGES, TIME
+from stickbreaker.app.state import DOCUMENTS
 from tests.app.small_runs import Compiled
 
+PAGES = tuple(page.title for page in pages.PAGES)
+TIME, EXPORT = "Time", "Export"
 SPAN = (np.datetime64("1800-01-01"), np.datetime64("1899-12-31"))
 CORPORA = ("state-of-the-union", "rfc", "mine & <yours>")
 
@@ -166,7 +169,7 @@ def open_link(tiny_corpus):
             state._locations[document] = Location(search=search)
             session = Session(service, short_spec)
             session.said = []
-            session.notify = session.said.append
+            session.commands.notify = session.said.append
             lay_out(session).server_doc(document)
             session.start()
             opened.append((document, session))
@@ -188,7 +191,7 @@ def test_a_fresh_browser_begins_a_run_with_the_settings_of_a_link_whose_run_is_g
     assert progress.chosen == {"forgetting_rate"}
     assert session.run.key != "gone"
     assert session.said == [RUN_GONE]
-    assert (session.tabs.value, session.selection.topic) == (EXPORT, 3)
+    assert (session.state.page, session.state.topic) == (EXPORT, 3)
     session.look()
     assert read(location.search).place == Place(EXPORT, 3)
     assert read(location.search).run == session.run.key
@@ -198,31 +201,31 @@ def test_the_address_follows_what_is_chosen_and_opens_the_same_run(open_link, un
     session, location = open_link("")
     until(lambda: session.run.runner.progress.config is not None)
     session.look()
-    session.tabs.value = TIME
-    session.selection.param.update(topic=2, span=SPAN)
+    session.state.page = TIME
+    session.state.param.update(topic=2, span=SPAN)
     assert read(location.search).place == Place(TIME, 2, None, SPAN)
-    session.configure(LiveSettings(forgetting_rate=0.8))
+    session.commands.configure(LiveSettings(forgetting_rate=0.8))
     until(lambda: session.run.runner.progress.config.forgetting_rate == 0.8)
     session.look()
     assert "forgetting_rate=0.8" in location.search
     other, _ = open_link(location.search)
     assert other.run is session.run
-    assert (other.tabs.value, other.selection.topic, other.selection.span) == (TIME, 2, SPAN)
+    assert (other.state.page, other.state.topic, other.state.span) == (TIME, 2, SPAN)
 
 
 def test_the_back_button_restores_what_was_selected_in_one_step(open_link, until):
     session, location = open_link("")
     until(lambda: session.run.runner.progress.config is not None)
-    session.tabs.value = TIME
-    session.selection.param.update(topic=2, span=SPAN)
+    session.state.page = TIME
+    session.state.param.update(topic=2, span=SPAN)
     session.look()
     earlier = location.search
-    session.selection.param.update(document=3, span=None)
+    session.state.param.update(document=3, span=None)
     assert read(location.search).place == Place(DOCUMENTS, 2, 3)
     written = []
     location.param.watch(lambda event: written.append(event.new), "search")
     session.address.go_back(earlier)
-    assert (session.tabs.value, session.selection.document, session.selection.span) == (TIME, None, SPAN)
+    assert (session.state.page, session.state.document, session.state.span) == (TIME, None, SPAN)
     assert written == [earlier]
     session.address.go_back(f"?corpus=rfc&page={TIME}&topic=1&document=3&from=nonsense")
     assert read(location.search).place == Place(TIME, 2)
@@ -233,9 +236,9 @@ def test_the_back_button_restores_what_was_selected_in_one_step(open_link, until
 def test_the_document_that_is_selected_opens_again_from_another_page(open_link):
     session, _ = open_link("")
     for row in (3, 3, 4):
-        session.tabs.value = TIME
-        session.selection.open_document(row)
-        assert (session.tabs.value, session.selection.document) == (DOCUMENTS, row)
+        session.state.page = TIME
+        session.state.open_document(row)
+        assert (session.state.page, session.state.document) == (DOCUMENTS, row)
 
 
 def test_an_old_address_of_a_run_that_reads_another_corpus_says_so(open_link, until):
@@ -243,7 +246,7 @@ def test_an_old_address_of_a_run_that_reads_another_corpus_says_so(open_link, un
     until(lambda: session.run.runner.progress.config is not None)
     session.look()
     old = location.search
-    session.run_on("rfc")
+    session.commands.run_on("rfc")
     until(lambda: session.run.runner.progress.run_id == 2)
     until(lambda: session.run.runner.progress.corpus_name == "rfc")
     again, _ = open_link(old)
@@ -256,17 +259,17 @@ def test_the_selection_of_one_run_is_not_that_of_the_next(open_link, until):
     until(lambda: session.run.runner.progress.documents_seen)
     session.look()
     assert read(location.search).place == Place(None, 2, 3, SPAN)
-    session.selection.word = 1
-    session.restart()
+    session.state.word = 1
+    session.commands.restart()
     until(lambda: session.run.runner.progress.run_id == 2)
     session.look()
-    assert (session.selection.topic, session.selection.word) == (None, 1)
+    assert (session.state.topic, session.state.word) == (None, 1)
     assert read(location.search).place == Place(None, None, 3, SPAN)
-    session.run_on("rfc")
+    session.commands.run_on("rfc")
     until(lambda: session.run.runner.progress.run_id == 3)
     session.look()
     assert read(location.search).place == Place()
-    assert session.selection.word is None
+    assert session.state.word is None
 
 
 @pytest.mark.parametrize(("corpus", "place"), [("state-of-the-union", Place(None, 2, 3)), ("rfc", Place())])
@@ -280,17 +283,17 @@ def test_a_link_to_a_run_that_now_shows_another_corpus_selects_nothing_of_it(ope
 
 def test_a_reading_of_the_previous_run_selects_no_topic_of_the_next(open_link, until):
     session, _ = open_link("?page=Topics")
-    session.set_pace(0.0)
+    session.commands.set_pace(0.0)
 
     def has_read():
         session.look()
-        return session.selection.topic is not None
+        return session.state.topic is not None
 
     until(has_read)
-    session.rename(session.selection.topic, "mine")
+    session.commands.rename(session.state.topic, "mine")
     ended = session.run.runner.progress
     algorithm = engine.find_algorithm(ended.algorithm)
     session.run.runner.restart(RunSpec(ended.corpus_name, algorithm, ended.config, ended.settings), is_running=False)
     until(lambda: session.run.runner.progress.run_id == 2)
     session.look()
-    assert session.selection.topic is None
+    assert session.state.topic is None

@@ -14,7 +14,6 @@ from panel.io.state import set_curdoc
 from stickbreaker.app.frames.summary_texts import OPENING
 from stickbreaker.app.model.limits import RUNS, TEXT_PROCESSES, UPLOAD
 from stickbreaker.app.model.progress import Progress, ReturnedNames
-from stickbreaker.app.model.reading import ReadingJob
 from stickbreaker.app.model.run_spec import LiveSettings
 from stickbreaker.app.model.text_tasks import TextTaskRunner
 from stickbreaker.app.model.topic_names import NamedTopic
@@ -22,7 +21,8 @@ from stickbreaker.app.server.service import CORPUS_NAME, Service
 from stickbreaker.app.session import page
 from stickbreaker.app.session.page import keep_to_own_files, lay_out
 from stickbreaker.app.session.session import Session
-from stickbreaker.app.session.tabs import EXPORT, HOOD, LIVE, PAGES, TOPICS
+from stickbreaker.app.state import LIVE, PRESENTER, WATCHER
+from stickbreaker.app.views import curves
 from stickbreaker.app.views.export_panel import EXPORTS
 from stickbreaker.app.widgets.layouts import Sight
 from stickbreaker.engine import find_algorithm
@@ -30,6 +30,8 @@ from stickbreaker.engine.corpora.corpus import CorpusError
 from tests.app.browser_messages import send
 from tests.app.small_runs import Compiled, load_small, small_corpus, small_spec
 from tests.chaos.disks import Disk
+
+TOPICS, EXPORT, HOOD = "Topics", "Export", "Under the hood"
 
 
 def make_spec():
@@ -51,6 +53,7 @@ def session(service):
         session = Session(service, make_spec)
         lay_out(session).server_doc(document)
         session.start()
+        session.unfold()
         yield session
         session.stop()
 
@@ -66,7 +69,7 @@ def test_a_page_begins_a_run_by_itself_and_follows_it(session, until):
 def test_a_page_says_that_its_run_is_not_saved_while_a_disk_is_full(session, until):
     runner = session.run.runner
     until(lambda: runner.progress.documents_seen > 0)
-    session.toggle()
+    session.commands.toggle()
     until(lambda: runner.progress.status == "paused")
     with Disk(fails_at=1, error="ENOSPC").between():
         runner.configure(LiveSettings(forgetting_rate=0.9))
@@ -96,8 +99,9 @@ def test_failures_of_a_page_are_counted_in_the_log_of_the_server(service, sessio
     for _ in range(2):
         session.report(ValueError("secret"))
     until(lambda: session.run.runner.progress.documents_seen > 0)
-    (view,) = session.readers.parts(EXPORT)
-    view.read(ReadingJob(), session.run.runner.progress)
+    session.look()
+    session.state.page = EXPORT
+    view = session.pages[EXPORT].panel
     monkeypatch.setitem(EXPORTS, "curves", EXPORTS["curves"]._replace(write=fail))
     asyncio.run(view.take("curves"))
     session.bring.open()
@@ -127,12 +131,12 @@ def test_a_page_for_which_there_is_no_run_says_why_and_does_nothing(service, set
         session.unfold()
         assert session.run is None
         assert "This server has 0 runs in memory, which is its maximum" in session.header.bar.note
-        session.toggle()
-        session.restart()
-        session.share()
+        session.commands.toggle()
+        session.commands.restart()
+        session.commands.share()
         session.look()
-        for name in PAGES:
-            session.tabs.value = name
+        for name in session.pages.titles:
+            session.state.page = name
         session.stop()
     assert len(service) == 0
 
@@ -150,9 +154,9 @@ def test_a_page_takes_its_style_sheets_from_its_own_server():
 def test_space_and_the_main_button_pause_and_continue_the_run(session, until):
     runner = session.run.runner
     until(lambda: runner.progress.status == "running")
-    session.toggle()
+    session.commands.toggle()
     until(lambda: runner.progress.status == "paused")
-    session.toggle()
+    session.commands.toggle()
     until(lambda: runner.progress.status == "running")
 
 
@@ -162,7 +166,7 @@ def test_a_restart_uses_the_sliders_and_the_forms(session, until):
     session.controls.set_live({"forgetting_rate": 0.75})
     session.controls.forms[0].widgets["max_topics"].value = 5
     session.controls.forms[1].widgets["passes"].value = 7
-    session.restart()
+    session.commands.restart()
     until(lambda: runner.progress.run_id == 2)
     config, settings = runner.progress.config, runner.progress.settings
     assert (config.forgetting_rate, config.max_topics, settings.passes) == (0.75, 5, 7)
@@ -173,18 +177,18 @@ def test_a_restart_uses_the_chosen_algorithm(session, until):
     until(lambda: runner.progress.documents_seen > 0)
     session.look()
     session.controls.algorithm.value = "lda"
-    session.restart()
+    session.commands.restart()
     until(lambda: runner.progress.run_id == 2)
     assert (runner.progress.algorithm, type(runner.progress.config).__name__) == ("lda", "LDAConfig")
     assert runner.progress.label.startswith("Online LDA, κ 0.6")
     assert [run.label.split(",")[0] for run in runner.earlier] == ["Online HDP"]
 
 
-def test_a_view_that_cannot_draw_does_not_stop_the_others(session, until, caplog):
-    def fail(progress, earlier):
+def test_a_view_that_cannot_draw_does_not_stop_the_others(session, until, caplog, monkeypatch):
+    def fail(progress):
         raise ZeroDivisionError("no width")
 
-    session.curves.update = fail
+    monkeypatch.setattr(curves, "help_html", fail)
     until(lambda: session.run.runner.progress.documents_seen > 0)
     session.run.runner.pause()
     until(lambda: session.run.runner.progress.status == "paused")
@@ -195,10 +199,14 @@ def test_a_view_that_cannot_draw_does_not_stop_the_others(session, until, caplog
 
 def test_a_page_is_sent_with_everything_known_so_far(session, until):
     until(lambda: session.run.runner.progress.documents_seen > 0)
-    column, (export,), sent = session.pages.columns[1 + PAGES.index(EXPORT)], session.readers.parts(EXPORT), []
-    assert export.buttons["curves"].disabled
-    column.param.watch(lambda event: sent.append(export.buttons["curves"].disabled), "objects")
-    session.tabs.value = EXPORT
+    session.look()
+    column, sent = session.pages.columns[session.pages.titles.index(EXPORT)], []
+
+    def note(event):
+        sent.append(session.pages[EXPORT].panel.buttons["curves"].disabled)
+
+    column.param.watch(note, "objects")
+    session.state.page = EXPORT
     assert sent == [False]
 
 
@@ -208,43 +216,46 @@ def test_a_closed_page_leaves_nothing_in_the_service(session):
     session.stop()
     assert len(run.subscribers) == 0
     session.look()
-    session.toggle()
+    session.commands.toggle()
     session.stop()
 
 
 def test_a_finished_run_is_kept_once_and_drawn_among_the_live_curves_on_request(session, service, until):
     before = {run.key for run in service.find_files(None).kept.listing().runs}
-    session.set_pace(0.0)
+    session.commands.set_pace(0.0)
 
     def find_new():
         return [run for run in service.find_files(None).kept.listing().runs if run.key not in before]
 
     until(find_new)
-    session.restart()
-    session.tabs.value = "Compare"
+    session.commands.restart()
+    session.state.page = "Compare"
     until(lambda: session.run.runner.progress.run_id == 2 and len(find_new()) == 2)
     (new, *_) = find_new()
-    session.compare.look()
-    session.compare.left_choice.value = new.key
-    session.compare.right_choice.value = find_new()[1].key
-    send(session.compare.table, {"do": "tick", "key": new.key, "value": True})
-    session.compare.on_live.value = True
-    assert [run.label for run in session.curves.earlier].count(new.title) >= 1
-    assert session.compare.live[0].heldout["nats_per_word"][-1] == new.heldout
-    send(session.compare.table, {"do": "rename", "key": new.key, "value": "<i>mine</i>"})
-    assert session.compare.live[0].label == "<i>mine</i>"
-    assert "&lt;i&gt;mine" in session.compare.pair.object
-    send(session.compare.table, {"do": "delete", "key": new.key})
-    assert session.compare.live == ()
+    session.look()
+    runs = session.pages["Compare"].runs
+    runs.left_choice.value = new.key
+    runs.right_choice.value = find_new()[1].key
+    send(runs.table, {"do": "tick", "key": new.key, "value": True})
+    runs.on_live.value = True
+    assert session.state.kept_on_live[0].heldout["nats_per_word"][-1] == new.heldout
+    send(runs.table, {"do": "rename", "key": new.key, "value": "<i>mine</i>"})
+    assert session.state.kept_on_live[0].label == "<i>mine</i>"
+    assert "&lt;i&gt;mine" in runs.pair.object
+    session.state.page = LIVE
+    assert [run.label for run in session.pages[LIVE].curves.earlier].count("<i>mine</i>") == 1
+    session.state.page = "Compare"
+    send(runs.table, {"do": "delete", "key": new.key})
+    assert session.state.kept_on_live == ()
     assert new.key not in {run.key for run in service.find_files(None).kept.listing().runs}
 
 
 def test_a_name_given_after_the_end_reaches_the_kept_run_and_the_next_run_of_the_same_settings(session, service, until):
-    session.set_pace(0.0)
+    session.commands.set_pace(0.0)
     until(lambda: session.run.runner.progress.run_id == 1)
 
     def restart(run_id):
-        session.restart()
+        session.commands.restart()
         until(lambda: session.run.runner.progress.run_id == run_id)
         until(lambda: session.run.runner.progress.status == "finished")
 
@@ -252,7 +263,7 @@ def test_a_name_given_after_the_end_reaches_the_kept_run_and_the_next_run_of_the
         return [run for run in service.find_files(None).kept.listing().runs if run.topic_names == {"1": "mine"}]
 
     restart(2)
-    session.rename(1, "mine")
+    session.commands.rename(1, "mine")
     until(lambda: session.run.runner.progress.topic_title(1) == "mine" and len(find_named()) == 1)
     restart(3)
     assert session.run.runner.progress.topic_title(1) == "mine"
@@ -263,20 +274,19 @@ def test_the_page_says_which_names_of_the_corpus_returned_and_undo_takes_them_ba
     flat = NamedTopic("flat", {f"word{i}": 0.05 for i in range(20)})
     service.find_files(None).names.change(CORPUS_NAME, [flat, NamedTopic("sea", {"ship": 1.0})])
     note, runner = session.names_note, session.run.runner
-    session.set_pace(0.0)
+    session.commands.set_pace(0.0)
     until(lambda: runner.progress.returned.num_sought)
     session.look()
     assert "1 of 2 names kept for this corpus was given" in note.text.object
     assert note.__panel__().visible
-    session.tabs.value = EXPORT
+    session.state.page = EXPORT
     assert not note.__panel__().visible
-    session.tabs.value = TOPICS
+    session.state.page = TOPICS
     assert note.__panel__().visible
     assert "flat" in runner.progress.titles.values()
-    note.let_act(False)
-    session.look()
+    session.state.role = WATCHER
     assert not note.undo.visible
-    note.let_act(True)
+    session.state.role = PRESENTER
     note.undo.param.trigger("clicks")
     until(lambda: "flat" not in runner.progress.titles.values())
     session.look()
@@ -285,13 +295,14 @@ def test_the_page_says_which_names_of_the_corpus_returned_and_undo_takes_them_ba
 
 
 def test_the_note_on_names_can_be_closed_and_returns_with_the_next_run(session):
-    note = session.names_note
+    note, state = session.names_note, session.state
     progress = Progress(run_id=1, returned=ReturnedNames({0: "war"}, 1))
-    note.update(progress)
+    state.publish(progress)
+    assert note.__panel__().visible
     note.close.param.trigger("clicks")
-    note.update(progress)
+    state.publish(replace(progress, version=2))
     assert not note.__panel__().visible
-    note.update(replace(progress, run_id=2))
+    state.publish(replace(progress, run_id=2))
     assert note.__panel__().visible
 
 
@@ -318,8 +329,8 @@ def test_the_memory_of_a_sampler_is_estimated_for_the_corpus_of_the_run(session,
     until(lambda: session.run.runner.corpus is not None)
     sampler, plain = find_algorithm("gibbs-hdp"), find_algorithm("hdp")
     expected = sampler.memory(sampler.config(), small_corpus().documents())
-    assert session.weigh(sampler, sampler.config()) == expected > 0
-    assert session.weigh(plain, plain.config()) == 0
+    assert session.commands.estimate_memory(sampler, sampler.config()) == expected > 0
+    assert session.commands.estimate_memory(plain, plain.config()) == 0
 
 
 def test_the_text_before_the_page_is_drawn_names_the_corpus_and_comes_before_the_scripts(session):
@@ -335,23 +346,24 @@ def test_a_moment_shows_the_run_as_it_was_in_all_views_of_the_live_page(session,
     runner.set_pace(0.0)
     until(lambda: runner.progress.status == "finished")
     session.look()
-    for sight in session.curves.__panel__().select(Sight):
+    for sight in session.pages[LIVE].curves.__panel__().select(Sight):
         sight.is_seen = True
-    session.selection.moment = 50
-    assert session.moment().documents_seen == 50
-    assert session.curves.plots["num_topics"].points.data["documents_seen"][-1] == 50
-    assert session.sketch.plot.present.data["x"].tolist() == [len(session.moment().steps)]
-    assert sum(column["reached"] for column in session.table.cells.columns) == len(session.moment().columns)
-    session.toggle()
+    session.state.moment = 50
+    assert session.state.shown.documents_seen == 50
+    assert session.pages[LIVE].curves.plots["num_topics"].points.data["documents_seen"][-1] == 50
+    assert session.controls.sketch.plot.present.data["x"].tolist() == [len(session.state.shown.steps)]
+    columns = session.pages[LIVE].table.cells.columns
+    assert sum(column["reached"] for column in columns) == len(session.state.shown.columns)
+    session.commands.toggle()
     until(lambda: runner.progress.run_id == 2 and runner.progress.documents_seen > 0)
     session.look()
-    assert session.selection.moment is None
+    assert session.state.moment is None
 
 
 def read_on_topics(session, until):
     """Finish the run of a session, and read the corpus on Topics; return the largest topic and another one in use."""
     runner, reader = session.run.runner, session.run.reader
-    session.tabs.value = TOPICS
+    session.state.page = TOPICS
     runner.set_pace(0.0)
     runner.resume()
 
@@ -368,15 +380,15 @@ def read_on_topics(session, until):
 
 def test_a_topic_that_is_selected_in_the_reading_of_the_previous_run_is_not_selected_in_the_next(session, until):
     largest, other = read_on_topics(session, until)
-    assert session.selection.topic == largest
+    assert session.state.topic == largest
     session.run.runner.restart(make_spec(), is_running=False)
     until(lambda: session.run.runner.progress.run_id == 2)
     session.look()
-    assert session.selection.topic is None
+    assert session.state.topic is None
     # The new run has learned nothing yet, so Topics shows the previous reading. The same settings give the same ids.
-    session.selection.topic = other
+    session.state.topic = other
     assert read_on_topics(session, until) == [largest, other]
-    assert session.selection.topic == largest
+    assert session.state.topic == largest
 
 
 @pytest.mark.parametrize("page", [LIVE, HOOD])
@@ -385,46 +397,46 @@ def test_a_topic_that_is_selected_elsewhere_stays_selected_when_its_run_is_read(
     session.run.runner.restart(make_spec(), is_running=False)
     until(lambda: session.run.runner.progress.run_id == 2)
     session.look()
-    session.tabs.value = page
-    session.selection.topic = other
+    session.state.page = page
+    session.state.topic = other
     read_on_topics(session, until)
-    assert session.selection.topic == other
+    assert session.state.topic == other
 
 
 def test_a_topic_stays_selected_while_its_run_continues_and_in_its_replay(session, until):
     runner = session.run.runner
     until(lambda: runner.progress.documents_seen > 0)
     runner.pause()
-    session.tabs.value = TOPICS
+    session.state.page = TOPICS
 
     def has_read():
         session.look()
-        return session.run.reader.job.status == "ready"
+        return session.state.job.status == "ready"
 
     until(has_read)
-    other = next(iter(set(session.readers.explorer.topic.options.values()) - {session.selection.topic}))
-    session.selection.topic = other
+    other = next(iter(set(session.pages[TOPICS].explorer.topic.options.values()) - {session.state.topic}))
+    session.state.topic = other
     read_on_topics(session, until)
-    assert session.selection.topic == other
-    session.selection.moment = 50
+    assert session.state.topic == other
+    session.state.moment = 50
     session.look()
-    assert session.selection.topic == other
+    assert session.state.topic == other
 
 
 def test_topics_stay_selected_in_another_pass_of_their_run(session, until):
     _, other = read_on_topics(session, until)
-    session.selection.topic = other
-    session.tabs.value = LIVE
-    session.table.show(other)
-    session.extend()
+    session.state.topic = other
+    session.state.page = LIVE
+    session.pages[LIVE].table.show(other)
+    session.commands.extend()
     until(lambda: session.run.runner.progress.run_id == 2)
     session.look()
-    assert (session.selection.topic, session.selection.moment) == (other, None)
-    session.tabs.value = TOPICS
+    assert (session.state.topic, session.state.moment) == (other, None)
+    session.state.page = TOPICS
     # Until the new pass is read, Topics shows the previous reading, whose numbers mean the same topics.
-    session.selection.topic = None
-    session.selection.topic = other
+    session.state.topic = None
+    session.state.topic = other
     read_on_topics(session, until)
-    assert session.selection.topic == other
-    assert other in session.table.topics
-    assert session.table.is_chosen
+    assert session.state.topic == other
+    assert other in session.pages[LIVE].table.topics
+    assert session.pages[LIVE].table.is_chosen

@@ -52,6 +52,7 @@ def open_page():
             session = StreamSession(stream)
             lay_out(session).server_doc(document)
             session.start()
+            session.unfold()
         opened.append(session)
         return session, stream
 
@@ -63,21 +64,21 @@ def open_page():
 def test_a_page_shows_the_stream_and_each_change(open_page):
     session, stream = open_page(follow(0, num_waiting=3))
     assert session.bar.state == "Waiting"
-    assert "Waiting for documents: 3 of 4 documents have arrived." in session.summary.__panel__().object
+    assert "Waiting for documents: 3 of 4 documents have arrived." in session.pages["Stream"].summary.__panel__().object
     assert (session.bar.share, session.bar.share_label) == (0.75, "Documents of the next mini-batch")
-    assert session.table.cells.empty == "The first column appears with the first mini-batch."
+    assert session.pages["Stream"].table.cells.empty == "The first column appears with the first mini-batch."
     stream.progress = follow(6, num_waiting=1)
     session.look()
     assert (session.bar.state, session.bar.documents, session.bar.share) == ("Following", "24 documents", 0.25)
     assert session.bar.share_text == "1 of 4 documents"
-    summary = re.sub("<.*?>", "", session.summary.__panel__().object)
+    summary = re.sub("<.*?>", "", session.pages["Stream"].summary.__panel__().object)
     assert "Following news.jsonl: 24 documents read, the last of 2026-11-26 08:23." in summary
-    assert [column["date"] for column in session.table.cells.columns][-1] == "2026-11-26 08:23"
-    assert len(session.table.cells.columns) == 6
-    assert "% of the tokens in the last 24 documents" in session.table.cells.blocks[0]["note"]
-    assert "Share of the tokens in the last 24 documents." in session.now.whole.object
-    assert session.now.rows.rows
-    assert "fashionb" in session.facts.facts.object
+    assert [column["date"] for column in session.pages["Stream"].table.cells.columns][-1] == "2026-11-26 08:23"
+    assert len(session.pages["Stream"].table.cells.columns) == 6
+    assert "% of the tokens in the last 24 documents" in session.pages["Stream"].table.cells.blocks[0]["note"]
+    assert "Share of the tokens in the last 24 documents." in session.pages["Stream"].now.whole.object
+    assert session.pages["Stream"].now.rows.rows
+    assert "fashionb" in session.pages["Stream"].facts.facts.object
 
 
 def test_no_page_controls_a_stream(open_page):
@@ -91,33 +92,34 @@ def test_no_page_controls_a_stream(open_page):
 
 def test_curves_of_a_stream_have_its_last_hours(open_page):
     session, _ = open_page(follow(8))
-    assert list(session.curves.param.axis.objects) == ["documents", "dates"]
-    assert (session.curves.x_range.start, session.curves.x_range.end) == (4, 32 + 0.02 * 28)
-    session.curves.axis = "dates"
-    assert session.curves.x_range.start == 1_795_680_180_000
+    assert list(session.pages["Stream"].curves.param.axis.objects) == ["documents", "dates"]
+    curves = session.pages["Stream"].curves
+    assert (curves.x_range.start, curves.x_range.end) == (4, 32 + 0.02 * 28)
+    session.pages["Stream"].curves.axis = "dates"
+    assert session.pages["Stream"].curves.x_range.start == 1_795_680_180_000
 
 
 def test_topics_do_not_change_places_while_only_the_newest_column_changes(open_page, monkeypatch):
-    places = iter(([], [1], [2]))
+    places = iter(([1], [2]))
     monkeypatch.setattr("stickbreaker.app.views.word_table.default_topics", lambda *moments: next(places))
     progress = follow(4)
     *before, newest = progress.columns
     session, stream = open_page(progress)
-    assert session.table.topics == [1]
+    assert session.pages["Stream"].table.topics == [1]
     newest = replace(newest, documents_seen=20, date=np.datetime64("2026-11-26T08:30:00"))
     stream.progress = replace(progress, columns=(*before, newest), documents_seen=20)
     session.look()
-    assert session.table.cells.columns[-1]["date"] == "2026-11-26 08:30"
-    assert session.table.topics == [1]
+    assert session.pages["Stream"].table.cells.columns[-1]["date"] == "2026-11-26 08:30"
+    assert session.pages["Stream"].table.topics == [1]
     stream.progress = follow(5)
     session.look()
-    assert session.table.topics == [2]
+    assert session.pages["Stream"].table.topics == [2]
 
 
 def test_the_name_of_a_file_is_shown_as_text(open_page):
     progress = follow(1, name=HOSTILE)
     session, _ = open_page(progress)
-    assert HOSTILE not in session.summary.__panel__().object
+    assert HOSTILE not in session.pages["Stream"].summary.__panel__().object
     assert HOSTILE not in render(progress)
 
 
@@ -137,7 +139,7 @@ def test_an_error_of_a_view_does_not_stop_the_others(open_page, monkeypatch, cap
     def fail(progress):
         raise ZeroDivisionError("no table")
 
-    monkeypatch.setattr(session.table, "update", fail)
+    monkeypatch.setattr("stickbreaker.app.views.word_table.table_columns", fail)
     stream.progress = follow(2)
     session.look()
     assert session.bar.documents == "8 documents"

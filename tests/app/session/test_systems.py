@@ -1,13 +1,16 @@
 """Every system of the registry on the page: it runs to its end, and every live view shows it."""
 
+from functools import partial
+from types import SimpleNamespace
+
 import pytest
 
-from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import RunSpec, describe_algorithm
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.runner import Runner
+from stickbreaker.app.state import RunState
 from stickbreaker.app.views.curves import Curves
-from stickbreaker.app.views.header import Header, HeaderActions
+from stickbreaker.app.views.header import Header
 from stickbreaker.app.views.rate_sketch import RateSketch
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.word_table import WordTable
@@ -41,10 +44,11 @@ def test_it_runs_to_its_end_and_every_live_view_shows_it(algorithm, make_progres
     assert progress.documents_seen == progress.documents_total > 0
     assert len(progress.heldout) > 0
     assert progress.columns
-    table, now = WordTable(), TopicsNow()
-    for view in (table, now, Curves(), RateSketch(), Header(HeaderActions(*[lambda *values: None] * 6))):
-        view.update(Progress())
-        view.update(progress)
+    state = RunState()
+    table, now = WordTable(state), TopicsNow(state)
+    for make in (Curves, RateSketch, partial(Header, commands=SimpleNamespace())):
+        make(state)
+    state.publish(progress)
     assert now.rows.rows
     assert table.cells.blocks
 

@@ -2,18 +2,20 @@
 
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from stickbreaker.app.frames.anatomy_captions import explain_end
 from stickbreaker.app.frames.anatomy_frames import arrow_frame, bound_frame, slot_frame, slot_rows, stick_frame
-from stickbreaker.app.model.anatomy import Anatomist, AnatomyJob, AnatomyQuestion
-from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.anatomy import Anatomist, AnatomyQuestion
 from stickbreaker.app.model.run_spec import RunSpec
-from stickbreaker.app.model.selection import Selection
+from stickbreaker.app.pages.hood import Hood
+from stickbreaker.app.pages.page import Page, Pages
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.runner import Runner
+from stickbreaker.app.state import RunState
 from stickbreaker.app.views.rate_sketch import RateSketch
 from stickbreaker.app.views.under_the_hood import UnderTheHood
 from stickbreaker.engine import REGISTRY, RunSettings, find_algorithm
@@ -29,6 +31,13 @@ STICKLESS = {each.name for each in REGISTRY if each.stick is None}
 SLOTTED = {each.name for each in REGISTRY if each.trace is not None}
 STEPPING = {each.name for each in REGISTRY if each.preview is not None}
 BOUNDED = {each.name for each in REGISTRY if each.has_bound}
+
+
+class Toy(Page):
+    title = "Toy"
+
+    def view(self):
+        return ["Nothing."]
 
 
 def title(topic_id):
@@ -73,14 +82,20 @@ def answer(learn):
     return ask
 
 
-def open_page(runner, selection=None):
+def make_page(find_model, notify=lambda: None, state=None):
+    state = state or RunState()
+    return UnderTheHood(state, RateSketch(state, is_replayed=False), find_model, notify)
+
+
+def open_page(runner, state=None):
     """Open the page of a run and wait until it is complete."""
     notifies = []
-    page = UnderTheHood(selection or Selection(), RateSketch, runner.model, lambda: notifies.append(page.job))
-    page.look(runner.progress)
+    page = make_page(runner.model, lambda: notifies.append(page.job), state)
+    page.state.publish(runner.progress)
+    page.look()
     page.sent = page.topic.get_root()
     page.anatomist.join()
-    page.look(runner.progress)
+    page.look()
     return page, notifies
 
 
@@ -116,7 +131,7 @@ def test_a_mixture_assigns_documents_and_not_words(name, sentence, learn):
 def test_the_button_for_the_current_model_is_disabled_while_it_is_shown(learn):
     page, _ = open_page(learn("hdp"))
     assert page.again.disabled
-    page.look(replace(page.progress, documents_seen=page.progress.documents_seen + 1))
+    page.state.publish(replace(page.state.progress, documents_seen=page.state.progress.documents_seen + 1))
     assert not page.again.disabled
 
 
@@ -129,42 +144,45 @@ def test_the_topic_of_the_arrows_is_selected_in_the_browser(learn):
 def test_a_new_label_of_the_selected_topic_is_shown_in_the_browser(learn):
     page, _ = open_page(learn("hdp"))
     topic = page.job.dissection.topic
-    page.look(replace(page.progress, names={topic: "war"}))
+    page.state.publish(replace(page.state.progress, names={topic: "war"}))
     assert page.sent.data.value == next(label for label, each in page.topic.options.items() if each == topic)
     assert page.sent.data.value.startswith("war")
 
 
 def test_nothing_is_computed_before_the_page_is_opened_or_after_it_is_closed(learn):
-    runner, selection = learn("hdp"), Selection()
-    page = UnderTheHood(selection, RateSketch, runner.model, lambda: None)
-    selection.topic = 1
-    assert page.job == AnatomyJob() or page.job.status == "none"
-    page, _ = open_page(runner, selection)
-    assert page.job.status == "ready"
-    page.close()
-    selection.topic = 2
-    assert (page.job.status, page.anatomist.asked) == ("none", None)
+    runner, state = learn("hdp"), RunState()
+    pages = Pages(state, [Toy(state, None), Hood(state.freeze(), SimpleNamespace(find_model=runner.model))])
+    pages.open("Toy")
+    state.publish(runner.progress)
+    state.topic = 1
+    pages.open("Under the hood")
+    view = pages["Under the hood"].parts
+    view.anatomist.join()
+    assert view.job.status == "ready"
+    pages.open("Toy")
+    state.topic = 2
+    assert (view.job.status, view.anatomist.asked) == ("none", None)
 
 
 def test_before_the_first_mini_batch_the_page_says_when_it_is_available():
-    page = UnderTheHood(Selection(), RateSketch, lambda: None, lambda: None)
-    page.look(Progress())
+    page = make_page(lambda: None)
+    page.look()
     assert "first mini-batch" in page.moment.object
     assert not any(pane.visible for pane in page.panes.values())
 
 
 def test_selecting_a_topic_draws_its_arrows_without_computing_the_step_again(learn):
-    selection = Selection()
-    page, notifies = open_page(learn("hdp"), selection)
+    state = RunState()
+    page, notifies = open_page(learn("hdp"), state)
     first = page.job.dissection
     other = next(topic for topic in page.topic.options.values() if topic != first.topic)
     page.topic.value = other
     page.anatomist.join()
-    page.look(page.progress)
-    assert (selection.topic, page.job.dissection.topic, page.topic.value) == (other, other, other)
+    page.look()
+    assert (state.topic, page.job.dissection.topic, page.topic.value) == (other, other, other)
     assert page.job.dissection.noisy is first.noisy
     assert len(notifies) == 2
-    page.look(page.progress)
+    page.look()
     assert page.job.dissection.topic == other
 
 
@@ -173,7 +191,7 @@ def test_another_document_is_the_next_document_to_be_read(learn):
     first = page.job.dissection.row
     page.show_next_document()
     page.anatomist.join()
-    page.look(page.progress)
+    page.look()
     assert page.job.dissection.row != first
     assert "Next document" in page.texts["slots"].object
 
@@ -181,11 +199,12 @@ def test_another_document_is_the_next_document_to_be_read(learn):
 def test_a_failed_computation_is_explained_and_not_repeated(learn, caplog):
     runner = learn("hdp")
     broken = replace(runner.model(), state=None)
-    page = UnderTheHood(Selection(), RateSketch, lambda: broken, lambda: None)
+    page = make_page(lambda: broken)
+    page.state.publish(runner.progress)
     for _ in range(3):
-        page.look(runner.progress)
+        page.look()
         page.anatomist.join()
-    page.look(runner.progress)
+    page.look()
     assert "could not be computed" in page.moment.object
     assert caplog.text.count("could not be computed") == 1
 

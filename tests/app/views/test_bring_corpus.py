@@ -3,6 +3,7 @@
 import asyncio
 import re
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -12,7 +13,7 @@ from panel.io.state import set_curdoc
 from stickbreaker.app.frames.corpus_descriptions import describe_effect, describe_own, describe_preview, explain_no_word
 from stickbreaker.app.model.text_tasks import Stopped, TextTaskRunner
 from stickbreaker.app.server.visitors import may_name_paths
-from stickbreaker.app.views.bring_corpus import BringActions, BringCorpus
+from stickbreaker.app.views.bring_corpus import BringCorpus
 from stickbreaker.app.widgets.column_form import NONE
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import OwnCorpus, delete_own, list_own, load_own
@@ -52,7 +53,17 @@ def path(tmp_path):
     return path
 
 
-NO_ACTIONS = BringActions(lambda name: None, lambda name: None)
+def make_commands(done=None, num_names=0, gone=None):
+    """Commands that note the corpora that are offered or run in `done`, and names that are forgotten in `gone`."""
+    done, gone = [] if done is None else done, [] if gone is None else gone
+    return SimpleNamespace(
+        offer_corpora=lambda name=None: done.append(name),
+        run_on=done.append,
+        count_names=lambda name: num_names,
+        forget_names=gone.append,
+        note_fault=lambda event, fault: None,
+    )
+
 
 
 @pytest.fixture
@@ -68,7 +79,7 @@ def begun(monkeypatch):
 def view(own_corpora, begun):
     done = []
     with set_curdoc(Document()):
-        view = BringCorpus(Here(), BringActions(done.append, done.append), may_name_paths=True)
+        view = BringCorpus(Here(), make_commands(done), may_name_paths=True)
         view.done = done
         view.open()
         yield view
@@ -243,11 +254,8 @@ def test_a_corpus_is_built_offered_run_exported_and_deleted(view, path):
 
 def test_a_warning_appears_before_the_names_of_a_corpus_are_forgotten(own_corpora, path):
     gone = []
-    actions = BringActions(
-        offer=lambda name: None, run=lambda name: None, count_names=lambda name: 3, deleted=gone.append
-    )
     with set_curdoc(Document()):
-        view = BringCorpus(Here(), actions, may_name_paths=True)
+        view = BringCorpus(Here(), make_commands(num_names=3, gone=gone), may_name_paths=True)
         view.open()
         look(view, path)
         view.name_field.value = "mine"
@@ -335,7 +343,7 @@ def test_two_dropped_tables_are_refused_by_their_names_and_not_by_the_server_s_f
 
 
 def test_a_dialog_that_is_never_opened_costs_nothing_and_can_be_closed():
-    view = BringCorpus(Here(), NO_ACTIONS)
+    view = BringCorpus(Here(), make_commands())
     view.close()
     assert not view.is_made
     assert view.text_tasks.asked == ["close"]
@@ -345,12 +353,12 @@ def test_only_visitors_on_the_serving_machine_can_name_paths(path, begun):
     document = Document()
     with set_curdoc(document):
         assert may_name_paths()
-        view = BringCorpus(Here(), NO_ACTIONS, may_name_paths=False)
+        view = BringCorpus(Here(), make_commands(), may_name_paths=False)
         view.open()
         assert not view.path.visible
         view.path.value = str(path)
         assert begun == []
-        view = BringCorpus(Here(), NO_ACTIONS, may_name_paths=True)
+        view = BringCorpus(Here(), make_commands(), may_name_paths=True)
         view.open()
         view.path.value = f" {path} "
         assert begun == [(view.look, (path, {}))]

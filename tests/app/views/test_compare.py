@@ -1,6 +1,7 @@
 """The Compare page: which runs it lists and puts side by side, and which of their topics."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,7 +9,9 @@ import pytest
 from stickbreaker.app.frames.compare_frames import choose_pair, keep_large
 from stickbreaker.app.model.kept_runs import KeptContent, KeptRun, Listing
 from stickbreaker.app.model.progress import HELDOUT_COLUMNS, NEXT_BATCH_COLUMNS, STEP_COLUMNS, Curve
-from stickbreaker.app.views.compare import Compare, CompareActions, pair_html
+from stickbreaker.app.model.sweep_plan import SweepState
+from stickbreaker.app.state import RunState
+from stickbreaker.app.views.compare import Compare, pair_html
 from tests.app.browser_messages import send
 
 
@@ -58,12 +61,18 @@ class Kept:
         self.version, self._runs = self.version + 1, runs
 
 
+def look(compare, kept, sweep=None):
+    """Publish the present version of the kept runs."""
+    compare.state.param.update(sweep=sweep or SweepState(), kept_version=kept.version)
+
+
 @pytest.fixture
 def open_compare():
     def open_compare(kept):
-        compare = Compare(kept, CompareActions(lambda: None, pytest.fail, pytest.fail, lambda sizes: []))
-        compare.look()
-        return compare
+        names = ("notify", "open_kept")
+        failing = dict.fromkeys(names, pytest.fail)
+        commands = SimpleNamespace(kept=kept, may_open=True, list_space=lambda sizes: [], **failing)
+        return Compare(RunState(), commands)
 
     return open_compare
 
@@ -89,11 +98,11 @@ def test_the_page_opens_on_two_runs_that_differ_until_the_user_chooses(open_comp
     assert "Kappa" in compare.pair.object
     newer = make_run("95", kappa=0.7)
     kept.keep(newer, *runs)
-    compare.look()
+    look(compare, kept)
     assert (compare.left_choice.value, compare.right_choice.value) == ("9", "95")
     compare.left_choice.value = "7"
     kept.keep(make_run("99", kappa=0.5), newer, *runs)
-    compare.look()
+    look(compare, kept)
     assert (compare.left_choice.value, compare.right_choice.value) == ("7", "95")
 
 
@@ -109,17 +118,17 @@ def test_new_runs_wait_for_a_press_while_a_sweep_runs_and_do_not_move_the_page(o
     kept = Kept(*runs)
     compare = open_compare(kept)
     kept.keep(make_run("95", kappa=0.7), *runs)
-    compare.look(waits=True)
+    look(compare, kept, SweepState("running"))
     assert [row["key"] for row in compare.table.rows] == ["9", "7"]
     assert (compare.left_choice.value, compare.right_choice.value) == ("7", "9")
     assert compare.newer.visible
     compare.newer.clicks += 1
     assert [row["key"] for row in compare.table.rows] == ["95", "9", "7"]
     assert not compare.newer.visible
-    empty = Kept()
-    compare = open_compare(empty)
-    empty.keep(*runs)
-    compare.look(waits=True)
+    kept = Kept()
+    compare = open_compare(kept)
+    kept.keep(*runs)
+    look(compare, kept, SweepState("running"))
     assert [row["key"] for row in compare.table.rows] == ["9", "7"]
 
 

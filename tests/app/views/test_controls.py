@@ -1,5 +1,7 @@
 import dataclasses
 import time
+from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import panel as pn
@@ -10,13 +12,15 @@ from stickbreaker.app.model.presets import COMPLETE_PRESETS, PRESETS
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.model.run_spec import LiveSettings, RunSpec
-from stickbreaker.app.views.controls import ControlActions, Controls, describe_forecast
-from stickbreaker.app.views.header import Header, HeaderActions, StatusBar, describe_progress
+from stickbreaker.app.state import RunState
+from stickbreaker.app.views.controls import Controls, describe_forecast
+from stickbreaker.app.views.header import Header, StatusBar, describe_progress
 from stickbreaker.app.views.rate_sketch import RateSketch
 from stickbreaker.app.widgets.sliders import show_value
 from stickbreaker.engine import RunSettings, find_algorithm
 from stickbreaker.engine.schedules import Forecast, open_settings
 from tests.app.small_runs import HDP, LDA, NAME, SETTINGS, open_spec, small_config, small_spec
+from tests.app.views.test_views import progress as steps_progress
 
 BATCH = find_algorithm("batch-hdp")
 
@@ -24,6 +28,9 @@ BATCH = find_algorithm("batch-hdp")
 class Sketch(pn.viewable.Viewer):
     def show(self, algorithm, config, corpus_size, expected):
         self.shown = (config.forgetting_rate, expected.num_steps)
+
+    def follow(self):
+        pass
 
     def __panel__(self):
         return pn.Column()
@@ -34,20 +41,21 @@ def acts():
     return []
 
 
-def actions_into(acts, weigh=lambda algorithm, config: 0):
-    """Actions that only write down what was asked for."""
-    names = ("configure", "restart", "clear", "bring")
-    return ControlActions(*(lambda *values, name=name: acts.append((name, *values)) for name in names), weigh)
+def commands_into(acts, estimate_memory=lambda algorithm, config: 0):
+    """Commands that only write down what was asked for."""
+    names = ("configure", "restart", "clear", "open_bring")
+    written = {name: lambda *values, name=name: acts.append((name, *values)) for name in names}
+    return SimpleNamespace(**written, estimate_memory=estimate_memory)
 
 
 @pytest.fixture
 def header():
-    return Header(HeaderActions(*[lambda *values: None] * 6))
+    return Header(RunState(), SimpleNamespace())
 
 
 @pytest.fixture
 def controls(acts):
-    return Controls(small_spec(batch_size=16), (NAME,), (HDP,), Sketch(), actions_into(acts))
+    return Controls(RunState(), commands_into(acts), small_spec(batch_size=16), (NAME,), (HDP,), Sketch)
 
 
 def progress_of(config, **values):
@@ -79,7 +87,7 @@ def test_a_complete_preset_sets_everything_and_restarts(acts, preset, before):
     first = find_algorithm(before)
     algorithms = find_algorithm("hdp"), find_algorithm("lda")
     spec = RunSpec(NAME, first, first.config(), RunSettings())
-    controls = Controls(spec, (NAME, "other"), algorithms, Sketch(), actions_into(acts))
+    controls = Controls(RunState(), commands_into(acts), spec, (NAME, "other"), algorithms, Sketch)
     controls.forms[0].widgets["word_concentration"].value = 0.5
     controls.run_complete(preset)
     controls.corpus.value = "other"
@@ -99,48 +107,48 @@ def test_a_slider_gets_a_new_place_for_a_value_between_its_places(controls):
 
 
 def test_the_controls_follow_a_run_changed_elsewhere_without_changing_it_back(controls, acts):
-    controls.update(progress_of(small_config(forgetting_rate=0.9, batch_size=64), corpus_size=1000))
+    controls.state.publish(progress_of(small_config(forgetting_rate=0.9, batch_size=64), corpus_size=1000))
     assert controls.live_values() == {"forgetting_rate": 0.9, "delay": 64.0, "batch_size": 64}
     assert acts == []
 
 
 def test_a_number_typed_during_a_restart_is_not_replaced_by_that_of_the_new_run(controls):
     field = controls.forms[0].widgets["max_topics"]
-    controls.update(progress_of(small_config(max_topics=3)))
+    controls.state.publish(progress_of(small_config(max_topics=3)))
     controls.apply()
     field.value = 5
-    controls.update(progress_of(small_config(max_topics=3), run_id=2))
+    controls.state.publish(progress_of(small_config(max_topics=3), run_id=2))
     assert field.value == 5
     assert controls.read()[0]["max_topics"] == 5
     controls.apply()
-    controls.update(progress_of(small_config(max_topics=7), run_id=3))
+    controls.state.publish(progress_of(small_config(max_topics=7), run_id=3))
     assert field.value == 7
 
 
 def test_a_wrong_number_stays_with_its_reason_when_the_run_changes(controls):
     field = controls.forms[0].widgets["max_topics"]
-    controls.update(progress_of(small_config()))
+    controls.state.publish(progress_of(small_config()))
     field.value = 9999
     assert controls.read() is None
-    controls.update(progress_of(small_config(), run_id=2))
+    controls.state.publish(progress_of(small_config(), run_id=2))
     assert (field.value, field.error_state) == (9999, True)
 
 
 @pytest.fixture
 def open_controls(acts):
-    return Controls(open_spec(), (NAME, "larger"), (HDP, LDA), Sketch(), actions_into(acts))
+    return Controls(RunState(), commands_into(acts), open_spec(), (NAME, "larger"), (HDP, LDA), Sketch)
 
 
 def test_settings_that_follow_the_corpus_size_are_shown_as_numbers_before_and_after_it_is_known(open_controls):
     assert open_controls.live_values() == {"forgetting_rate": 0.6, "delay": 64.0, "batch_size": 256}
-    open_controls.update(progress_of(open_spec().config))
-    open_controls.update(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384))
+    open_controls.state.publish(progress_of(open_spec().config))
+    open_controls.state.publish(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384))
     assert open_controls.live_values() == {"forgetting_rate": 0.6, "delay": 18.0, "batch_size": 256}
     assert open_controls.defaults.label == "Defaults for this corpus: κ 0.6, τ₀ 18, S 256"
 
 
 def test_another_corpus_gets_its_own_defaults_except_for_what_a_person_has_set(open_controls, acts):
-    open_controls.update(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384))
+    open_controls.state.publish(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384))
     config, _ = open_controls.read()
     assert (config["delay"], config["batch_size"]) == (18.0, 256)
     open_controls.corpus.value = "larger"
@@ -155,13 +163,13 @@ def test_another_corpus_gets_its_own_defaults_except_for_what_a_person_has_set(o
 
 
 def test_a_corpus_and_an_algorithm_that_are_selected_stay_selected_when_a_run_starts(open_controls):
-    open_controls.update(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384))
+    open_controls.state.publish(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384))
     open_controls.corpus.value = "larger"
     open_controls.algorithm.value = "lda"
-    open_controls.update(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384, run_id=2))
+    open_controls.state.publish(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384, run_id=2))
     assert (open_controls.corpus.value, open_controls.algorithm.value) == ("larger", "lda")
     open_controls.apply()
-    open_controls.update(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384, run_id=3))
+    open_controls.state.publish(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384, run_id=3))
     assert (open_controls.corpus.value, open_controls.algorithm.value) == (NAME, "hdp")
 
 
@@ -174,30 +182,31 @@ def move(controls, name, value):
 
 def test_a_slider_is_not_moved_back_while_the_run_is_late(controls):
     run = {"corpus_size": 1000}
-    controls.update(progress_of(small_config(forgetting_rate=0.6, batch_size=16), **run))
+    controls.state.publish(progress_of(small_config(forgetting_rate=0.6, batch_size=16), **run))
     move(controls, "forgetting_rate", 0.7)
     move(controls, "forgetting_rate", 0.8)
     shown = controls.sliders["forgetting_rate"]
     for late in (0.6, 0.7):
-        controls.update(progress_of(small_config(forgetting_rate=late, batch_size=32 if late > 0.6 else 64), **run))
+        config = small_config(forgetting_rate=late, batch_size=32 if late > 0.6 else 64)
+        controls.state.publish(progress_of(config, **run))
         assert shown.value == 0.8
         assert "forgetting_rate" in controls.chosen
-    controls.update(progress_of(small_config(forgetting_rate=0.8, batch_size=32), **run))
+    controls.state.publish(progress_of(small_config(forgetting_rate=0.8, batch_size=32), **run))
     assert shown.value == 0.8
-    controls.update(progress_of(small_config(forgetting_rate=0.9, batch_size=32), **run))
+    controls.state.publish(progress_of(small_config(forgetting_rate=0.9, batch_size=32), **run))
     assert shown.value == 0.9
 
 
 def test_a_slider_follows_another_page_that_changes_the_run_later(controls):
     run = {"corpus_size": 1000}
-    controls.update(progress_of(small_config(forgetting_rate=0.6), **run))
+    controls.state.publish(progress_of(small_config(forgetting_rate=0.6), **run))
     move(controls, "forgetting_rate", 0.7)
-    controls.update(progress_of(small_config(forgetting_rate=0.95), **run))
+    controls.state.publish(progress_of(small_config(forgetting_rate=0.95), **run))
     assert controls.sliders["forgetting_rate"].value == 0.95
 
 
 def test_the_defaults_of_this_corpus_can_be_restored(open_controls, acts):
-    open_controls.update(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384))
+    open_controls.state.publish(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384))
     open_controls.choose(PRESETS[-1])
     open_controls.choose_defaults()
     assert open_controls.live_values() == {"forgetting_rate": 0.6, "delay": 18.0, "batch_size": 256}
@@ -206,17 +215,17 @@ def test_the_defaults_of_this_corpus_can_be_restored(open_controls, acts):
 
 
 def test_another_algorithm_brings_its_own_form_and_keeps_the_sliders(open_controls):
-    open_controls.update(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384))
+    open_controls.state.publish(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384))
     open_controls.algorithm.value = "lda"
     config, _ = open_controls.read()
     assert LDA.config(**config) == LDA.config(delay=18.0, batch_size=256)
     assert "max_slots" not in open_controls.forms[0].widgets
-    open_controls.update(progress_of(small_config(delay=18.0, batch_size=256), version=9))
+    open_controls.state.publish(progress_of(small_config(delay=18.0, batch_size=256), version=9))
     assert open_controls.algorithm.value == "lda"
 
 
 def test_a_form_with_a_fault_stops_a_restart_and_opens(controls):
-    controls.update(progress_of(small_config(batch_size=16), corpus_size=1000))
+    controls.state.publish(progress_of(small_config(batch_size=16), corpus_size=1000))
     controls.forms[0].widgets["max_topics"].value = 9999
     assert controls.read() is None
     assert controls.advanced.active == [0]
@@ -226,7 +235,7 @@ def test_a_form_with_a_fault_stops_a_restart_and_opens(controls):
 
 
 def test_the_page_warns_of_settings_that_learn_too_little_before_the_start(controls):
-    controls.update(progress_of(small_config(batch_size=16), corpus_size=10_000))
+    controls.state.publish(progress_of(small_config(batch_size=16), corpus_size=10_000))
     assert controls.forecast.object == ""
     controls.set_live({"batch_size": 4096})
     assert "warning" in controls.forecast.object
@@ -266,22 +275,22 @@ def test_a_replay_shows_the_date_and_the_documents_of_its_moment(header):
     run = progress_of(small_config(), status="finished", phase="two-level", documents_seen=90, documents_total=90)
     run = dataclasses.replace(run, date=np.datetime64("2021", "Y"))
     moment = dataclasses.replace(run, status=REPLAYED, documents_seen=40, date=np.datetime64("1863", "Y"))
-    header.update(run, moment)
+    header.state.param.update(progress=run, shown=moment)
     assert (header.bar.state, header.bar.reading, header.bar.documents) == (
         "Finished",
         "replay at 1863",
         "40 of 90 documents",
     )
-    header.update(run)
+    header.state.publish(run)
     assert (header.bar.reading, header.bar.documents) == ("read up to 2021", "90 of 90 documents")
 
 
 def test_a_page_that_shows_a_state_shows_everything_that_led_to_it(header):
     running = progress_of(small_config(), status="running", documents_seen=30, documents_total=90)
-    header.update(running)
+    header.state.publish(running)
     sent, names = [], ["documents", "share", "state"]
     header.bar.param.watch(lambda *events: sent.append({event.name for event in events}), names)
-    header.update(dataclasses.replace(running, status="paused", documents_seen=60))
+    header.state.publish(dataclasses.replace(running, status="paused", documents_seen=60))
     assert sent == [{"documents", "share"}, {"state"}]
 
 
@@ -301,10 +310,11 @@ def test_a_failed_engine_is_reported_with_its_reason_and_an_empty_page_says_noth
 
 def test_a_running_step_is_shown_with_its_time_until_it_ends(header):
     began = time.perf_counter() - 40
-    header.update(progress_of(small_config(), status="running", work="Pass 1 over all 9,384 documents", begun_at=began))
+    step = {"work": "Pass 1 over all 9,384 documents", "begun_at": began}
+    header.state.publish(progress_of(small_config(), status="running", **step))
     assert header.bar.work == "Pass 1 over all 9,384 documents"
     assert 40 <= header.bar.work_seconds < 45
-    header.update(progress_of(small_config(), status="running"))
+    header.state.publish(progress_of(small_config(), status="running"))
     assert header.bar.work == ""
 
 
@@ -319,15 +329,17 @@ def test_notes_appear_below_the_buttons_so_that_a_press_does_not_miss_them(heade
     ("status", "label"), [("running", "Pause"), ("paused", "Run"), ("finished", "Run again"), ("waiting", "Pause")]
 )
 def test_the_label_of_the_main_button_says_what_it_does(status, label, header):
-    header.update(progress_of(small_spec().config, status=status))
+    header.state.publish(progress_of(small_spec().config, status=status))
     assert header.run.label == label
     assert header.step.disabled == (status == "finished")
 
 
 def test_sliders_and_presets_without_a_setting_of_the_algorithm_are_hidden(acts):
-    sketch = RateSketch()
-    controls = Controls(open_spec(), (NAME,), (HDP, BATCH), sketch, actions_into(acts))
-    controls.update(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=1000))
+    state = RunState()
+    make_sketch = partial(RateSketch, state)
+    controls = Controls(state, commands_into(acts), open_spec(), (NAME,), (HDP, BATCH), make_sketch)
+    sketch = controls.sketch
+    controls.state.publish(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=1000))
     controls.algorithm.value = "batch-hdp"
     assert controls.live_values() == {}
     assert BATCH.config(**controls.read()[0]) == BATCH.config()
@@ -348,8 +360,8 @@ def test_a_slider_that_the_run_has_no_setting_for_changes_nothing():
 
 def test_a_setting_that_follows_the_corpus_follows_the_next_one_too_unless_it_was_chosen(acts):
     spec = RunSpec(NAME, HDP, HDP.config(), SETTINGS)
-    controls = Controls(spec, (NAME, "larger"), (HDP,), Sketch(), actions_into(acts))
-    controls.update(progress_of(small_config(max_topics=5, delay=18.0, batch_size=256), corpus_size=1000))
+    controls = Controls(RunState(), commands_into(acts), spec, (NAME, "larger"), (HDP,), Sketch)
+    controls.state.publish(progress_of(small_config(max_topics=5, delay=18.0, batch_size=256), corpus_size=1000))
     assert controls.read()[0]["max_topics"] == 5
     controls.corpus.value = "larger"
     assert controls.read()[0]["max_topics"] is None
@@ -358,9 +370,9 @@ def test_a_setting_that_follows_the_corpus_follows_the_next_one_too_unless_it_wa
 
 
 def test_the_memory_that_an_algorithm_needs_is_shown_before_the_start(acts):
-    actions = actions_into(acts, lambda algorithm, config: 25_400_000 if algorithm.name == "lda" else 0)
-    controls = Controls(open_spec(), (NAME,), (HDP, LDA), Sketch(), actions)
-    controls.update(progress_of(small_config(batch_size=16, delay=1.0), corpus_size=64))
+    commands = commands_into(acts, lambda algorithm, config: 25_400_000 if algorithm.name == "lda" else 0)
+    controls = Controls(RunState(), commands, open_spec(), (NAME,), (HDP, LDA), Sketch)
+    controls.state.publish(progress_of(small_config(batch_size=16, delay=1.0), corpus_size=64))
     assert "MB" not in controls.forecast.object
     controls.algorithm.value = "lda"
     assert "about 25 MB here" in controls.forecast.object
@@ -369,10 +381,17 @@ def test_the_memory_that_an_algorithm_needs_is_shown_before_the_start(acts):
 def test_after_the_first_pass_of_a_run_that_averages_the_page_says_that_some_sliders_have_no_effect(controls):
     def text_at(documents_seen, num_passes=3, **values):
         size = {"corpus_size": 1000, "documents_total": 1000 * num_passes, "documents_seen": documents_seen}
-        controls.update(progress_of(small_config(**values), **size))
+        controls.state.publish(progress_of(small_config(**values), **size))
         return controls.learning_note.object
 
     assert text_at(500, 1) == "<p>Changes apply from the next mini-batch.</p>"
     assert "κ and τ₀ act in the first pass only" in text_at(500)
     assert "κ and τ₀ have no effect until a restart" in text_at(1000)
     assert text_at(1000, later_passes="forget") == "<p>Changes apply from the next mini-batch.</p>"
+
+
+def test_the_sketch_of_a_page_that_opens_during_a_run_marks_its_present_step(acts):
+    state = RunState()
+    state.publish(steps_progress(3))
+    controls = Controls(state, commands_into(acts), small_spec(), (NAME,), (HDP,), partial(RateSketch, state))
+    assert controls.sketch.plot.present.data["x"].tolist() == [3]

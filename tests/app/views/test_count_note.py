@@ -1,11 +1,14 @@
 """The button that checks the number of topics, and the line with the result."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from stickbreaker.app.model.checked_count import CountJob
 from stickbreaker.app.model.progress import Moment, Progress
 from stickbreaker.app.model.replay import REPLAYED
+from stickbreaker.app.state import WATCHER, RunState
 from stickbreaker.app.views.count_note import CountNote
 
 DAY = np.datetime64("1800")
@@ -19,36 +22,38 @@ def progress(**fields):
 @pytest.fixture
 def note():
     pressed = []
-    note = CountNote(lambda: pressed.append("start"), lambda: pressed.append("cancel"))
+    names = ("check_count", "cancel_check")
+    commands = SimpleNamespace(**{name: lambda name=name: pressed.append(name) for name in names})
+    note = CountNote(RunState(), commands)
     note.pressed = pressed
     return note
 
 
 def test_the_button_waits_for_the_first_topics_and_starts_a_check(note):
     assert note.start.disabled
-    note.read(CountJob(), progress())
+    note.state.publish(progress(), check=CountJob())
     assert not note.start.disabled
     assert not note.__panel__().visible
     note.start.clicks += 1
-    assert note.pressed == ["start"]
+    assert note.pressed == ["check_count"]
 
 
 def test_a_check_at_work_shows_its_progress_and_can_be_cancelled(note):
-    note.read(CountJob("checking", 0.4), progress())
+    note.state.publish(progress(), check=CountJob("checking", 0.4))
     assert (note.bar.visible, note.start.disabled, note.cancel.visible) == (True, True, True)
     assert 'value="40"' in note.bar.object
     note.cancel.clicks += 1
-    assert note.pressed == ["cancel"]
-    note.read(CountJob("failed", message="<b>bad</b>"), progress())
+    assert note.pressed == ["cancel_check"]
+    note.state.publish(progress(), check=CountJob("failed", message="<b>bad</b>"))
     assert "&lt;b&gt;bad" in note.text.object
     assert (note.bar.visible, note.start.disabled, note.cancel.visible) == (False, False, False)
 
 
 def test_a_watcher_sees_the_check_and_no_button(note):
-    note.read(CountJob("checking", 0.4), progress())
-    note.let_act(False)
+    note.state.publish(progress(), check=CountJob("checking", 0.4))
+    note.state.role = WATCHER
     assert (note.__panel__().visible, note.button.visible, note.cancel.visible) == (True, False, False)
-    note.read(CountJob("checking", 0.6), progress())
+    note.state.publish(progress(), check=CountJob("checking", 0.6))
     assert 'value="60"' in note.bar.object
     assert (note.button.visible, note.cancel.visible) == (False, False)
 
@@ -58,5 +63,5 @@ def test_a_watcher_sees_the_check_and_no_button(note):
                               ({"status": REPLAYED}, False)]
 )
 def test_the_check_is_offered_for_the_present_model_of_every_algorithm_but_mixtures(note, shown, is_offered):
-    note.read(CountJob("ready"), progress(**shown))
+    note.state.publish(progress(**shown), check=CountJob("ready"))
     assert note.button.visible is is_offered

@@ -6,7 +6,7 @@ import json
 import re
 import zipfile
 from dataclasses import replace
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -17,12 +17,12 @@ from stickbreaker import engine
 from stickbreaker.app.export.figures import FIGURES, FORMATS, draw_figure, make_savable
 from stickbreaker.app.export.offline import write_offline
 from stickbreaker.app.export.tables import write_model, write_pyldavis
-from stickbreaker.app.model.class_tasks import INTRUDER, Result, Task
+from stickbreaker.app.model.class_tasks import INTRUDER, ClassState, Result, Task
 from stickbreaker.app.model.reading import ReadingJob, begin_reading
 from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import RunSpec
-from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.server.reader import Reader
+from stickbreaker.app.state import RunState
 from stickbreaker.app.views.export_panel import CSV, EXPORTS, PARQUET, ExportPanel
 from stickbreaker.engine import RunSettings, find_algorithm
 from stickbreaker.engine.corpora.corpus import Vocabulary
@@ -74,11 +74,19 @@ def named(progress):
     return topic_id
 
 
+def make_panel():
+    return ExportPanel(RunState(), SimpleNamespace(note_fault=lambda event, fault: None))
+
+
+def read(view, job, progress, *results):
+    view.state.publish(progress, job=job, tasks=ClassState(results=results))
+
+
 @pytest.fixture
 def take(job, progress):
     """Export as the page does; returns the name and the content of the file."""
-    view = ExportPanel(Selection(), lambda: (), lambda: (RESULT,))
-    view.read(job, progress)
+    view = make_panel()
+    read(view, job, progress, RESULT)
     sent = []
     answer_with(view.mover, sent.append)
 
@@ -276,29 +284,27 @@ def test_every_figure_can_be_drawn_and_saved(job, progress, name, kind):
 
 
 def test_an_export_is_disabled_until_its_data_exists(job, progress):
-    results = []
-    view = ExportPanel(Selection(), lambda: (), lambda: tuple(results))
+    view = make_panel()
     assert all(button.disabled for button in view.buttons.values())
-    view.read(ReadingJob(), progress)
+    read(view, ReadingJob(), progress)
     assert {what for what, button in view.buttons.items() if not button.disabled} == {
         "word-lists",
         "curves",
         "page",
         "replay",
     }
-    view.read(job, replace(progress, run_id=2))
+    read(view, job, replace(progress, run_id=2))
     assert view.buttons["topics"].disabled
-    view.read(job, progress)
+    read(view, job, progress)
     assert [what for what, button in view.buttons.items() if button.disabled] == ["class-answers"]
-    results.append(RESULT)
-    view.read(job, progress)
+    read(view, job, progress, RESULT)
     assert not any(button.disabled for button in view.buttons.values())
 
 
 def test_a_failed_export_is_reported_and_leaves_no_file(job, progress, caplog, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    view = ExportPanel(Selection(), lambda: ())
-    view.read(ReadingJob("ready", 1.0, replace(job.reading, used=np.zeros(0, int))), progress)
+    view = make_panel()
+    read(view, ReadingJob("ready", 1.0, replace(job.reading, used=np.zeros(0, int))), progress)
     asyncio.run(view.take("pyldavis"))
     assert "let the run continue" in view.said.object
     assert list(tmp_path.iterdir()) == []
@@ -306,18 +312,18 @@ def test_a_failed_export_is_reported_and_leaves_no_file(job, progress, caplog, t
 
 
 def test_a_corpus_with_any_name_can_be_exported(job, progress):
-    view, sent = ExportPanel(Selection(), lambda: ()), []
+    view, sent = make_panel(), []
     answer_with(view.mover, sent.append)
-    view.read(job, replace(progress, corpus_name="defaults"))
+    read(view, job, replace(progress, corpus_name="defaults"))
     asyncio.run(view.take("curves"))
     assert view.mover.outgoing.name == "defaults-hdp-curves.csv"
     view.close()
 
 
 def test_a_failed_download_is_not_reported_as_a_failed_write(job, progress):
-    view = ExportPanel(Selection(), lambda: ())
+    view = make_panel()
     answer_with(view.mover, lambda message: None)
-    view.read(job, progress)
+    read(view, job, progress)
     asyncio.run(view.take("curves"))
     send(view.mover, {"kind": "unsaved", "text": "no memory"})
     assert "curves.csv could not be downloaded: the browser could not save it (no memory)" in view.said.object
@@ -327,8 +333,8 @@ def test_a_failed_download_is_not_reported_as_a_failed_write(job, progress):
 
 def test_a_later_topic_name_is_in_the_next_export(job, progress, take, tmp_path):
     other = next(int(t) for t in job.reading.summary.topic_ids if int(t) not in progress.names)
-    view = ExportPanel(Selection(), lambda: ())
-    view.read(job, replace(progress, names=MappingProxyType({other: "later"})))
+    view = make_panel()
+    read(view, job, replace(progress, names=MappingProxyType({other: "later"})))
     answer_with(view.mover, lambda message: None)
     asyncio.run(view.take("document-shares"))
     path, _, name = view.mover.outgoing

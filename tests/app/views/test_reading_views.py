@@ -1,7 +1,7 @@
 """What views of a reading say, on a model learned from the tiny corpus."""
 
 from dataclasses import replace
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -19,8 +19,8 @@ from stickbreaker.app.frames.word_table import NO_TOPIC
 from stickbreaker.app.model.progress import Moment, Progress
 from stickbreaker.app.model.reading import ReadingJob
 from stickbreaker.app.model.replay import REPLAYED
-from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.plots.reading_plots import DOT_ALPHA
+from stickbreaker.app.state import RunState
 from stickbreaker.app.views.calendar import Calendar
 from stickbreaker.app.views.documents import DocumentBrowser, explain_missing_text
 from stickbreaker.app.views.reading_note import describe_reading, is_behind
@@ -31,49 +31,56 @@ from stickbreaker.engine.corpora.texts import TEXT_COMMANDS, Texts
 from tests.app.browser_messages import send
 from tests.app.conftest import HOSTILE
 
+# No view in these tests asks for anything.
+NO_COMMANDS = SimpleNamespace()
+
+
+def read(view, job, progress):
+    view.state.publish(progress, job=job)
+
 
 def test_documents_of_a_topic_have_a_tenth_of_it_or_the_share_of_the_slider(job, progress):
-    reading, selection = job.reading, Selection()
-    browser, position = DocumentBrowser(selection), job.reading.used[0]
-    selection.topic = int(reading.summary.topic_ids[position])
-    browser.read(job, progress)
+    reading, state = job.reading, RunState()
+    browser, position = DocumentBrowser(state), job.reading.used[0]
+    state.topic = int(reading.summary.topic_ids[position])
+    read(browser, job, progress)
     shares = reading.doc_shares[:, [position]].toarray().ravel()
     for percent in (10, 60):
         if percent != 10:
             browser.least.value = percent
         assert browser.count.object.startswith(f"<p style='margin:4px 0'>{(shares >= percent / 100).sum()} document")
-        assert f" with “topic {selection.topic}” (at least {percent} %)" in browser.count.object
-    selection.topic = None
+        assert f" with “topic {state.topic}” (at least {percent} %)" in browser.count.object
+    state.topic = None
     assert not browser.least.visible
 
 
 def test_documents_without_dates_are_not_said_to_have_some(job, progress):
-    browser, corpus = DocumentBrowser(Selection()), job.reading.corpus
-    browser.read(job, progress)
+    browser, corpus = DocumentBrowser(RunState(shows_reading=True)), job.reading.corpus
+    read(browser, job, progress)
     assert "date range" in browser.heading.object
     undated = replace(corpus, dates=np.full(corpus.num_documents, "NaT", "datetime64[D]"))
     model = replace(job.reading.model, corpus=undated)
-    browser.read(replace(job, reading=replace(job.reading, model=model)), progress)
+    read(browser, replace(job, reading=replace(job.reading, model=model)), progress)
     assert "date" not in browser.heading.object
 
 
 def test_the_list_of_nearest_topics_says_that_a_topic_is_the_only_one(job, progress):
-    selection = Selection()
-    explorer = TopicExplorer(selection, lambda topic_id, name: None)
+    state = RunState(shows_reading=True)
+    explorer = TopicExplorer(state, NO_COMMANDS)
     reading = replace(job.reading, used=job.reading.used[:1], divergences=np.zeros((1, 1)))
-    explorer.read(replace(job, reading=reading), progress)
+    read(explorer, replace(job, reading=reading), progress)
     assert explorer.near.rows == []
     assert explorer.near.note == "This is the only topic in use."
 
 
 def test_a_new_reading_updates_the_heat_map_and_keeps_its_zoom(job, progress):
-    calendar = Calendar(Selection())
-    calendar.read(job, progress)
+    calendar = Calendar(RunState(shows_reading=True))
+    read(calendar, job, progress)
     (drawn,) = (pane.object for pane in calendar.pane)
     rows = drawn.y_range.factors
     drawn.x_range.update(start=0.0, end=1.0)
     renamed = {int(rows[0].split()[1]): "weather"}
-    calendar.read(replace(job, reading=replace(job.reading)), replace(progress, names=renamed))
+    read(calendar, replace(job, reading=replace(job.reading)), replace(progress, names=renamed))
     assert [pane.object for pane in calendar.pane] == [drawn]
     assert (drawn.x_range.start, drawn.x_range.end) == (0.0, 1.0)
     assert set(drawn.y_range.factors) ^ set(rows)
@@ -82,49 +89,49 @@ def test_a_new_reading_updates_the_heat_map_and_keeps_its_zoom(job, progress):
 
 
 def test_a_topic_selected_in_one_view_is_selected_in_all_and_all_show_its_name(job, progress):
-    selection, named = Selection(), []
-    views = [TopicExplorer(selection, lambda *name: named.append(name)), TopicMap(selection), Calendar(selection)]
-    views.append(DocumentBrowser(selection))
+    state, named = RunState(shows_reading=True), []
+    commands = SimpleNamespace(rename=lambda *name: named.append(name))
+    views = [TopicExplorer(state, commands), TopicMap(state), Calendar(state), DocumentBrowser(state)]
     explorer, _, _, documents = views
     for view in views:
-        view.read(job, progress)
-    assert selection.topic == job.reading.summary.topic_ids[job.reading.used[0]]
+        read(view, job, progress)
+    assert state.topic == job.reading.summary.topic_ids[job.reading.used[0]]
     other = int(job.reading.summary.topic_ids[job.reading.used[1]])
     explorer.pick_topic(other)
     assert f"with “topic {other}” (" in documents.count.object
     explorer.name_field.value = "weather"
     assert named == [(other, "weather")]
     for view in views:
-        view.read(job, replace(progress, names=MappingProxyType({other: "weather"})))
+        read(view, job, replace(progress, names=MappingProxyType({other: "weather"})))
     assert "with “weather”" in documents.count.object
     assert any(option.startswith("weather") for option in explorer.topic.options)
 
 
 def test_a_cell_of_the_calendar_leads_to_the_documents_of_its_topic_and_period(job, progress):
-    selection = Selection()
-    calendar = Calendar(selection)
+    state = RunState()
+    calendar = Calendar(state)
     calendar.unit.value = "year"
-    calendar.read(job, progress)
+    read(calendar, job, progress)
     days = job.reading.corpus.dates.astype("datetime64[D]")
     position = int(job.reading.used[0])
     calendar.pick_cell(int(job.reading.summary.topic_ids[position]), 1)
-    first, last = selection.span
-    assert selection.topic == job.reading.summary.topic_ids[position]
+    first, last = state.span
+    assert state.topic == job.reading.summary.topic_ids[position]
     in_period = np.flatnonzero((days >= first) & (days <= last))
     assert 0 < len(in_period) < len(days)
     listed = [row["key"] for row in calendar.typical.rows]
     assert listed
     assert set(listed) <= set(in_period.tolist())
     send(calendar.typical, {"key": listed[0]})
-    assert selection.document == listed[0]
+    assert state.document == listed[0]
     assert TYPICAL_RULE in calendar.typical_heading.object
 
 
 def test_words_and_titles_of_a_corpus_are_shown_as_text(job, progress):
-    selection = Selection()
-    documents = DocumentBrowser(selection)
-    documents.read(job, progress)
-    selection.document = 0
+    state = RunState(shows_reading=True)
+    documents = DocumentBrowser(state)
+    read(documents, job, progress)
+    state.document = 0
     assert HOSTILE not in documents.words.object
     assert "&lt;img" in documents.words.object
 
@@ -136,15 +143,15 @@ def test_a_stored_text_is_shown_as_prose_and_searched(job, progress, tmp_path):
     pd.DataFrame({"text": [f"{HOSTILE} of {words[k % 3 + 1]} & more" for k in range(corpus.num_documents)]}).to_parquet(
         file
     )
-    selection = Selection()
-    documents = DocumentBrowser(selection, lambda name: Texts([file]))
-    documents.read(job, progress)
-    selection.document = 0
+    state = RunState()
+    documents = DocumentBrowser(state, lambda name: Texts([file]))
+    read(documents, job, progress)
+    state.document = 0
     assert HOSTILE not in documents.words.object
     assert "class='prose'>&lt;img src=x onerror=alert(1)&gt; of " in documents.words.object
     assert (documents.before.visible, documents.after.label) == (False, str(corpus.titles[1]))
     documents.after.clicks += 1
-    assert selection.document == 1
+    assert state.document == 1
     documents.search.value = f"OF {words[2]}"
     found = [row["key"] for row in documents.found.rows]
     assert sorted(found) == [k for k in range(corpus.num_documents) if k % 3 == 1]
@@ -152,10 +159,10 @@ def test_a_stored_text_is_shown_as_prose_and_searched(job, progress, tmp_path):
 
 
 def test_a_text_file_that_cannot_be_read_leaves_the_counted_words(job, progress, tmp_path):
-    selection = Selection()
-    documents = DocumentBrowser(selection, lambda name: Texts([tmp_path / "missing.parquet"]))
-    documents.read(job, progress)
-    selection.document = 0
+    state = RunState()
+    documents = DocumentBrowser(state, lambda name: Texts([tmp_path / "missing.parquet"]))
+    read(documents, job, progress)
+    state.document = 0
     assert "There is no file of texts at" in documents.found.note
     assert "There is no file of texts at" in documents.words.object
     assert "not in the order of the text" in documents.words.object
@@ -168,19 +175,19 @@ def test_the_page_names_the_command_that_stores_the_texts_of_a_bundled_corpus():
 
 
 def test_a_word_that_the_corpus_lacks_is_reported_with_the_most_similar_ones(job, progress):
-    explorer = TopicExplorer(Selection(), lambda *name: None)
-    explorer.read(job, progress)
+    explorer = TopicExplorer(RunState(shows_reading=True), NO_COMMANDS)
+    read(explorer, job, progress)
     explorer.search_field.value = "nosuchword"
     assert explorer.search_field.error_state
     assert "nosuchword" in explorer.search_field.helper_text
 
 
 def test_a_selected_topic_that_is_not_in_use_is_the_one_that_the_menu_shows(job, progress):
-    selection = Selection()
-    explorer = TopicExplorer(selection, print)
-    explorer.read(job, progress)
+    state = RunState(shows_reading=True)
+    explorer = TopicExplorer(state, NO_COMMANDS)
+    read(explorer, job, progress)
     (gone, *_) = set(job.reading.summary.topic_ids.tolist()) - set(explorer.topic.options.values())
-    selection.topic = gone
+    state.topic = gone
     assert explorer.topic.value == gone
     assert explorer.topic.options[f"topic {gone} · not in use"] == gone
 
@@ -204,37 +211,37 @@ def test_a_reading_of_one_document_counts_it_as_one_and_says_that_no_topic_is_in
     learned = f"{progress.documents_seen} documents"
     assert said == f"Topics of the only document, inferred with the model after {learned}."
     assert describe_reading(replace(few, status="reading"), progress).endswith(f"after {learned} …")
-    explorer = TopicExplorer(Selection(), print)
-    explorer.read(few, progress)
+    explorer = TopicExplorer(RunState(shows_reading=True), NO_COMMANDS)
+    read(explorer, few, progress)
     assert explorer.words.note == explorer.near.note == explorer.typical.note == NO_TOPIC
 
 
 def test_views_without_a_reading_say_what_is_missing():
-    selection = Selection()
-    for view in (TopicExplorer(selection, print), TopicMap(selection), Calendar(selection), DocumentBrowser(selection)):
-        view.read(ReadingJob(), Progress())
+    state = RunState(shows_reading=True)
+    for view in (TopicExplorer(state, NO_COMMANDS), TopicMap(state), Calendar(state), DocumentBrowser(state)):
+        read(view, ReadingJob(), Progress())
     assert "after the first mini-batch" in describe_reading(ReadingJob(), Progress())
 
 
 def test_the_map_names_its_fifteen_largest_topics_and_shows_earlier_sizes_in_a_replay(job, progress):
-    view = TopicMap(Selection())
-    view.read(job, progress)
+    view = TopicMap(RunState(shows_reading=True))
+    read(view, job, progress)
     shown = len(job.reading.used)
     assert len(view.plot.labels.data["text"]) == min(15, shown)
     first = int(job.reading.summary.topic_ids[job.reading.used[0]])
     tokens = np.array([2.0, 0.0])
     then = Moment(5, None, np.array([first, 10**6]), np.array([1.0, 0.0]), tokens, np.zeros((2, 10), int), 1)
-    view.replay(replace(progress, status=REPLAYED, now=then))
+    view.state.param.update(shown=replace(progress, status=REPLAYED, now=then), replayed=(then,))
     assert view.plot.source.data["topic_id"] == [first]
     assert view.plot.source.data["share"] == [1.0]
-    view.replay(progress)
+    view.state.param.update(shown=progress, replayed=None)
     assert len(view.plot.source.data["topic_id"]) == shown
 
 
 def test_the_lines_through_time_are_the_values_of_the_page_time_and_that_of_a_pointed_topic_is_thick(job, progress):
-    selection = Selection()
-    view = TopicMap(selection)
-    view.read(job, progress)
+    state = RunState(shows_reading=True)
+    view = TopicMap(state)
+    read(view, job, progress)
     reading = job.reading
     lines, unit = topic_lines(reading, progress.topic_title)
     assert view.lines_chart.visible
@@ -253,25 +260,25 @@ def test_the_lines_through_time_are_the_values_of_the_page_time_and_that_of_a_po
     assert lines["ys"].iloc[0][0] == pytest.approx((shares * tokens[rows]).sum() / tokens[rows].sum())
     drawn = view.lines.lines.data
     pointed = drawn["topic_id"][-1]
-    selection.pointed_topic = pointed
+    state.pointed_topic = pointed
     assert [topic_id for topic_id, width in zip(drawn["topic_id"], drawn["width"], strict=True) if width > 1] in (
         [pointed],
-        [selection.topic, pointed],
+        [state.topic, pointed],
     )
 
 
 def test_a_word_that_is_pointed_at_makes_the_dots_of_other_topics_faint(job, progress, monkeypatch):
     # The corpus is so small that every word is in every topic, if only little.
     monkeypatch.setattr(reading_frames, "SMALLEST_HOLDER", 0.3)
-    selection = Selection()
-    explorer, view = TopicExplorer(selection, print), TopicMap(selection)
+    state = RunState(shows_reading=True)
+    explorer, view = TopicExplorer(state, NO_COMMANDS), TopicMap(state)
     for each in (explorer, view):
-        each.read(job, progress)
+        read(each, job, progress)
     assert set(view.plot.source.data["alpha"]) == {DOT_ALPHA}
     topics, tokens = job.reading.summary.topics, job.reading.summary.expected_tokens
     shares = (topics.T * tokens / (topics.T @ tokens)[:, None])[:, job.reading.used]
     (word, *_) = np.flatnonzero((shares < 0.3).any(1) & (shares > 0.5).any(1))
-    selection.pointed_word = int(word)
+    state.pointed_word = int(word)
     ids = job.reading.summary.topic_ids[job.reading.used]
     lit = {int(topic_id) for topic_id, share in zip(ids, shares[word], strict=True) if share >= 0.3}
     dots = zip(view.plot.source.data["topic_id"], view.plot.source.data["alpha"], strict=True)
@@ -281,19 +288,19 @@ def test_a_word_that_is_pointed_at_makes_the_dots_of_other_topics_faint(job, pro
     for message in ({"pointed": -1}, {"pointed": "x"}, {"pointed": None}):
         send(explorer.words, {"pointed": word})
         send(explorer.words, message)
-        assert selection.pointed_word is None
+        assert state.pointed_word is None
     assert set(view.plot.source.data["alpha"]) == {DOT_ALPHA}
 
 
 def test_a_topic_that_is_pointed_at_shows_its_words_until_the_pointer_leaves_it(job, progress):
-    selection = Selection()
-    explorer, view = TopicExplorer(selection, print), TopicMap(selection)
+    state = RunState(shows_reading=True)
+    explorer, view = TopicExplorer(state, NO_COMMANDS), TopicMap(state)
     for each in (explorer, view):
-        each.read(job, progress)
-    own, chosen = explorer.words.rows, selection.topic
+        read(each, job, progress)
+    own, chosen = explorer.words.rows, state.topic
     other = next(topic_id for topic_id in view.plot.source.data["topic_id"] if topic_id != chosen)
     view.plot.pointed.data = {"topic_id": [other]}
-    assert (selection.topic, selection.pointed_topic) == (chosen, other)
+    assert (state.topic, state.pointed_topic) == (chosen, other)
     place = job.reading.position(other)
     assert explorer.words.rows == word_rows(job.reading, place, RELEVANCE)
     assert explorer.words.rows != own
@@ -301,7 +308,7 @@ def test_a_topic_that_is_pointed_at_shows_its_words_until_the_pointer_leaves_it(
     for message in ([], [10**9], ["x"], [[other]]):
         view.plot.pointed.data = {"topic_id": [other]}
         view.plot.pointed.data = {"topic_id": message}
-        assert selection.pointed_topic is None
+        assert state.pointed_topic is None
         assert explorer.words.rows == own
     near = explorer.near.rows[0]["key"]
     send(explorer.near, {"pointed": near})

@@ -17,6 +17,7 @@ from stickbreaker.app.model.progress import (
     Progress,
 )
 from stickbreaker.app.plots.curve_plots import SCORE_HELP
+from stickbreaker.app.state import RunState
 from stickbreaker.app.views.curves import MERGING_LINE, ON_PAGE, Curves, first_value_note, help_html, legend_html
 from stickbreaker.app.views.rate_sketch import RateSketch, steps_taken
 from stickbreaker.app.views.run_summary import RunSummary
@@ -78,13 +79,17 @@ def progress(num_steps, tokens=(50, 30, 20), **fields):
     return Progress(**{**standard, **fields})
 
 
+def show(view, progress, earlier=()):
+    view.state.publish(progress, earlier=earlier)
+
+
 def sources(view):
     return [plot.points for plot in view.plots.values()]
 
 
 @pytest.mark.parametrize("view", [Curves, WordTable, TopicsNow, RateSketch])
 def test_every_view_can_show_an_empty_run_one_topic_only_unused_topics_an_end_and_a_failure(view):
-    shown = view()
+    shown = view(RunState())
     for each in (
         Progress(),
         progress(0),
@@ -92,13 +97,13 @@ def test_every_view_can_show_an_empty_run_one_topic_only_unused_topics_an_end_an
         progress(4, tokens=(0, 0)),
         progress(4, status="failed", message="no memory"),
     ):
-        shown.update(each, ())
+        show(shown, each, ())
     assert shown.__panel__() is not None
 
 
 def test_no_line_of_the_summary_ends_within_a_date():
-    view, days = RunSummary(), (np.datetime64("2010-01-14"), np.datetime64("2021-12-28"))
-    view.update(progress(9, status="finished", settings=RunSettings(), date_span=days))
+    view, days = RunSummary(RunState()), (np.datetime64("2010-01-14"), np.datetime64("2021-12-28"))
+    show(view, progress(9, status="finished", settings=RunSettings(), date_span=days))
     dates = "<span class='date'>2010-01-14</span> to <span class='date'>2021-12-28</span>."
     assert dates in view.__panel__().object
     assert ".date { white-space: nowrap; }" in view.__panel__().stylesheets[0]
@@ -106,15 +111,15 @@ def test_no_line_of_the_summary_ends_within_a_date():
 
 @pytest.mark.parametrize(("num_columns", "roles"), [(2, 0), (3, 2)])
 def test_topics_of_the_word_lists_have_roles_from_the_third_column_on(num_columns, roles):
-    table = WordTable()
-    table.update(progress(3 * num_columns))
+    table = WordTable(RunState())
+    show(table, progress(3 * num_columns))
     notes = [block["note"] for block in table.cells.blocks]
     assert sum(note.startswith(("stable early", "formed late")) for note in notes) == roles
 
 
 def test_curves_send_only_new_points(monkeypatch):
-    view = Curves()
-    view.update(progress(3))
+    view = Curves(RunState())
+    show(view, progress(3))
     streamed = []
     stream = ColumnDataSource.stream
 
@@ -123,13 +128,13 @@ def test_curves_send_only_new_points(monkeypatch):
         stream(source, data)
 
     monkeypatch.setattr(ColumnDataSource, "stream", watch)
-    view.update(progress(5))
+    show(view, progress(5))
     assert streamed == [2] * len(ON_PAGE)
     assert [len(source.data["x"]) for source in sources(view)] == [5] * len(ON_PAGE)
 
 
 def test_curves_are_small_until_they_are_opened_except_that_of_held_out_words():
-    view = Curves()
+    view = Curves(RunState())
     heights = [{name: plot.figure.height for name, plot in view.plots.items()}]
     view.larger.value = True
     heights.append({name: plot.figure.height for name, plot in view.plots.items()})
@@ -139,9 +144,10 @@ def test_curves_are_small_until_they_are_opened_except_that_of_held_out_words():
 
 
 def test_the_same_points_again_change_no_source():
-    view = Curves()
+    view = Curves(RunState())
     run = progress(5, marks=(Mark(200, 4.0, np.datetime64("1802"), "κ 0.6 → 0.8"),))
-    view.update(run, (progress(9, run_id=0),))
+    earlier = (progress(9, run_id=0),)
+    show(view, run, earlier)
     changed = []
 
     def note_change(attr, old, new):
@@ -150,30 +156,30 @@ def test_the_same_points_again_change_no_source():
     for plot in view.plots.values():
         for source in (plot.points, plot.newest, plot.marks, plot.warm_up, plot.earlier):
             source.on_change("data", note_change)
-    view.update(run, (progress(9, run_id=0),))
-    view.update(replace(run, version=99), (progress(9, run_id=0),))
+    show(view, run, earlier)
+    show(view, replace(run, version=99), earlier)
     assert changed == []
 
 
 def test_a_restart_and_a_thinned_curve_replace_the_old_points():
-    view = Curves()
-    view.update(progress(6))
-    view.update(progress(2, run_id=2), (progress(6),))
+    view = Curves(RunState())
+    show(view, progress(6))
+    show(view, progress(2, run_id=2), (progress(6),))
     assert [len(source.data["x"]) for source in sources(view)] == [2] * len(ON_PAGE)
     assert view.plots["heldout"].earlier.data["label"] == ["κ 0.6, start warm, mean"]
     thinned = progress(6, run_id=2)
     thinned = replace(thinned, steps=Curve({name: column[::2] for name, column in thinned.steps.columns.items()}))
-    view.update(thinned)
+    show(view, thinned)
     assert view.plots["num_topics"].points.data["documents_seen"].tolist() == [100, 300, 500]
 
 
 def test_the_x_axis_can_be_chosen_and_a_zoom_stays():
-    view = Curves()
-    view.update(progress(3))
+    view = Curves(RunState())
+    show(view, progress(3))
     view.axis = "seconds"
     assert sources(view)[0].data["x"].tolist() == [2.0, 4.0, 6.0]
     view.x_range.update(start=1.0, end=2.0)
-    view.update(progress(4))
+    show(view, progress(4))
     assert (view.x_range.start, view.x_range.end) == (1.0, 2.0)
     assert view.x_range.reset_end > 8.0
 
@@ -189,15 +195,15 @@ def test_empty_curves_say_what_they_will_show_or_why_they_stay_empty():
 
 def test_topics_are_not_counted_while_none_is_in_use_and_every_view_says_so():
     few = progress(3, tokens=(0.5, 0.4), num_held_out=0)
-    curves, now, table = Curves(), TopicsNow(), WordTable()
+    curves, now, table = Curves(RunState()), TopicsNow(RunState()), WordTable(RunState())
     for view in (curves, now, table):
-        view.update(few)
+        show(view, few)
     counted = curves.plots["num_topics"]
     assert counted.figure.title.text == "Topics in use, so far"
     assert len(counted.points.data["x"]) == 0
     assert counted.note.data["text"][0].split() == NO_TOPIC.split()
     assert (now.rows.note, table.cells.empty) == (NO_TOPIC, NO_TOPIC)
-    curves.update(progress(4, tokens=(50, 30)))
+    show(curves, progress(4, tokens=(50, 30)))
     assert counted.figure.title.text == "Topics in use, so far: 3"
     assert len(counted.points.data["x"]) == 4
 
@@ -223,8 +229,9 @@ def test_if_whole_texts_are_held_out_the_help_names_them():
 
 
 def test_earlier_runs_on_another_corpus_are_not_drawn():
-    view = Curves()
-    view.update(
+    view = Curves(RunState())
+    show(
+        view,
         progress(3, run_id=3, corpus_name="two"),
         (progress(9, corpus_name="one"), progress(4, run_id=2, corpus_name="two")),
     )
@@ -232,11 +239,11 @@ def test_earlier_runs_on_another_corpus_are_not_drawn():
 
 
 def test_the_table_has_its_columns_from_the_start_and_fills_them():
-    view = WordTable()
-    view.update(progress(0))
+    view = WordTable(RunState())
+    show(view, progress(0))
     assert [column["reached"] for column in view.cells.columns] == [False] * 3
     assert "after 300 documents" in view.cells.empty
-    view.update(progress(6))
+    show(view, progress(6))
     assert [column["reached"] for column in view.cells.columns] == [True, True, False]
     cells = view.cells.blocks[0]["cells"]
     assert len(cells) == 10
@@ -246,25 +253,25 @@ def test_the_table_has_its_columns_from_the_start_and_fills_them():
 
 
 def test_the_choice_of_topics_stays_until_it_is_reset_or_a_new_run_begins():
-    view = WordTable()
-    view.update(progress(3))
+    view = WordTable(RunState())
+    show(view, progress(3))
     by_rule = list(view.topics)
     view.picker.value = [2]
-    view.update(progress(9))
+    show(view, progress(9))
     assert view.topics == [2]
     view.go_back()
     assert len(view.topics) == len(by_rule) == 2
     view.show(next(topic_id for topic_id in range(3) if topic_id not in view.topics))
     assert len(view.topics) == 3
-    view.update(progress(3, run_id=2, topics_key="of the second run"))
+    show(view, progress(3, run_id=2, topics_key="of the second run"))
     assert len(view.topics) == 2
 
 
 def test_a_menu_that_returns_the_value_it_was_given_selects_nothing():
     now = [0.0]
-    view = WordTable(lambda: now[0])
-    view.update(progress(0))
-    view.update(progress(3))
+    view = WordTable(RunState(), lambda: now[0])
+    show(view, progress(0))
+    show(view, progress(3))
     by_rule = list(view.topics)
     view.picker.value = []
     assert (view.topics, view.picker.value, view.is_chosen) == (by_rule, by_rule, False)
@@ -277,25 +284,25 @@ def test_a_menu_that_returns_the_value_it_was_given_selects_nothing():
 
 
 def test_a_topic_that_is_no_longer_in_use_can_still_be_shown():
-    view = WordTable()
-    view.update(progress(3))
+    view = WordTable(RunState())
+    show(view, progress(3))
     view.show(2)
-    view.update(progress(6, tokens=(50, 30, 0)))
+    show(view, progress(6, tokens=(50, 30, 0)))
     assert 2 in view.picker.options.values()
     assert "not in use" in next(block["note"] for block in view.cells.blocks if block["topic_id"] == 2)
 
 
 def test_the_table_is_not_written_between_columns():
-    view = WordTable()
-    view.update(progress(3))
+    view = WordTable(RunState())
+    show(view, progress(3))
     blocks = view.cells.blocks
-    view.update(progress(4))
+    show(view, progress(4))
     assert view.cells.blocks is blocks
 
 
 def test_the_largest_topics_are_few_and_ordered_and_each_press_adds_one_to_the_table():
-    view = TopicsNow()
-    view.update(progress(3, tokens=range(1, 21)))
+    view = TopicsNow(RunState())
+    show(view, progress(3, tokens=range(1, 21)))
     rows = view.rows.rows
     assert [row["key"] for row in rows] == list(range(19, 14, -1))
     assert rows[0]["share"] == 1
@@ -307,25 +314,25 @@ def test_the_largest_topics_are_few_and_ordered_and_each_press_adds_one_to_the_t
 
 
 def test_the_table_says_that_similar_topics_are_in_the_warm_up():
-    view = TopicsNow()
-    view.update(progress(1, phase="warm-up"))
+    view = TopicsNow(RunState())
+    show(view, progress(1, phase="warm-up"))
     assert "still similar" in view.rows.note
-    view.update(progress(4))
+    show(view, progress(4))
     assert view.rows.note == ""
 
 
 def test_a_view_that_is_empty_says_why():
-    view = TopicsNow()
+    view = TopicsNow(RunState())
     assert "first mini-batch" in view.rows.note
-    view.update(progress(0, status="failed"))
+    show(view, progress(0, status="failed"))
     assert "failed" in view.rows.note
-    view.update(progress(3))
+    show(view, progress(3))
     assert view.rows.note == ""
 
 
 def test_the_sketch_shows_past_rates_the_present_step_and_later_rates():
-    view = RateSketch()
-    view.update(progress(3))
+    view = RateSketch(RunState())
+    show(view, progress(3))
     assert view.plot.taken.data["x"].tolist() == [1, 2, 3]
     assert view.plot.present.data["x"].tolist() == [3]
     assert view.plot.planned.data["x"].tolist() == [3, 4, 5, 6, 7, 8, 9]
@@ -333,16 +340,16 @@ def test_the_sketch_shows_past_rates_the_present_step_and_later_rates():
 
 
 def test_a_delay_of_zero_chosen_late_does_not_change_how_much_of_the_start_is_left():
-    view = RateSketch()
-    view.update(progress(3, config=config_of(delay=0.0, forgetting_rate=1.0), startup_share=0.6))
+    view = RateSketch(RunState())
+    show(view, progress(3, config=config_of(delay=0.0, forgetting_rate=1.0), startup_share=0.6))
     assert "60 % at this step, 20 % at the end" in view.text.object
 
 
 def test_the_sketch_is_hidden_for_an_algorithm_without_a_learning_rate():
-    view = RateSketch()
-    view.update(progress(3))
+    view = RateSketch(RunState())
+    show(view, progress(3))
     assert view.is_shown
-    view.update(progress(3, algorithm="batch-hdp", config=BatchHDPConfig()))
+    show(view, progress(3, algorithm="batch-hdp", config=BatchHDPConfig()))
     assert not view.is_shown
 
 
@@ -358,7 +365,7 @@ def test_a_run_that_does_not_score_the_next_batch_says_so():
 
 
 def test_the_sketch_of_a_preview_falls_with_the_step():
-    view = RateSketch()
+    view = RateSketch(RunState())
     view.show(find_algorithm("hdp"), config_of(), 37 * config_of().batch_size, Forecast(37, 0.1, True))
     rates = view.plot.planned.data["y"]
     assert len(rates) == 37

@@ -1,0 +1,1 @@
+"""What one browser asks of its run: typed methods, which refuse the requests of a watcher."""

@@ -1,0 +1,241 @@
+"""What one browser asks of its run and of its user's data; views call these methods."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import panel as pn
+
+from stickbreaker import engine
+from stickbreaker.app.model.disk_space import Item, list_items
+from stickbreaker.app.model.kept_runs import Size
+from stickbreaker.app.model.reading import Model
+from stickbreaker.app.model.run_spec import LiveSettings, RunSpec
+from stickbreaker.app.model.sweep_plan import SweepError, plan_sweep
+from stickbreaker.app.model.user_files import CORPORA
+from stickbreaker.app.server.run import Run
+from stickbreaker.app.server.service import Service
+from stickbreaker.app.server.visitors import find_data, for_presenters, may_manage
+from stickbreaker.app.state import LIVE, RunState
+from stickbreaker.engine.algorithm import Algorithm
+from stickbreaker.engine.corpora.texts import Texts, find_texts
+from stickbreaker.engine.files.whole_files import FileError
+
+WATCHING = "Watching: the presenter controls this run."
+REFUSED_MILLISECONDS = 4_000
+# Long enough to be read; the engine's failure also stays in the line at the top.
+ERROR_MILLISECONDS = 60_000
+
+
+class Settings(Protocol):
+    """The form with the settings of the next run."""
+
+    def read_spec(self) -> RunSpec | None:
+        """Return the settings; None if a form shows an error."""
+
+    def apply(self) -> None:
+        """Take all values for applied: a run starts with them now."""
+
+    def offer(self, corpora: tuple[str, ...], chosen: str | None = None) -> None:
+        """List corpora, with one selected."""
+
+
+class RunCommands:
+    """The commands of one browser. Those that change the run or what is kept do nothing for a watcher.
+
+    run: the run of the page; None before it has joined one. find_settings(): the form of the next run.
+    find_link(): the link for watchers.
+    """
+
+    def __init__(
+        self,
+        state: RunState,
+        service: Service,
+        user: str | None,
+        find_settings: Callable[[], Settings],
+        find_link: Callable[[], str],
+    ):
+        self.state, self._service = state, service
+        self._find_settings, self.find_link = find_settings, find_link
+        self.run: Run | None = None
+        files = service.find_files(user)
+        self.library, self.kept, self._kept_names = files.folder / CORPORA, files.kept, files.names
+        self.may_open = may_manage()
+
+    def may_act(self) -> bool:
+        """Return whether this page controls a run; a watcher gets a notice."""
+        if not self.state.may_act and pn.state.notifications is not None:
+            pn.state.notifications.info(WATCHING, duration=REFUSED_MILLISECONDS)
+        return self.run is not None and self.state.may_act
+
+    def notify(self, text: str) -> None:
+        """Show a text on the page for a while."""
+        if pn.state.notifications is not None:
+            pn.state.notifications.error(text, duration=ERROR_MILLISECONDS)
+
+    def note_fault(self, event: str, fault: str) -> None:
+        """Write a failure of this page into the log of the server."""
+        self._service.events.write_fault(event, fault, self.run.key if self.run is not None else "")
+
+    @property
+    def _controlled(self) -> Run:
+        """The run that this page controls; `may_act` has said that there is one."""
+        assert self.run is not None
+        return self.run
+
+    @for_presenters
+    def toggle(self) -> None:
+        """Run or pause; restart a finished run."""
+        runner = self._controlled.runner
+        if runner.progress.status in ("finished", "failed"):
+            self.restart()
+        elif runner.wants_to_run:
+            runner.pause()
+        else:
+            runner.resume()
+
+    @for_presenters
+    def step(self) -> None:
+        """Learn from one mini-batch."""
+        self._controlled.runner.step()
+
+    @for_presenters
+    def set_pace(self, seconds_per_batch: float | None) -> None:
+        """Change the seconds from one mini-batch to the next; None is one pass a minute."""
+        self._controlled.runner.set_pace(seconds_per_batch)
+
+    @for_presenters
+    def share(self) -> None:
+        """Show the link for watchers, or hide it."""
+        self.state.link = "" if self.state.link else self.find_link()
+
+    @for_presenters
+    def configure(self, settings: LiveSettings) -> None:
+        """Send learning settings to the run, which applies them from its next mini-batch."""
+        try:
+            self._controlled.runner.configure(settings)
+        except ValueError as error:
+            self.notify(str(error))
+
+    @for_presenters
+    def restart(self) -> None:
+        """Start a new run with the settings of the controls, unless a form shows an error."""
+        settings = self._find_settings()
+        spec = settings.read_spec()
+        if spec is None:
+            self.notify("The run was not restarted: correct the setting under Advanced settings.")
+            return
+        settings.apply()
+        self._controlled.runner.restart(spec)
+
+    @for_presenters
+    def extend(self) -> None:
+        """Read the corpus of a finished run once more."""
+        self._controlled.runner.extend()
+
+    @for_presenters
+    def clear(self) -> None:
+        """Remove the faint lines of earlier runs."""
+        self._controlled.runner.forget_earlier()
+
+    @for_presenters
+    def rename(self, topic_id: int, name: str) -> None:
+        """Name a topic on every page of the run."""
+        self._controlled.runner.rename(topic_id, name)
+
+    @for_presenters
+    def undo_names(self) -> None:
+        """Take back the names that the topics of the run were given at its end."""
+        self._controlled.runner.undo_names()
+
+    @for_presenters
+    def open_kept(self, key: str) -> None:
+        """Show a kept run in full, in place of the present one."""
+        if not self.may_open:
+            return
+        try:
+            self._controlled.runner.restore(self.kept.load_position(key))
+        except (FileError, KeyError, ValueError) as error:
+            self.notify(f"The run could not be opened: {error}")
+            return
+        self.state.page = LIVE
+
+    def read(self) -> None:
+        """Read the corpus with the current model, unless this has been done; watchers may do it too."""
+        if self.run is not None:
+            self.run.reader.ask()
+            self.state.publish(job=self.run.reader.job)
+
+    def find_model(self) -> Model | None:
+        """The current model of the run; None before its first mini-batch."""
+        return self.run.runner.model() if self.run is not None else None
+
+    def find_texts(self, name: str) -> Texts | None:
+        """Find the texts of a corpus of the run's owner, who may be another user than a watcher."""
+        return find_texts(name, self.library if self.run is None else find_data(self.run.user) / CORPORA)
+
+    @for_presenters
+    def check_count(self) -> None:
+        """Start the sampler from the current model, to check its number of topics."""
+        self._controlled.checker.start()
+
+    @for_presenters
+    def cancel_check(self) -> None:
+        """End the check after its present sweep."""
+        self._controlled.checker.cancel()
+
+    def plan_sweep(self, values: dict[str, tuple[float | int, ...]], systems: list[str]) -> tuple[RunSpec, ...]:
+        """Make the runs of a sweep around the settings of the controls. Raises SweepError if there is no such sweep."""
+        spec = self._find_settings().read_spec()
+        if spec is None:
+            raise SweepError("Correct the setting under Advanced settings first.")
+        return plan_sweep(spec, [each for each in engine.REGISTRY if each.name in systems], values)
+
+    @for_presenters
+    def start_sweep(self, plan: tuple[RunSpec, ...]) -> None:
+        """Run these in the background."""
+        self._controlled.sweep.start(plan)
+
+    @for_presenters
+    def resume_sweep(self) -> None:
+        """Continue a sweep that the end of the server has stopped."""
+        self._controlled.sweep.resume()
+
+    @for_presenters
+    def cancel_sweep(self) -> None:
+        """End the sweep after its present mini-batch."""
+        self._controlled.sweep.cancel()
+
+    @for_presenters
+    def open_bring(self) -> None:
+        """Open the dialog for the user's own text."""
+        self.state.param.trigger("brings_text")
+
+    def offer_corpora(self, name: str | None = None) -> None:
+        """List the corpora that there are now, with one of them selected."""
+        self._find_settings().offer(engine.list_corpora(self.library), name)
+
+    @for_presenters
+    def run_on(self, name: str) -> None:
+        """Start a new run on this corpus."""
+        self.offer_corpora(name)
+        self.restart()
+
+    def count_names(self, corpus_name: str) -> int:
+        """The number of names that are kept for the topics of a corpus."""
+        return self._kept_names.count(corpus_name)
+
+    def forget_names(self, corpus_name: str) -> None:
+        """Forget the names of the topics of a corpus that was deleted."""
+        try:
+            self._kept_names.remove(corpus_name)
+        except OSError as error:
+            self.notify(f"The topic names of the deleted corpus could not be removed: {error}")
+
+    def estimate_memory(self, algorithm: Algorithm, config: Any) -> int:
+        """Return the bytes that an algorithm stores about the documents of this corpus; 0 if none."""
+        corpus = self.run.runner.corpus if self.run is not None else None
+        return 0 if corpus is None or algorithm.memory is None else algorithm.memory(config, corpus.documents())
+
+    def list_space(self, sizes: Mapping[str, Size]) -> list[Item]:
+        """What takes space on disk, with the sizes of kept runs."""
+        return list_items(self.library.parent, sizes)

@@ -1,0 +1,24 @@
+"""The page Compare: kept runs side by side, and sweeps of settings."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from stickbreaker import engine
+from stickbreaker.app.pages.page import Page
+from stickbreaker.app.views.compare import Compare
+from stickbreaker.app.views.sweep import SweepPanel
+
+
+class ComparePage(Page):
+    """Kept runs and sweeps."""
+
+    title = "Compare"
+
+    def view(self) -> Sequence[Any]:
+        self.runs = Compare(self.state, self.commands)
+        self.sweep = SweepPanel(self.state, self.commands, engine.REGISTRY)
+        self.views = (self.runs, self.sweep)
+        return [self.runs, self.sweep, self.runs.below]
+
+    def opened(self) -> None:
+        self.runs.list_runs()

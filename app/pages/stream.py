@@ -1,0 +1,30 @@
+"""The only page of a server that follows a stream."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import panel as pn
+
+from stickbreaker.app.pages.page import Page
+from stickbreaker.app.views.curves import Curves
+from stickbreaker.app.views.run_summary import RunSummary
+from stickbreaker.app.views.stream_facts import StreamFactsView
+from stickbreaker.app.views.topics_now import TopicsNow
+from stickbreaker.app.views.word_table import WordTable
+from stickbreaker.app.widgets.layouts import lay_side_by_side
+
+
+class StreamPage(Page):
+    """The stream in one sentence, its word lists, largest topics, new words and curves."""
+
+    title = "Stream"
+
+    def view(self) -> Sequence[Any]:
+        state = self.state
+        self.summary, self.table, self.now = RunSummary(state), WordTable(state), TopicsNow(state)
+        self.facts = StreamFactsView(state)
+        self.curves = Curves(state, waits=True, axes=("documents", "dates"), title="Curves")
+        self.views = (self.summary, self.table, self.now, self.facts, self.curves)
+        self.now.param.watch(lambda event: self.table.show(event.new), "picked", onlychanged=False)
+        right = pn.Column(self.now, self.facts, sizing_mode="stretch_width", margin=0)
+        return [self.summary, lay_side_by_side(self.table, right), self.curves]

@@ -1,0 +1,37 @@
+"""The page Topics: a map of topics, and one topic in full."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import panel as pn
+
+from stickbreaker.app.pages.page import ReadingPage
+from stickbreaker.app.views.topic_explorer import TopicExplorer
+from stickbreaker.app.views.topic_map import TopicMap
+from stickbreaker.app.views.topic_quality import TopicQualityView
+from stickbreaker.app.views.word_life import WordLife
+
+STYLE = """
+:host { display: grid; grid-template-columns: minmax(0, 1fr); gap: 8px 24px; align-items: start; }
+@media (min-width: 1200px) { :host { grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); } }
+@media (min-width: 1350px) { :host { grid-template-columns: minmax(0, 7fr) minmax(0, 3fr); } }
+@media (min-width: 1200px) { :host { grid-template-rows: auto 1fr; } .aside { grid-column: 2; grid-row: 1 / span 2; } }
+"""
+
+
+class Topics(ReadingPage):
+    """Topics by similarity; the selected one with its words, nearest topics and typical documents."""
+
+    title = "Topics"
+    needs_player = True
+
+    def view(self) -> Sequence[Any]:
+        state = self.state
+        topic_map, quality, word = TopicMap(state), TopicQualityView(state), WordLife(state)
+        self.explorer = TopicExplorer(state, self.commands, word)
+        self.views = (self.explorer, word, topic_map, quality)
+        # The selected topic is next to the map, so that both are seen together, or below it in a narrow window.
+        aside = pn.Column(self.explorer.chosen, css_classes=["aside"], sizing_mode="stretch_width", margin=0)
+        parts = (topic_map, aside, self.explorer.others)
+        top = pn.Column(*parts, sizing_mode="stretch_width", stylesheets=[STYLE], margin=0)
+        return [top, self.explorer.documents, quality]
