@@ -42,6 +42,11 @@ def setting(default: Any, symbol: str, bounds: tuple[float, float] | None = None
     return field(default=default, metadata={"symbol": symbol, "bounds": bounds, "help": help, **more})
 
 
+def choice(help: str, *choices: str) -> Any:
+    """Declare a setting whose value is one of some texts; the first is the default."""
+    return setting(choices[0], "", None, help, choices=choices)
+
+
 def resolved(value: Value | None) -> Value:
     """The value of a setting that may depend on the size of the corpus.
 

@@ -14,7 +14,7 @@ import numpy as np
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, Breaking, InfersBy, Phase, Reads, StepInfo, TopicSummary
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.declarations import check_settings, setting
+from stickbreaker.engine.declarations import check_settings, choice, setting
 from stickbreaker.engine.inference.batch import NO_BOUND, Totals, cool_pass, end_pass, sum_by_phase
 from stickbreaker.engine.inference.expectations import expected_topics
 from stickbreaker.engine.inference.global_step import Statistics
@@ -57,18 +57,10 @@ class BatchHDPConfig:
     corpus_concentration: float = setting(1.0, **declared.WEIGHT_CONCENTRATION)
     word_concentration: float = setting(0.01, **declared.WORD_CONCENTRATION)
     tolerance: float = setting(1e-5, **declared.TOLERANCE)
-    start: str = setting(
-        "warm", "", None, "warm: warm-up by annealing; wang: as the paper prints it", choices=("warm", "wang")
-    )
+    start: str = choice("warm: warm-up by annealing; wang: as the paper prints it", "warm", "wang")
     topic_expectation: str = setting("mean", **declared.TOPIC_EXPECTATION)
     max_active_topics: int = setting(32, **declared.MAX_ACTIVE_TOPICS)
-    duplicates: str = setting(
-        "keep",
-        "",
-        None,
-        "keep: as in the paper; merge: merge topics if that raises the bound",
-        choices=("keep", "merge"),
-    )
+    duplicates: str = choice("keep: as in the paper; merge: merge topics if that raises the bound", "keep", "merge")
     precision: str = setting("float32", **declared.PRECISION)
 
     def __post_init__(self) -> None:

@@ -21,7 +21,7 @@ from scipy.special import psi
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, Breaking, InfersBy, Phase, Reads, StepInfo, TopicSummary
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.declarations import check_settings, setting
+from stickbreaker.engine.declarations import check_settings, choice, setting
 from stickbreaker.engine.inference import collapsed
 from stickbreaker.engine.inference.collapsed import INFINITY, Measures, Priors, SoftAssignments
 from stickbreaker.engine.inference.posteriors import (
@@ -59,18 +59,12 @@ class CVHDPConfig:
     word_total: float = setting(
         100.0, "β", (1e-6, 1e9), "Total word concentration of a topic; the starting value if learned"
     )
-    word_prior: str = setting(
-        "fixed", "", None, "Whether β and τ stay fixed or are learned", choices=("fixed", "learned")
-    )
+    word_prior: str = choice("Whether β and τ stay fixed or are learned", "fixed", "learned")
     word_shape: float = setting(4.0, "a_β", SHAPES, "Shape of the gamma prior of β, if it is learned")
     word_rate: float = setting(4.0, "b_β", SHAPES, "Rate of the gamma prior of β, if it is learned")
     base_total: float = setting(40.0, "V a_τ", (1e-3, 1e9), "Total of the Dirichlet prior of τ over all words")
-    first_sweeps: str = setting(
-        "printed",
-        "",
-        None,
-        "printed: as in the paper; soft: the first 20 passes with a large β",
-        choices=("printed", "soft"),
+    first_sweeps: str = choice(
+        "printed: as in the paper; soft: the first 20 passes with a large β", "printed", "soft"
     )
     start_from: str = setting("own", **declared.START_FROM)
     tolerance: float = setting(1e-5, **declared.SWEEP_TOLERANCE)

@@ -14,7 +14,7 @@ import numpy as np
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.declarations import check_settings, setting
+from stickbreaker.engine.declarations import check_settings, choice, setting
 from stickbreaker.engine.inference.candidates import Steps
 from stickbreaker.engine.inference.dirichlet_step import DocumentExpectations, expect_documents, infer_shares
 from stickbreaker.engine.inference.evidence import set_aside
@@ -50,9 +50,7 @@ class DirectHDPConfig:
     forgetting_rate: float = setting(0.6, **declared.FORGETTING_RATE)
     delay: float | None = setting(None, **declared.DELAY)
     batch_size: int | None = setting(None, **declared.BATCH_SIZE)
-    start: str = setting(
-        "warm", "", None, "warm: warm-up by annealing; hoffman: the start of online LDA", choices=("warm", "hoffman")
-    )
+    start: str = choice("warm: warm-up by annealing; hoffman: the start of online LDA", "warm", "hoffman")
     topic_expectation: str = setting("mean", **declared.TOPIC_EXPECTATION)
     duplicates: str = setting("merge", **declared.DUPLICATES)
     later_passes: str = setting("average", **declared.LATER_PASSES)

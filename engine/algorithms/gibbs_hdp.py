@@ -18,7 +18,7 @@ import numpy as np
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo, TopicSummary
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.declarations import check_settings, setting
+from stickbreaker.engine.declarations import check_settings, choice, setting
 from stickbreaker.engine.inference import gibbs as sampled
 from stickbreaker.engine.inference.concentrations import GammaPrior, draw_concentration
 from stickbreaker.engine.inference.gibbs import Assignments, GibbsSweep, TopicAverages
@@ -40,20 +40,12 @@ class GibbsHDPConfig:
     """
 
     initial_topics: int = setting(100, "K₀", (1, 2000), "Number of topics over which tokens are spread at the start")
-    start: str = setting(
-        "random",
-        "",
-        None,
+    start: str = choice(
         "random: as in the paper; soft: raise α and η in the first 60 passes, which avoids duplicate topics",
-        choices=("random", "soft"),
+        "random",
+        "soft",
     )
-    concentrations: str = setting(
-        "resampled",
-        "",
-        None,
-        "Whether α and γ are resampled in each pass or stay fixed",
-        choices=("resampled", "fixed"),
-    )
+    concentrations: str = choice("Whether α and γ are resampled in each pass or stay fixed", "resampled", "fixed")
     doc_concentration: float = setting(1.0, **declared.DOC_CONCENTRATION)
     corpus_concentration: float = setting(1.0, **declared.CORPUS_CONCENTRATION)
     word_concentration: float = setting(0.01, **declared.WORD_CONCENTRATION)

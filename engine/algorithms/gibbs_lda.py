@@ -13,7 +13,7 @@ import numpy as np
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Reads, StepInfo, TopicSummary
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.declarations import check_settings, setting
+from stickbreaker.engine.declarations import check_settings, choice, setting
 from stickbreaker.engine.inference import gibbs as sampled
 from stickbreaker.engine.inference.concentrations import GammaPrior, draw_concentration
 from stickbreaker.engine.inference.expectations import summarize_by_tokens
@@ -26,9 +26,7 @@ class GibbsLDAConfig:
     """Settings of the sampler. Raises ValueError if a value is outside its bounds."""
 
     max_topics: int = setting(100, **declared.NUM_TOPICS)
-    concentrations: str = setting(
-        "fixed", "", None, "Whether α stays fixed or is resampled in each pass", choices=("fixed", "resampled")
-    )
+    concentrations: str = choice("Whether α stays fixed or is resampled in each pass", "fixed", "resampled")
     doc_concentration: float = setting(0.1, **declared.LDA_CONCENTRATION)
     word_concentration: float = setting(0.01, **declared.WORD_CONCENTRATION)
     doc_shape: float = setting(4.0, "a_α", (0.5, 1e3), "Shape of the gamma prior of Kα")

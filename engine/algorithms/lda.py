@@ -14,7 +14,7 @@ import numpy as np
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo, TopicSummary
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.declarations import check_settings, setting
+from stickbreaker.engine.declarations import check_settings, choice, setting
 from stickbreaker.engine.inference.concentrations import (
     first_concentrations,
     is_time_to_learn,
@@ -46,19 +46,12 @@ class LDAConfig:
     delay: float | None = setting(None, **declared.DELAY)
     batch_size: int | None = setting(None, **declared.BATCH_SIZE)
     start: str = setting("hoffman", **declared.HOFFMAN_START)
-    topic_expectation: str = setting(
-        "geometric",
-        "",
-        None,
-        "geometric: exp E[log topic], as in the paper; mean: E[topic]",
-        choices=("geometric", "mean"),
+    topic_expectation: str = choice(
+        "geometric: exp E[log topic], as in the paper; mean: E[topic]", "geometric", "mean"
     )
-    concentrations: str = setting(
-        "fixed",
-        "",
-        None,
+    concentrations: str = choice(
         "learned: learn η and one α for all topics; asymmetric: learn η and an α for each topic",
-        choices=("fixed", "learned", "asymmetric"),
+        *("fixed", "learned", "asymmetric"),
     )
     precision: str = setting("float32", **declared.PRECISION)
 
