@@ -414,7 +414,7 @@ def test_the_hdp_is_compared_with_the_best_size_of_each_library_seed_by_seed(tmp
     assert warm["compared with"].endswith(": 100")
     assert (warm["difference"], warm["better"]) == ("+0.100 ± 0.000", results.OURS)
     assert (other["difference"], other["better"]) == ("-0.100 ± 0.000", results.OTHER)
-    page = results.make_page({"commit": "c", "date": "d", "comparisons": [warm, other]})
+    page = results.make_page({"commit": "c", "date": "d", "note": "", "comparisons": [warm, other]})
     assert page.partition("## Prediction")[0].count("scikit-learn LDA, best K: 50 -7.000") == 1
 
 

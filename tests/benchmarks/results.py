@@ -1,6 +1,6 @@
 """The page engine/RESULTS.md: this project compared with other libraries, from the JSON files of other benchmarks.
 
-    python -m tests.benchmarks.results FILE ... --commit COMMIT --date DATE --json tests/benchmarks/results.json
+    python -m tests.benchmarks.results FILE ... --commit COMMIT --date DATE [--note TEXT] [--json FILE]
     python -m tests.benchmarks.results > engine/RESULTS.md
 
 The first command compares the rows of `speed`, `samplers`, `heldout`, `coherence` and `topic_count --systems`, and
@@ -54,25 +54,24 @@ def find_sign(difference, uncertainty):
 def compare_ratios(what, where, row, shown):
     """A row of speeds, from the ratios of all rounds."""
     sign = int(row["ratio_min"] > 1) - int(row["ratio_max"] < 1)
-    ratio = f"{row['ratio_median']:.2g} times as fast ({row['ratio_min']:.2g} to {row['ratio_max']:.2g})"
+    ratio = f"{row['ratio_median']:.3g} times as fast ({row['ratio_min']:.3g} to {row['ratio_max']:.3g})"
     return compare(what, where, row["contestant"], shown, ratio, sign)
 
 
 def compare_speed(rows):
-    """Seconds of one pass, the memory that it adds, and gensim's held-out score after it."""
+    """Seconds of one pass, the memory that it adds, and gensim's held-out score after it, where measured."""
     found = []
     for row in rows:
-        cores = "one core" if row["threads"] == 1 else "two cores"
-        shown = show(row, "seconds", ".2f")
-        found.append(compare_ratios("speed", f"{row['corpus']}, {cores}", row, shown))
-    for row in rows:
-        if row["threads"] > 1:
-            continue
-        saved = row["their_mb"] - row["our_mb"]
-        sign = find_sign(saved, MEMORY * row["their_mb"])
         place = (row["corpus"], row["contestant"])
-        found.append(compare("memory", *place, show(row, "mb", ".0f"), f"{-saved:+.0f}", sign))
-        if row["predictive"] == "fold_in":
+        if "ratio_median" in row:
+            cores = "one core" if row["threads"] == 1 else "two cores"
+            shown = show(row, "seconds", ".2f")
+            found.append(compare_ratios("speed", f"{row['corpus']}, {cores}", row, shown))
+        if "our_mb" in row and row["threads"] == 1:
+            saved = row["their_mb"] - row["our_mb"]
+            sign = find_sign(saved, MEMORY * row["their_mb"])
+            found.append(compare("memory", *place, show(row, "mb", ".0f"), f"{-saved:+.0f}", sign))
+        if "ahead" in row and row["threads"] == 1 and row["predictive"] == "fold_in":
             ahead = f"{row['ahead']:+.3f} ± {row['ahead_error']:.3f}"
             sign = find_sign(row["ahead"], 2 * row["ahead_error"])
             found.append(compare("held-out", *place, show(row, "nats", ".3f"), ahead, sign))
@@ -190,7 +189,7 @@ HEADINGS = {
     "speed": (
         "Speed",
         "Seconds of one pass, in turn. The HDP and gensim have K = 150, both LDAs K = 100. gensim and "
-        "scikit-learn use one core. Command: `speed --rounds 3`.",
+        "scikit-learn use one core. Command: `speed`.",
     ),
     "samplers": (
         "Speed of the Gibbs samplers",
@@ -198,14 +197,14 @@ HEADINGS = {
     ),
     "memory": (
         "Memory",
-        "Megabytes that one pass adds to a process that has read the corpus. Command: `speed --rounds 3`.",
+        "Megabytes that one pass adds to a process that has read the corpus. Command: `speed`.",
     ),
     "held-out": (
         "Prediction of held-out words",
         "Nats per held-out word (`disjoint_words`); higher is better. tomotopy makes 200 passes, the others one. "
         "The best K of each LDA is chosen on the test documents. gensim is from `speed`, the rest from "
-        "`heldout --orders shuffled --protocols disjoint_words --systems hdp unigram lda-warm sklearn-lda`, with "
-        "`--documents 1000` also `tomotopy-lda`.",
+        "`heldout --protocols disjoint_words --systems hdp unigram lda-warm`, with `sklearn-lda` and "
+        "`tomotopy-lda` where they are in a row, `--orders`, `--corpus` and `--documents`.",
     ),
     "coherence": (
         "Coherence",
@@ -226,7 +225,7 @@ HEADINGS = {
 }
 OPENING = (
     "Stickbreaker compared with other libraries. `python -m tests.benchmarks.results` prints this page, and "
-    "its help says when a difference counts. All figures are of commit {commit}, {date}, with three seeds, on "
+    "its docstring says when a difference counts. Figures are of commit {commit}, {date}, with three seeds, on "
     "two cores that other programs shared. ± is the standard error of a difference or of an NPMI, and else "
     "the standard deviation over seeds. [BENCHMARKS](BENCHMARKS.md) measures Stickbreaker alone."
 )
@@ -249,6 +248,7 @@ def make_page(stored):
     parts = [
         "# Results",
         opening,
+        stored["note"],
         "## Where the other is better",
         list_rows(row for row in stored["comparisons"] if row["better"] == OTHER),
         "Behind, but by less than the uncertainty:",
@@ -258,7 +258,7 @@ def make_page(stored):
         table = frame[frame["what"] == what].drop(columns="what")
         if len(table):
             parts += [f"## {title}", text, to_markdown(table)]
-    return "\n\n".join(parts)
+    return "\n\n".join(part for part in parts if part)
 
 
 def main():
@@ -267,11 +267,13 @@ def main():
     parser.add_argument("files", nargs="*", help="JSON files of other benchmarks")
     parser.add_argument("--commit", help="the commit that they were measured at")
     parser.add_argument("--date", help="the day of the measurement")
+    parser.add_argument("--note", default="", help="what else the reader must know of the figures")
     parser.add_argument("--json", default=STORED)
     arguments = parser.parse_args()
     if arguments.files:
         rows = compare_files(arguments.files)
-        write_json(arguments.json, {"commit": arguments.commit, "date": arguments.date, "comparisons": rows})
+        facts = {"commit": arguments.commit, "date": arguments.date, "note": arguments.note}
+        write_json(arguments.json, facts | {"comparisons": rows})
     print(make_page(json.loads(Path(arguments.json).read_text("utf-8"))))
 
 
