@@ -198,6 +198,14 @@ class Transfer:
     widen: Widen
 
 
+def _as_it_is(value: Any, *others: Any) -> Any:
+    """The first argument."""
+    return value
+
+
+WHOLE = Transfer(narrow=_as_it_is, trim=_as_it_is, widen=_as_it_is)
+
+
 @dataclass(frozen=True)
 class Algorithm:
     """The record that binds an algorithm: `name` for files and commands, `title` for people.
@@ -213,7 +221,7 @@ class Algorithm:
     preview: (config, state, statistics, batch) -> the step of λ that `blend` would take.
     lda_priors: (config, state) -> α (K,) and η of an LDA, whose state has λ - η as `topic_counts`.
     set_aside: (config, state, batch) -> the batch without the documents that its step must not learn from.
-    transfer: how a shard's local step runs in another process; without it, all expectations are sent there.
+    transfer: how a shard's local step runs in another process; by default, all expectations are sent there.
     has_corpus_weights: whether documents share learned topic weights, as in an HDP; the prior of an LDA is uniform.
 
     Raises ValueError unless it has either `step` or all of `expect`, `local` and `blend`.
@@ -240,7 +248,7 @@ class Algorithm:
     start_from: StartFrom | None = None
     lda_priors: LDAPriors | None = None
     set_aside: SetAside | None = None
-    transfer: Transfer | None = None
+    transfer: Transfer = WHOLE
     has_corpus_weights: bool = True
 
     def __post_init__(self) -> None:

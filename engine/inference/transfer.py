@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from stickbreaker.engine.algorithm import Transfer
+from stickbreaker.engine.algorithm import WHOLE, Transfer
 from stickbreaker.engine.inference.batch import Totals
 from stickbreaker.engine.inference.dirichlet_step import SweepExpectations
 from stickbreaker.engine.inference.global_step import Statistics
@@ -47,11 +47,6 @@ def widen_weighted(statistics: Statistics, words: np.ndarray, topics: np.ndarray
     return statistics._replace(words=words, counts=tuple(widen_counts(counts) for counts in statistics.counts))
 
 
-def trim_totals(totals: Totals) -> Totals:
-    """Totals as they are: they have one row for each word of the shard."""
-    return totals
-
-
 def widen_totals(totals: Totals, expectations: SweepExpectations, places: np.ndarray) -> Totals:
     """Totals with a row for each word of the batch."""
     topic_words = np.zeros((len(expectations.words), totals.topic_words.shape[1]), totals.topic_words.dtype)
@@ -60,4 +55,5 @@ def widen_totals(totals: Totals, expectations: SweepExpectations, places: np.nda
 
 
 OF_STATISTICS = Transfer(narrow=narrow, trim=trim, widen=widen)
-OF_TOTALS = Transfer(narrow=narrow, trim=trim_totals, widen=widen_totals)
+# Totals have one row for each word of the shard already.
+OF_TOTALS = Transfer(narrow=narrow, trim=WHOLE.trim, widen=widen_totals)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stickbreaker.engine.algorithm import Algorithm, StepInfo, Transfer
+from stickbreaker.engine.algorithm import Algorithm, StepInfo
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.corpora.on_workers import check_corpus, read_rows
@@ -47,7 +47,7 @@ class LocalStep:
         _, local, _ = self.algorithm.parts()
         documents = read_documents(task.documents).select(task.learned)
         statistics = local(self.config, fit_for_kernels(task.expectations), documents, None)
-        return statistics if self.algorithm.transfer is None else self.algorithm.transfer.trim(statistics)
+        return self.algorithm.transfer.trim(statistics)
 
 
 class RemoteSteps:
@@ -84,7 +84,7 @@ class RemoteSteps:
         tasks, places = self.divide(expectations, batch, positions, num_shards)
         parts = self._cluster.map(LocalStep(algorithm=self._algorithm, config=config), tasks)
         widened = [
-            widen_part(self._algorithm.transfer, fit_for_kernels(part), expectations, own)
+            self._algorithm.transfer.widen(fit_for_kernels(part), expectations, own)
             for part, own in zip(parts, places, strict=True)
         ]
         return blend(config, state, reduce(add, widened), batch)
@@ -102,17 +102,11 @@ class RemoteSteps:
         for start, stop in shard_spans(batch.documents, num_shards):
             documents = batch.documents.cut(start, stop)
             own = np.searchsorted(words, documents.distinct_words())
-            transfer = self._algorithm.transfer
-            narrowed = expectations if transfer is None else transfer.narrow(expectations, own)
+            narrowed = self._algorithm.transfer.narrow(expectations, own)
             place, learned = refer_to(self._train, positions[start:stop], documents)
             tasks.append(ShardTask(expectations=narrowed, documents=place, learned=learned))
             places.append(own)
         return tasks, places
-
-
-def widen_part(transfer: Transfer | None, statistics: Any, expectations: Any, places: np.ndarray) -> Any:
-    """The statistics of a shard for the words of the batch."""
-    return statistics if transfer is None else transfer.widen(statistics, expectations, places)
 
 
 def refer_to(corpus: Corpus, positions: np.ndarray, documents: Documents) -> tuple[Documents | StoredRows, np.ndarray]:
