@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+import numpy as np
 import param
 from param.parameterized import Comparator, batch_call_watchers
 
@@ -22,12 +23,14 @@ from stickbreaker.app.model.class_tasks import ClassState
 from stickbreaker.app.model.progress import Moment, Progress
 from stickbreaker.app.model.reading import Reading, ReadingJob, with_reading
 from stickbreaker.app.model.replay import REPLAYED, can_replay, rewind
-from stickbreaker.app.model.selection import Selection
 from stickbreaker.app.model.sweep_plan import SweepState
 
 PRESENTER, WATCHER = "presenter", "watcher"
 # The pages that a command or a selection opens.
 LIVE, DOCUMENTS, CLASS = "Live", "Documents", "Class"
+# The ends of an open span.
+EARLIEST = np.datetime64("-9999-01-01")
+LATEST = np.datetime64("9999-12-31")
 # The header: a page that shows the state of a run shows everything that led to it.
 LAST = 9
 # Records are replaced as a whole, so that another object is another value.
@@ -40,8 +43,8 @@ def _record(kind: type, doc: str) -> Any:
     return param.ClassSelector(class_=kind, default=kind(), instantiate=False, doc=doc)
 
 
-class RunState(Selection):
-    """What a browser knows of its run, and what its user has selected.
+class RunState(param.Parameterized):
+    """What a browser knows of its run, and what its user has selected: the same in all views.
 
     on_error(error): reports an error of a view; None: the error is raised.
     """
@@ -62,6 +65,13 @@ class RunState(Selection):
     num_watching = param.Integer(default=0, doc="Pages that watch the run.")
     fault = param.String(default="", doc="Why the run could not be saved; empty if it is saved.")
     role: str = param.Selector(default=PRESENTER, objects=[PRESENTER, WATCHER])  # type: ignore[assignment]
+    topic = param.Integer(default=None, allow_None=True, doc="Id of a topic.")
+    word = param.Integer(default=None, allow_None=True, doc="Position of a word in the vocabulary.")
+    pointed_topic = param.Integer(default=None, allow_None=True, doc="Topic that the pointer or the focus is on.")
+    pointed_word = param.Integer(default=None, allow_None=True, doc="Word that the pointer or the focus is on.")
+    document = param.Integer(default=None, allow_None=True, doc="Row of a document in the corpus.")
+    moment = param.Integer(default=None, allow_None=True, doc="Documents read at the moment to replay; None: now.")
+    span = param.Tuple(default=None, length=2, allow_None=True, doc="First and last date, datetime64[D], both in it.")
     page = param.String(default=LIVE, doc="The title of the open page.")
     shows_reading = param.Boolean(default=False, doc="Whether the open page shows a reading.")
     replayed = param.Parameter(default=None, doc="The topics at the moment of a replay; None without one.")
@@ -107,6 +117,22 @@ class RunState(Selection):
         shown = rewind(self.progress, self.moment)
         replayed = (shown.now,) if shown.status == REPLAYED else None
         self.param.update(shown=shown, columns=_list_columns(shown), replayed=replayed)
+
+    def open_document(self, row: int) -> None:
+        """Select a document; the one that is selected already opens again."""
+        if row == self.document:
+            self.param.trigger("document")
+        self.document = row
+
+    def leave_run(self, is_same_corpus: bool, has_same_topics: bool = False) -> None:
+        """Clear the moment of a run, and its topic unless the next run has it too.
+
+        For another corpus, also clear the word, the document and the span.
+        """
+        topic = self.topic if has_same_topics else None
+        self.param.update(topic=topic, moment=None, pointed_topic=None, pointed_word=None)
+        if not is_same_corpus:
+            self.param.update(word=None, document=None, span=None)
 
     @param.depends("document", watch=True)
     def _count_opened(self) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import RunSpec, left_fields, live_fields
-from stickbreaker.app.model.selection import EARLIEST, LATEST
+from stickbreaker.app.state import EARLIEST, LATEST
 from stickbreaker.engine.algorithm import Algorithm
 
 MAX_SHOWN, MAX_LISTED = 60, 3

@@ -26,7 +26,7 @@ from stickbreaker.app.model.rights import NEEDS_RIGHTS
 from stickbreaker.app.model.sample_files import SIZES, write_sample
 from stickbreaker.app.model.text_tasks import Arguments, Result, Stopped, TextTaskRunner, TextTasks
 from stickbreaker.app.widgets.column_form import ColumnForm
-from stickbreaker.app.widgets.corpus_menu import CorpusMenu, MenuActions, make_note
+from stickbreaker.app.widgets.corpus_menu import CorpusMenu, make_note
 from stickbreaker.app.widgets.file_transfer import FileTransfer
 from stickbreaker.app.widgets.layouts import BAR_STYLE, write_bar
 from stickbreaker.app.widgets.word_form import WordForm
@@ -161,14 +161,15 @@ class BringCorpus(pn.viewable.Viewer):
 
     def _make_results(self) -> None:
         self.result = make_note("")
-        actions = MenuActions(
+        self.corpus_menu = CorpusMenu(
             export=self._export,
-            refuse=self._refuse,
             send=self.mover.send_file,
+            refuse=self._refuse,
             deleted=self._say_deleted,
             count_names=self._commands.count_names,
+            folder=self._folder,
+            may_delete=self._may_delete,
         )
-        self.corpus_menu = CorpusMenu(actions, self._folder, may_delete=self._may_delete)
         needs = "" if self._may_delete else f"<p>{NEEDS_RIGHTS.format('delete corpora')}</p>"
         parts = (self.result, self.run, make_note(needs), self.corpus_menu)
         self.results = pn.Column(*parts, sizing_mode="stretch_width")

@@ -14,9 +14,8 @@ from stickbreaker.app.frames.known_then_frames import then_frame
 from stickbreaker.app.frames.reading_frames import ROWS_RULE, TYPICAL_RULE, calendar_frame, fitting_unit, typical_rows
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading
-from stickbreaker.app.model.selection import EARLIEST, LATEST
 from stickbreaker.app.plots.reading_plots import HEAT_MAP, KINDS, HeatMap, calendar_plot
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import EARLIEST, LATEST, RunState, StateFollower, guarded
 from stickbreaker.app.widgets.help_button import heading_html, make_heading
 from stickbreaker.app.widgets.pick_list import PickList
 from stickbreaker.engine.algorithm import Reads

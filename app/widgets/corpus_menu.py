@@ -2,13 +2,13 @@
 
 import tempfile
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
+import param
 
 from stickbreaker.app.frames.corpus_descriptions import describe_own
 from stickbreaker.app.model.counting import count
@@ -30,31 +30,31 @@ details ul { max-height: 200px; overflow: auto; overflow-wrap: anywhere; padding
 """
 
 
-@dataclass(frozen=True)
-class MenuActions:
-    """What the menu can do.
-
-    export(name, path): write a corpus to a file; returns None if that failed. refuse(text): say what went wrong.
-    send(path, name): send a file to the browser. deleted(name): react to a deleted corpus.
-    count_names(name): the number of names that deleting a corpus would forget.
-    """
-
-    export: Callable[[str, Path], Awaitable[Any]]
-    refuse: Callable[[str], None]
-    send: Callable[[Path, str], None]
-    deleted: Callable[[str], None]
-    count_names: Callable[[str], int] = lambda name: 0
-
-
 class CorpusMenu(pn.viewable.Viewer):
     """A menu of the user's corpora, to download or delete one; hidden if there are none.
 
-    folder: where they are stored, if not in the library's default. may_delete: whether the user may delete corpora.
+    export(name, path): writes a corpus to a file; returns None if that failed. send(path, name): sends a file to the
+    browser. refuse(text): says what went wrong. deleted(name): is called after a corpus has been deleted.
+    count_names(name): the number of names that deleting a corpus would forget.
     """
 
-    def __init__(self, actions: MenuActions, folder: Path | None = None, may_delete: bool = True):
-        super().__init__()
-        self._actions, self._folder, self._may_delete = actions, folder, may_delete
+    folder: Path | None = param.ClassSelector(  # type: ignore[assignment]  # a descriptor
+        class_=Path, allow_None=True, doc="Where they are stored, if not in the library's default."
+    )
+    may_delete = param.Boolean(default=True, doc="Whether the user may delete corpora.")
+
+    def __init__(
+        self,
+        export: Callable[[str, Path], Awaitable[Any]],
+        send: Callable[[Path, str], None],
+        refuse: Callable[[str], None],
+        deleted: Callable[[str], None],
+        count_names: Callable[[str], int],
+        **params: Any,
+    ):
+        super().__init__(**params)
+        self._export, self._send, self._refuse = export, send, refuse
+        self._deleted, self._count_names = deleted, count_names
         self._own: dict[str, OwnCorpus] = {}
         self._is_sure = False
         self.menu = pmui.Select(label="Corpora built here", options=[], size="small", sizing_mode="stretch_width")
@@ -64,7 +64,7 @@ class CorpusMenu(pn.viewable.Viewer):
             label="Download as Parquet", on_click=self.download_corpus, icon="download", variant="outlined"
         )
         self.delete = pmui.Button(label="Delete", on_click=self.delete_corpus, icon="delete", variant="outlined")
-        self.delete.visible = may_delete
+        self.delete.visible = self.may_delete
         self._layout = pn.Column(
             make_note("<h2>Your corpora</h2>"),
             self.menu,
@@ -75,7 +75,7 @@ class CorpusMenu(pn.viewable.Viewer):
 
     def show(self, chosen: str | None = None) -> None:  # type: ignore[override]  # Viewer.show serves a view by itself
         """List the corpora that there are now, with one of them selected."""
-        self._own = {corpus.name: corpus for corpus in list_own(self._folder)}
+        self._own = {corpus.name: corpus for corpus in list_own(self.folder)}
         names = list(self._own)
         self.menu.param.update(options=names, value=chosen if chosen in names else names[0] if names else None)
         self._layout.visible = bool(names)
@@ -101,29 +101,29 @@ class CorpusMenu(pn.viewable.Viewer):
         self.about.object = f"<p>{escape(describe_own(about))}</p>" if about else ""
 
     def delete_corpus(self, event: Any) -> None:
-        if not self._may_delete:
+        if not self.may_delete:
             return
         if not self._is_sure:
             self._is_sure, self.delete.label = True, "Confirm deletion"
-            self.about.object += warn_of_names(self._actions.count_names(self.menu.value))
+            self.about.object += warn_of_names(self._count_names(self.menu.value))
             return
         name = self.menu.value
         try:
-            delete_own(name, self._folder)
+            delete_own(name, self.folder)
         except (CorpusError, OSError) as error:
-            self._actions.refuse(str(error))
+            self._refuse(str(error))
         else:
-            self._actions.deleted(name)
+            self._deleted(name)
         self.show()
 
     async def download_corpus(self, event: Any) -> None:
         name = self.menu.value
         with tempfile.NamedTemporaryFile(prefix="stickbreaker-", suffix=".parquet", delete=False) as file:
             target = Path(file.name)
-        if await self._actions.export(name, target) is None:
+        if await self._export(name, target) is None:
             target.unlink(missing_ok=True)
         else:
-            self._actions.send(target, f"{_as_file_name(name)}.parquet")
+            self._send(target, f"{_as_file_name(name)}.parquet")
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout

@@ -12,7 +12,7 @@ from stickbreaker.app.server.text_worker import TextWorker
 from stickbreaker.app.state import RunState
 from stickbreaker.app.views.bring_corpus import BringCorpus
 from stickbreaker.app.views.compare import Compare
-from stickbreaker.app.widgets.corpus_menu import CorpusMenu, MenuActions
+from stickbreaker.app.widgets.corpus_menu import CorpusMenu
 from tests.app.browser_messages import send
 from tests.browser.conftest import TOKEN
 from tests.patience import limit
@@ -157,7 +157,8 @@ def set_model_data(models, key, attribute, value):
 
 def test_a_page_without_rights_deletes_no_corpus(tmp_path):
     gone = []
-    corpora = CorpusMenu(MenuActions(gone.append, gone.append, gone.append, gone.append), tmp_path, may_delete=False)
+    calls = dict.fromkeys(("export", "send", "refuse", "deleted", "count_names"), gone.append)
+    corpora = CorpusMenu(**calls, folder=tmp_path, may_delete=False)
     corpora.menu.param.update(options=["mine"], value="mine")
     corpora.delete_corpus(None)
     corpora.delete_corpus(None)

@@ -12,13 +12,12 @@ from stickbreaker import engine
 from stickbreaker.app import pages
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import LiveSettings, RunSpec, left_fields, live_fields
-from stickbreaker.app.model.selection import EARLIEST, LATEST
 from stickbreaker.app.server.service import RUN_GONE, Service, first_spec
 from stickbreaker.app.session.address import RUN_CHANGED
 from stickbreaker.app.session.links import PARTS, Place, read_link, write_link
 from stickbreaker.app.session.page import lay_out
 from stickbreaker.app.session.session import Session
-from stickbreaker.app.state import DOCUMENTS
+from stickbreaker.app.state import DOCUMENTS, EARLIEST, LATEST
 from tests.app.small_runs import Compiled
 
 PAGES = tuple(page.title for page in pages.PAGES)
