@@ -76,7 +76,7 @@ class RunState(param.Parameterized):
     shows_reading = param.Boolean(default=False, doc="Whether the open page shows a reading.")
     replayed = param.Parameter(default=None, doc="The topics at the moment of a replay; None without one.")
     link = param.String(default="", doc="The link for watchers while the page shows it.")
-    num_opened = param.Integer(default=0, doc="Grows when a document is opened, even if it is selected already.")
+    num_opened = param.Integer(default=0, doc="Grows with each document that the user opens, also the same one again.")
     brings_text = param.Event(doc="The user wants to bring a text.")
 
     def __init__(self, on_error: Callable[[Exception], None] | None = None, **params: Any):
@@ -120,9 +120,7 @@ class RunState(param.Parameterized):
 
     def open_document(self, row: int) -> None:
         """Select a document; the one that is selected already opens again."""
-        if row == self.document:
-            self.param.trigger("document")
-        self.document = row
+        self.param.update(document=row, num_opened=self.num_opened + 1)
 
     def leave_run(self, is_same_corpus: bool, has_same_topics: bool = False) -> None:
         """Clear the moment of a run, and its topic unless the next run has it too.
@@ -133,11 +131,6 @@ class RunState(param.Parameterized):
         self.param.update(topic=topic, moment=None, pointed_topic=None, pointed_word=None)
         if not is_same_corpus:
             self.param.update(word=None, document=None, span=None)
-
-    @param.depends("document", watch=True)
-    def _count_opened(self) -> None:
-        if self.document is not None:
-            self.num_opened += 1
 
     @property
     def _has_other_topics(self) -> bool:

@@ -8,7 +8,6 @@ import param
 
 from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.state import RunState, StateFollower, guarded
-from stickbreaker.app.views.reading_note import ReadingNote
 
 
 class Page(StateFollower):
@@ -35,10 +34,6 @@ class Page(StateFollower):
         """Make the parts of the page, from top to bottom."""
         raise NotImplementedError
 
-    def make(self) -> Sequence[Any]:
-        """Make the page with what is around its parts."""
-        return self.view()
-
     def follow(self, state: RunState) -> None:
         """Let the page and its views follow this state; they show what differs from the one before."""
         for follower in (self, *self.views):
@@ -55,14 +50,9 @@ class Page(StateFollower):
 
 
 class ReadingPage(Page):
-    """A page that shows a reading of the corpus, below a note that says with which model it was read."""
+    """A page that shows a reading of the corpus, below the note that says with which model it was read."""
 
     needs_reading = True
-
-    def make(self) -> Sequence[Any]:
-        note, parts = ReadingNote(self.state, self.commands), super().make()
-        self.views = (note, *self.views)
-        return [note, *parts]
 
     def opened(self) -> None:
         self._read()
@@ -107,7 +97,7 @@ class Pages:
             self._close()
         self._open, self._state.shows_reading = page, page.needs_reading
         page.follow(self._state)
-        parts = column.objects or list(page.make())
+        parts = column.objects or list(page.view())
         page.opened()
         for each, other in self._columns.items():
             other.visible = each == title

@@ -31,6 +31,7 @@ from stickbreaker.app.views.controls import Controls
 from stickbreaker.app.views.header import Header
 from stickbreaker.app.views.names_note import NamesNote
 from stickbreaker.app.views.rate_sketch import RateSketch
+from stickbreaker.app.views.reading_note import ReadingNote
 from stickbreaker.app.views.replay_player import ReplayPlayer
 from stickbreaker.app.views.sharing import Sharing
 from stickbreaker.app.views.watched_settings import WatchedSettings
@@ -64,6 +65,7 @@ class Session(BrowserSession):
         self.header = Header(self.state, self.commands)
         self.bar = self.header.bar
         self.sharing, self.names_note = Sharing(self.state), NamesNote(self.state, self.commands)
+        self.reading_note = ReadingNote(self.state, self.commands)
         self.player = ReplayPlayer(self.state, self.address.write)
         self.bring = self._make_bring(user)
         self.side, self.drawer = pn.Column(sizing_mode="stretch_width", margin=0), SideDrawer(margin=0)
@@ -89,9 +91,13 @@ class Session(BrowserSession):
         """Follow what the user asks for, and say when the engine has failed."""
         watch = self.state.param.watch
         watch(lambda event: self.bring.open(), "brings_text")
-        watch(lambda event: self.state.param.update(page=DOCUMENTS), "num_opened")
+        watch(self._open_document, ["document", "num_opened"])
         watch(lambda event: self.history.param.update(topics_key=event.new.topics_key), "progress")
         watch(self._tell_failed, "progress", precedence=LAST + 1)
+
+    def _open_document(self, *events: Any) -> None:
+        if self.state.document is not None:
+            self.state.page = DOCUMENTS
 
     def _tell_failed(self, event: Any) -> None:
         if event.new.status == "failed" and event.old.status != "failed":
@@ -202,6 +208,6 @@ class Session(BrowserSession):
         """Lay out the header and room for the pages; `unfold` fills it."""
         fixes = (TypedNumbers(margin=0), UndrawnFigures(margin=0), self.drawer)
         above = lay_in_lines(self.tabs, self.player, sizing_mode="stretch_width")
-        shown = (self.header, self.sharing, above, self.names_note, *self.pages.columns)
+        shown = (self.header, self.sharing, above, self.names_note, self.reading_note, *self.pages.columns)
         parts = (*shown, self.bring, Keyboard(), *fixes, self.history)
         return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12), styles=NO_HEIGHT_LIMIT)

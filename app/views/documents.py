@@ -87,7 +87,8 @@ class DocumentBrowser(StateFollower, Viewer):
         self.after = pmui.Button(
             end_icon="arrow_forward", variant="text", size="small", on_click=lambda event: self._move(1)
         )
-        self._reveal = Reveal(margin=0, sizing_mode="stretch_width")
+        # A document that opens the page for the first time is scrolled into view too.
+        self._reveal = Reveal(number=min(1, state.num_opened), margin=0, sizing_mode="stretch_width")
         for widget in (self.search, self._topic, self.least, self._order):
             widget.param.watch(lambda event: self._draw_found(), "value")
         self._layout = self._lay_out()
@@ -165,11 +166,14 @@ class DocumentBrowser(StateFollower, Viewer):
         ]
         self.found.show(listed, "No matching documents.")
 
-    @param.depends("state.num_opened", watch=True)
-    def _reveal_document(self) -> None:
-        self._reveal.number += 1
+    @param.depends("state.document", "state.num_opened", watch=True)
+    @guarded
+    def _follow_document(self) -> None:
+        self._draw_document()
+        if self.state.document is not None:
+            self._reveal.number += 1
 
-    @param.depends("state.reading", "state.titles", "state.document", watch=True)
+    @param.depends("state.reading", "state.titles", watch=True)
     @guarded
     def _draw_document(self) -> None:
         reading, row = self._reading(), self.state.document

@@ -18,7 +18,7 @@ STYLE = "p { margin: 0; font-size: 14px; line-height: 1.45; color: var(--panel-o
 
 
 class ReadingNote(StateFollower, Viewer):
-    """Says with which model the corpus was read; its button reads it again."""
+    """Says on the pages that show a reading with which model the corpus was read; its button reads it again."""
 
     def __init__(self, state: RunState, commands: RunCommands) -> None:
         super().__init__(state)
@@ -29,15 +29,19 @@ class ReadingNote(StateFollower, Viewer):
         )
         self._again.on_click(lambda event: commands.read())
         self._offer = pn.Column(margin=0, visible=False)
-        self._layout = pn.Column(self._text, self._bar, self._offer, sizing_mode="stretch_width", margin=0)
+        self._parts = (self._text, self._bar, self._offer)
+        self._layout = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
         self._draw()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
-    @param.depends("state.job", "state.progress", watch=True)
+    @param.depends("state.shows_reading", "state.job", "state.progress", watch=True)
     @guarded
     def _draw(self) -> None:
+        fill_if_shown(self._layout, self._parts, self.state.shows_reading)
+        if not self.state.shows_reading:
+            return
         job, progress = self.state.job, self.state.progress
         self._text.object = f'<p role="status">{escape(describe_reading(job, progress))}</p>'
         is_reading = job.status == "reading"
