@@ -61,6 +61,8 @@ if TYPE_CHECKING:
 
 DATE_UNITS = ("Y", "M", "D", "s")
 MAX_MEMORY = 1_000_000_000
+# Of a corpus for a user, which is loaded into memory later, however many shards it has.
+OWN_MEMORY = 250_000_000
 PLAN = "plan.json"
 PIECES = "pieces"
 COPIES = "copies-"
@@ -204,7 +206,7 @@ def build_own(
                     columns=request.columns,
                     words=request.words or WordChoices(),
                     keeps_text=request.keeps_text,
-                    max_memory=MAX_MEMORY,
+                    max_memory=OWN_MEMORY,
                     shard_documents=SHARD_DOCUMENTS,
                 )
                 made = _make_corpus(plan, pieces, corpus, report)

@@ -37,6 +37,8 @@ PART_BYTES = 128 * 2**20
 WORDS_AT_ONCE = 8_192
 # Of a Python text, at most.
 BYTES_PER_LETTER = 4
+# A source with less text is read once.
+SMALL_BYTES = 64_000_000
 TERMS_AT_ONCE = 1 << 20
 
 
@@ -194,7 +196,7 @@ class PlanFiles:
         for number, place, chunk in chain.from_iterable(map(self.chunks, parts)):
             texts = take_chunk(chunk, self.columns(number), cells, bad, self.table(number))
             num_bytes += BYTES_PER_LETTER * sum(map(len, texts))
-            if len(parts) == 1 and num_bytes <= self.plan.max_memory // 8:
+            if len(parts) == 1 and num_bytes <= min(SMALL_BYTES, self.plan.max_memory):
                 found.append((number, place, chunk))
             else:
                 found.clear()
@@ -378,7 +380,8 @@ class _PieceCounter:
         }
         write_arrow(self._folder / f"piece-{name}.arrow", pa.RecordBatch.from_pydict(columns))
         if self._plan.keeps_text:
-            write_table(self._folder / f"texts-{name}.parquet", {"text": pa.array(self._texts, pa.large_string())})
+            texts = {"text": pa.array(self._texts, pa.large_string())}
+            write_table(self._folder / f"texts-{name}.parquet", texts, compression="lz4")
         bad = [(row.file, row.row, row.reason) for row in self._bad.listed]
         unit = np.datetime_data(dates.dtype)[0]
         piece = Piece(

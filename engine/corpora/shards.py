@@ -194,13 +194,15 @@ def open_arrow(path: Path, pages: mmap) -> "pa.ipc.RecordBatchFileReader":
         raise CorpusError(f"Cannot read {path} ({str(error).strip()}): {REBUILD}.") from error
 
 
-def write_table(path: Path, columns: Mapping[str, Any], rows_at_once: int | None = None) -> None:
+def write_table(
+    path: Path, columns: Mapping[str, Any], rows_at_once: int | None = None, compression: str = "zstd"
+) -> None:
     """Write columns to a Parquet file, completely or not at all."""
     import pyarrow as pa
     from pyarrow import parquet
 
     with replacing(path) as file:
-        parquet.write_table(pa.table(columns), file, compression="zstd", row_group_size=rows_at_once)
+        parquet.write_table(pa.table(columns), file, compression=compression, row_group_size=rows_at_once)
 
 
 class MappedShard(NamedTuple):
