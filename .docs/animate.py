@@ -1,6 +1,6 @@
 """Draw README's animation: the replay of a run with the default settings, as the Export page writes it.
 
-    python .docs/animate.py app/animation.gif
+python .docs/animate.py app/animation.gif
 """
 
 import argparse

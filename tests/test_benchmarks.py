@@ -210,9 +210,7 @@ def test_memory_of_a_session_is_measured_after_the_first_third_and_speeds_are_co
     assert found["engine_with_5_browsers"] == pytest.approx(0.5)
 
 
-def test_test_documents_are_equal_for_all_seeds_and_are_not_used_to_choose_a_learning_rate(
-    only_few, monkeypatch
-):
+def test_test_documents_are_equal_for_all_seeds_and_are_not_used_to_choose_a_learning_rate(only_few, monkeypatch):
     setup, read = heldout.Setup(NAME, None, None, ("disjoint_words",)), set()
 
     def spy(split, *arguments):

@@ -15,9 +15,7 @@ SERVING = ("stickbreaker.app.main", "stickbreaker.app.__main__", "stickbreaker.a
 
 def list_modules() -> list[str]:
     """Names of all modules of both packages."""
-    found = [
-        each.name for package in (engine, app) for each in walk_packages(package.__path__, f"{package.__name__}.")
-    ]
+    found = [each.name for package in (engine, app) for each in walk_packages(package.__path__, f"{package.__name__}.")]
     return [name for name in found if name not in SERVING]
 
 

@@ -199,11 +199,7 @@ def _share(progress: Progress, now: Moment, topic_id: int) -> str:
 
 def _last_weight(frame: pd.DataFrame, topic_id: int, last_column: int, when: str) -> str:
     weights = frame.loc[(frame["topic_id"] == topic_id) & (frame["column"] == last_column), "weight"]
-    return (
-        f"{100 * weights.iloc[0]:.1f} % of the model's weight {when}"
-        if len(weights)
-        else f"not in use {when}"
-    )
+    return f"{100 * weights.iloc[0]:.1f} % of the model's weight {when}" if len(weights) else f"not in use {when}"
 
 
 def empty_note(progress: Progress, blocks: Sequence[dict[str, Any]]) -> str:

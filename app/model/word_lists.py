@@ -41,9 +41,7 @@ def take_lists(summary: TopicSummary, num_columns: int) -> WordLists:
     return lists
 
 
-def make_moment(
-    documents_seen: int, date: Any, summary: TopicSummary, lists: WordLists | None = None
-) -> Moment:
+def make_moment(documents_seen: int, date: Any, summary: TopicSummary, lists: WordLists | None = None) -> Moment:
     """The topics of a summary as a moment, with their ten most probable words."""
     tokens = np.asarray(summary.expected_tokens, dtype=np.float64)
     total = tokens.sum()

@@ -98,9 +98,7 @@ def create() -> Page:
     stream = find_stream()
     session = Session(find_service(), user=find_user()) if stream is None else StreamSession(stream)
     document.template_variables["opening"] = session.describe_opening()
-    document.template_variables.update(
-        fixes=NO_LOST_TOAST, theme_choice=THEME_CHOICE, components=COMPONENTS
-    )
+    document.template_variables.update(fixes=NO_LOST_TOAST, theme_choice=THEME_CHOICE, components=COMPONENTS)
     pn.config.exception_handler = partial(_report, WeakMethod(session.report))
     pn.state.onload(partial(_start, WeakMethod(session.start)))
     pn.state.on_session_destroyed(lambda context: session.stop())

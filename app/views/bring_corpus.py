@@ -346,9 +346,7 @@ class BringCorpus(pn.viewable.Viewer):
         except (CorpusError, ValueError, TypeError) as error:
             return self._refuse(str(error))
         columns = seen.chosen if seen.columns else Columns()
-        about = await self._work(
-            TextTaskRunner.build, self.chosen_path, name, columns, words, self.keeps_text.value
-        )
+        about = await self._work(TextTaskRunner.build, self.chosen_path, name, columns, words, self.keeps_text.value)
         if about is None:
             return
         self._built = about.name

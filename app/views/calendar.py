@@ -37,9 +37,7 @@ WHOLE = (
     "This algorithm uses the whole corpus in each step, so there is no model from before a period was read. “Model at "
     "the time” needs an algorithm that learns from mini-batches."
 )
-UNSCORED = (
-    "“Model at the time” needs “Next-batch scores”. Turn them on under Advanced settings and restart."
-)
+UNSCORED = "“Model at the time” needs “Next-batch scores”. Turn them on under Advanced settings and restart."
 TOO_EARLY = "“Model at the time” is available after the second mini-batch."
 
 
@@ -189,9 +187,7 @@ class Calendar(StateFollower, Viewer):
             spans.get(widget.value) for spans, widget in zip(self._spans, (self._from, self._to), strict=True)
         )
         is_all = first is None and last is None
-        self.state.span = (
-            None if is_all else (EARLIEST if first is None else first, LATEST if last is None else last)
-        )
+        self.state.span = None if is_all else (EARLIEST if first is None else first, LATEST if last is None else last)
 
 
 def _heading(known: str) -> str:

@@ -100,9 +100,7 @@ EXPORTS = {
     ),
     "document-shares": Export(
         label="Document shares",
-        sentence=(
-            "For each document: title, date, and topics with a share of at least 0.5 %, rescaled to sum to 1."
-        ),
+        sentence=("For each document: title, date, and topics with a share of at least 0.5 %, rescaled to sum to 1."),
         needs="documents",
         ending="",
         write=_table(lambda taken: shares_table(taken.read(), taken.progress)),

@@ -115,7 +115,9 @@ def planned_steps(first: int, last: int) -> np.ndarray:
 def summary_html(step: int, num_steps: int, rate: float | None, now: float, at_end: float) -> str:
     """Write the sketch in words, with the share of the random start that is left in the topics."""
     place = f"Mini-batch {step:,} of {num_steps:,}: ρ = {rate:.4f}." if step else f"Mini-batches: {num_steps:,}."
-    left = f" Random start left in the topics: {now:.0%} at this step, {at_end:.0%} at the end." if step else (
-        f" Share of the random start that will be left at the end: {at_end:.0%}."
+    left = (
+        f" Random start left in the topics: {now:.0%} at this step, {at_end:.0%} at the end."
+        if step
+        else (f" Share of the random start that will be left at the end: {at_end:.0%}.")
     )
     return place + left.replace("%", " %")

@@ -50,6 +50,5 @@ class RunSummary(StateFollower, Viewer):
         )
         says = re.sub(DATE, r"<span class='date'>\g<0></span>", escape(describe_reading(progress)))
         self._pane.object = (
-            f"<div class='summary'><div class='says'><p>{says}</p>"
-            f"<p>{HINT}</p></div><dl>{figures}</dl></div>"
+            f"<div class='summary'><div class='says'><p>{says}</p><p>{HINT}</p></div><dl>{figures}</dl></div>"
         )

@@ -41,9 +41,7 @@ EXAMPLES = {
 }
 STYLE = "p { margin: 4px 0; font-size: 14px; color: var(--panel-on-surface-color, inherit); }"
 # The place of the longest usual text, so that the page does not move while runs of the sweep end.
-SAID_STYLE = (
-    ":host(.placed) { min-height: 50px; } @media (max-width: 600px) { :host(.placed) { min-height: 92px; } }"
-)
+SAID_STYLE = ":host(.placed) { min-height: 50px; } @media (max-width: 600px) { :host(.placed) { min-height: 92px; } }"
 NO_SCORES = "<p>The first score appears when the first run has finished.</p>"
 
 

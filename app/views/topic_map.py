@@ -1,6 +1,5 @@
 """Topics by similarity: a map, on which topics move little from reading to reading, and a tree; below them, lines."""
 
-
 import pandas as pd
 import panel as pn
 import param
@@ -63,9 +62,7 @@ class TopicMap(StateFollower, Viewer):
         self.lines_chart = hideable(self.lines.figure, margin=0)
         self.lines_chart.visible = False
         self._tree_chart = hideable(self._tree_plot.figure, margin=0)
-        pair = pn.Column(
-            self._chart, self._tree_chart, sizing_mode="stretch_width", stylesheets=[PAIR_STYLE], margin=0
-        )
+        pair = pn.Column(self._chart, self._tree_chart, sizing_mode="stretch_width", stylesheets=[PAIR_STYLE], margin=0)
         self.heading = make_heading(TITLE, HELP, NEAR)
         self._layout = pn.Column(self.heading, pair, self.lines_chart, sizing_mode="stretch_width", margin=0)
         self._read()

@@ -36,7 +36,6 @@ from stickbreaker.app.widgets.scripts import read_script
 MAX_TOPICS = 8
 
 
-
 class WordCells(PlainScript):
     """The table in HTML; only cells that have changed are written."""
 

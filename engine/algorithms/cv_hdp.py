@@ -63,9 +63,7 @@ class CVHDPConfig:
     word_shape: float = setting(4.0, "a_β", SHAPES, "Shape of the gamma prior of β, if it is learned")
     word_rate: float = setting(4.0, "b_β", SHAPES, "Rate of the gamma prior of β, if it is learned")
     base_total: float = setting(40.0, "V a_τ", (1e-3, 1e9), "Total of the Dirichlet prior of τ over all words")
-    first_sweeps: str = choice(
-        "printed: as in the paper; soft: the first 20 passes with a large β", "printed", "soft"
-    )
+    first_sweeps: str = choice("printed: as in the paper; soft: the first 20 passes with a large β", "printed", "soft")
     start_from: str = setting("own", **declared.START_FROM)
     tolerance: float = setting(1e-5, **declared.SWEEP_TOLERANCE)
     precision: str = setting("float32", **declared.PRECISION)

@@ -46,9 +46,7 @@ class LDAConfig:
     delay: float | None = setting(None, **declared.DELAY)
     batch_size: int | None = setting(None, **declared.BATCH_SIZE)
     start: str = setting("hoffman", **declared.HOFFMAN_START)
-    topic_expectation: str = choice(
-        "geometric: exp E[log topic], as in the paper; mean: E[topic]", "geometric", "mean"
-    )
+    topic_expectation: str = choice("geometric: exp E[log topic], as in the paper; mean: E[topic]", "geometric", "mean")
     concentrations: str = choice(
         "learned: learn η and one α for all topics; asymmetric: learn η and an α for each topic",
         *("fixed", "learned", "asymmetric"),

@@ -167,9 +167,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         position = load_position(checkpoint) if checkpoint is not None and Path(checkpoint).exists() else None
         if position is not None and self.random_state is None:
             self.seed_ = position.settings.seed
-        settings = RunSettings(
-            passes=self.passes, seed=self.seed_, score_next_batch=False, num_shards=self.num_shards
-        )
+        settings = RunSettings(passes=self.passes, seed=self.seed_, score_next_batch=False, num_shards=self.num_shards)
         if self._may_end_early():
             settings = replace(settings, passes=MOST_PASSES, num_snapshots=MOST_PASSES * settings.num_snapshots)
         prepared = prepare_training(self.algorithm, self.config_, corpus, settings)

@@ -95,9 +95,7 @@ def drop_empty(state: OnlineHDPState, num_known: int) -> OnlineHDPState:
     )
 
 
-def _pick_documents(
-    steps: Steps, config: Any, state: OnlineHDPState, documents: Documents, number: int
-) -> np.ndarray:
+def _pick_documents(steps: Steps, config: Any, state: OnlineHDPState, documents: Documents, number: int) -> np.ndarray:
     """Counts (U, C) of documents drawn from those whose words the topics predict least better than word frequencies."""
     places = np.searchsorted(state.topic_counts.held, documents.words)
     rows = documents.rows()

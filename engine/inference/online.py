@@ -90,9 +90,7 @@ def blend_hdp(
     return blended, info
 
 
-def _blend(
-    rate: float, state: OnlineHDPState, statistics: Statistics, batch: Batch
-) -> tuple[OnlineHDPState, StepInfo]:
+def _blend(rate: float, state: OnlineHDPState, statistics: Statistics, batch: Batch) -> tuple[OnlineHDPState, StepInfo]:
     blended, info = blend_topics(rate, state, statistics, batch)
     tables = blend_tables(state.tables, statistics.tables, batch, rate)
     return blended._replace(tables=tables, documents_read=state.documents_read + batch.num_read), info

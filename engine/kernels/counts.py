@@ -312,9 +312,7 @@ def sum_rows(rows: np.ndarray, places: np.ndarray, span: tuple[int, int], out_to
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def copy_rows(
-    rows: np.ndarray, places: np.ndarray, span: tuple[int, int], factor: float, out_rows: np.ndarray
-) -> None:
+def copy_rows(rows: np.ndarray, places: np.ndarray, span: tuple[int, int], factor: float, out_rows: np.ndarray) -> None:
     """Write factor times the rows at `places` (U,) of a span of words to the first of other rows."""
     for u in range(span[0], span[1]):
         row = rows[places[u]]

@@ -16,6 +16,7 @@ from stickbreaker.engine.runs.run import run
 # Receives the number of kernels that are done, the number of all kernels, and the name of the last one done.
 Report = Callable[[int, int, str], None]
 
+
 def compile_algorithm(algorithm: Algorithm, config: Any, report: Report = lambda done, total, name: None) -> None:
     """Compile all kernels that this config needs, so that no mini-batch of a run waits for the compiler.
 

@@ -86,9 +86,7 @@ def show(row, name, form):
 def compare_samplers(rows):
     """Millions of tokens a second of Gibbs samplers."""
     return [
-        compare_ratios(
-            "samplers", f"{row['corpus']}, {row['work']}", row, show(row, "megatokens_a_second", ".1f")
-        )
+        compare_ratios("samplers", f"{row['corpus']}, {row['work']}", row, show(row, "megatokens_a_second", ".1f"))
         for row in rows
     ]
 
@@ -220,7 +218,7 @@ HEADINGS = {
         "Number of topics",
         "Topics in use, and how many of them match a true topic, in simulated corpora. The difference is that "
         "of the distances to the true number. gensim's HDP and ours read the corpus once, tomotopy's makes 600 "
-        "passes. Command: `topic_count --corpora \"10 topics, 200 documents\" --systems gensim-hdp tomotopy-hdp`.",
+        'passes. Command: `topic_count --corpora "10 topics, 200 documents" --systems gensim-hdp tomotopy-hdp`.',
     ),
 }
 OPENING = (

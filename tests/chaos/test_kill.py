@@ -1,6 +1,5 @@
 """A part of the command that kills processes, with all algorithms."""
 
-
 from stickbreaker.engine.algorithms import REGISTRY
 from tests.chaos import kill
 

@@ -72,9 +72,7 @@ def score_word_frequencies(train, split, word_concentration=0.01):
 
 
 @pytest.mark.parametrize("max_topics", [150, 300])
-def test_one_pass_learns_nine_tenths_of_what_can_be_known_about_unread_documents(
-    name, max_topics, num_topics, seed
-):
+def test_one_pass_learns_nine_tenths_of_what_can_be_known_about_unread_documents(name, max_topics, num_topics, seed):
     algorithm, config, settings = plan(name, max_topics, seed, passes=1, num_test=250)
     truth = simulate(num_topics, seed)
     prepared = prepare(algorithm, config, truth.corpus, settings)

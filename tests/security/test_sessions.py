@@ -27,7 +27,9 @@ def token(address):
     return open_page(address).token
 
 
-@pytest.mark.parametrize("origin", [EVIL, "null", "http://localhost", "http://localhost:1", "http://localhost.evil:5006"])
+@pytest.mark.parametrize(
+    "origin", [EVIL, "null", "http://localhost", "http://localhost:1", "http://localhost.evil:5006"]
+)
 def test_a_foreign_origin_opens_no_websocket(address, token, origin):
     assert knock(address, token, origin) == 403
 

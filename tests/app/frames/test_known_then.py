@@ -79,9 +79,7 @@ def test_no_word_is_shown_before_it_was_learned(job):
     vocabulary = reading.corpus.vocabulary
     first = reading.first
     known = [
-        Moment(
-            seen, None, first.topic_ids, np.ones(len(first.topic_ids)), np.full(len(first.topic_ids), 9.0), words, 1
-        )
+        Moment(seen, None, first.topic_ids, np.ones(len(first.topic_ids)), np.full(len(first.topic_ids), 9.0), words, 1)
         for seen, words in ((5, np.full((len(first.topic_ids), 1), 1)), (9, np.full((len(first.topic_ids), 1), 2)))
     ]
     reading = replace(reading, model=replace(reading.model, columns=tuple(known)))

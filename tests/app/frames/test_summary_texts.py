@@ -47,9 +47,7 @@ def test_the_newest_score_and_count_are_shown_and_a_dash_before_there_is_one():
     scores = [(100, day, 1.0, -8.5), (200, day, 2.0, -7.8421)]
     steps = [(100, day, 1.0, 0.1, 90, 0.5, 1, 100), (200, day, 2.0, 0.1, 71, 0.5, 1, 100)]
     now = Moment(200, day, np.arange(1), np.ones(1), np.array([5.0]), np.zeros((1, 10), np.int32), 1)
-    shown = progress(
-        steps=Curve.build(STEP_COLUMNS, steps), heldout=Curve.build(HELDOUT_COLUMNS, scores), now=now
-    )
+    shown = progress(steps=Curve.build(STEP_COLUMNS, steps), heldout=Curve.build(HELDOUT_COLUMNS, scores), now=now)
     assert [figure.value for figure in list_figures(shown)] == ["−7.842", "71"]
 
 

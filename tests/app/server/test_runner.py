@@ -62,9 +62,7 @@ def test_a_step_learns_from_one_mini_batch_and_pauses(make_runner, until):
     assert len(watched.configs) == len(runner.progress.heldout) == 3
 
 
-@pytest.mark.parametrize(
-    ("pace", "states"), [(None, [("running", 10), ("paused", 10)]), (0.0, [("paused", 10)])]
-)
+@pytest.mark.parametrize(("pace", "states"), [(None, [("running", 10), ("paused", 10)]), (0.0, [("paused", 10)])])
 def test_the_first_mini_batch_is_saved_at_once_but_not_at_full_speed(pace, states, make_runner, until):
     saved = []
     runner = make_runner(store=Saving(saved))

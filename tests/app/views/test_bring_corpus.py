@@ -65,7 +65,6 @@ def make_commands(done=None, num_names=0, gone=None):
     )
 
 
-
 @pytest.fixture
 def begun(monkeypatch):
     """What a page would have begun on its event loop."""

@@ -59,8 +59,8 @@ def test_a_watcher_sees_the_check_and_no_button(note):
 
 
 @pytest.mark.parametrize(
-    ("shown", "is_offered"), [({}, True), ({"algorithm": "lda"}, True), ({"algorithm": "dp-mixture"}, False),
-                              ({"status": REPLAYED}, False)]
+    ("shown", "is_offered"),
+    [({}, True), ({"algorithm": "lda"}, True), ({"algorithm": "dp-mixture"}, False), ({"status": REPLAYED}, False)],
 )
 def test_the_check_is_offered_for_the_present_model_of_every_algorithm_but_mixtures(note, shown, is_offered):
     note.state.publish(progress(**shown), check=CountJob("ready"))

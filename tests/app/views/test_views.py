@@ -45,9 +45,7 @@ def checkpoint(documents_seen, tokens):
     words = (np.arange(10) + np.arange(len(tokens))[:, None] * 5 + documents_seen // 300) % 30
     weights = tokens / max(tokens.sum(), 1)
     date = np.datetime64("1800") + np.timedelta64(documents_seen, "Y")
-    return Moment(
-        documents_seen, date, np.arange(len(tokens)), weights, tokens, words.astype(np.int32), len(tokens)
-    )
+    return Moment(documents_seen, date, np.arange(len(tokens)), weights, tokens, words.astype(np.int32), len(tokens))
 
 
 def progress(num_steps, tokens=(50, 30, 20), **fields):

@@ -42,9 +42,7 @@ def test_expected_log_topics_equal_their_equation_down_to_the_lower_limit(precis
     out = np.empty_like(lam)
     totals = psi(lam.sum(0, dtype=float))
     smallest = precision(SMALLEST_EXPONENT[np.dtype(precision)])
-    geometric_rows(
-        lam / 2, np.arange(20, dtype=np.int32), 2.0, 0.0, totals.astype(precision), smallest, power, out
-    )
+    geometric_rows(lam / 2, np.arange(20, dtype=np.int32), 2.0, 0.0, totals.astype(precision), smallest, power, out)
     exponents = np.maximum(psi(lam.astype(float)) - totals, SMALLEST_EXPONENT[np.dtype(precision)])
     np.testing.assert_allclose(out, np.exp(power * exponents), rtol=1e-4 if precision is np.float32 else 1e-11)
     assert (out > 0).all()

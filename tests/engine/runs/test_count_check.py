@@ -69,9 +69,7 @@ def test_topics_of_tokens_are_drawn_in_proportion_to_shares_of_documents_and_pro
     summary = prepared.algorithm.summarize(prepared.config, state)
     documents = tiny_corpus.documents()
     shares = prepared.algorithm.infer(prepared.config, state, documents)
-    draws = [
-        np.concatenate(list(draw_topics(summary, tiny_corpus, seed, lambda part: shares))) for seed in range(2000)
-    ]
+    draws = [np.concatenate(list(draw_topics(summary, tiny_corpus, seed, lambda part: shares))) for seed in range(2000)]
     rows = np.repeat(documents.rows(), documents.counts)
     expected = shares[rows] * summary.topics.T[np.repeat(documents.words, documents.counts)]
     expected /= expected.sum(1, keepdims=True)
