@@ -21,6 +21,7 @@ from stickbreaker.app.frames.reading_frames import (
 from stickbreaker.app.model.reading import begin_reading, with_reading
 from stickbreaker.app.model.record import Record
 from stickbreaker.app.server.reader import Reader
+from stickbreaker.app.state import RunState
 from stickbreaker.app.views.topics_now import NUM_TOPICS_SHOWN, OF_MODEL, OF_READING, TopicsNow
 from stickbreaker.app.views.word_table import WordTable
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
@@ -78,8 +79,8 @@ def test_every_list_plot_and_file_has_the_share_of_all_words(reader, record, nai
     reading, progress = reader.job.reading, with_reading(record.progress(1), reader.job.reading)
     table = topics_table(reading, progress).drop_duplicates("topic_id")
     frame, rows = map_frame(reading, progress.topic_title, None), quality_rows(reading, progress.topic_title)
-    now = TopicsNow()
-    now.update(progress)
+    now = TopicsNow(state := RunState())
+    state.publish(progress)
     order = sorted(naive_shares, key=lambda topic_id: -naive_shares[topic_id])
     for ids in (
         table["topic_id"],
@@ -105,27 +106,29 @@ def test_the_weight_in_the_model_is_another_number_and_is_called_so_until_all_do
     assert np.abs(weights - shares).max() > 0.01
     assert (name_whole(before), name_whole(reading)) == (OF_WEIGHT, OF_WORDS)
     assert OF_WEIGHT in describe_quality(before)
-    now = TopicsNow()
-    now.update(record.progress(1))
+    now = TopicsNow(state := RunState())
+    state.publish(record.progress(1))
     assert OF_MODEL in now.whole.object
-    now.update(with_reading(record.progress(1), reading))
+    state.publish(with_reading(record.progress(1), reading))
     assert OF_READING in now.whole.object
 
 
 def test_the_largest_topics_include_a_topic_of_the_model_that_hardly_any_document_has(reader, record):
-    progress, now = with_reading(record.progress(1), reader.job.reading), TopicsNow()
+    progress = with_reading(record.progress(1), reader.job.reading)
+    now = TopicsNow(state := RunState())
     used = rank_topics(progress.now.expected_tokens)
     tokens = np.where(np.arange(len(progress.now.tokens)) == used[-1], 0.0, progress.now.tokens)
-    now.update(replace(progress, now=replace(progress.now, read_tokens=tokens)))
+    state.publish(replace(progress, now=replace(progress.now, read_tokens=tokens)))
     assert 1 < len(used) <= NUM_TOPICS_SHOWN
     assert {row["key"]: row["weight"] for row in now.rows.rows}[progress.now.topic_ids[used[-1]]] == "0.0 %"
 
 
 def test_the_menu_of_the_word_lists_has_the_shares_of_a_reading(reader, record):
-    progress, table = with_reading(record.progress(1), reader.job.reading), WordTable()
-    table.update(record.progress(1))
+    progress = with_reading(record.progress(1), reader.job.reading)
+    table = WordTable(state := RunState())
+    state.publish(record.progress(1))
     before = list(table.picker.options)
-    table.update(progress)
+    state.publish(progress)
     assert list(table.picker.options) != before
     assert list(table.picker.options.values()) == progress.now.topic_ids[reader.job.reading.used].tolist()
 
