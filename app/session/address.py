@@ -40,16 +40,19 @@ class Address:
         """
         place, self._run, self._is_watching = link.place, run, is_watching
         self._select(place)
-        progress, asked, fault = run.runner.progress, link.spec, ""
+        progress, asked, fault, is_left = run.runner.progress, link.spec, "", False
         if progress.config is not None and not is_watching:
             is_same_corpus = progress.corpus_name == asked.corpus_name
             if not is_same_corpus or progress.algorithm != asked.algorithm.name:
                 self._state.leave_run(is_same_corpus)
+                is_left = True
                 if link.run:
                     was = asked.algorithm.title if is_same_corpus else title_corpus(asked.corpus_name)
                     fault = RUN_CHANGED.format(was)
         self._state.page = place.page or LIVE
         self._state.param.watch(lambda *events: self.write(), ["topic", "document", "span", "page", "progress"])
+        if is_left:
+            self.write()
         return fault
 
     def go_back(self, query: str) -> None:
