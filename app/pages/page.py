@@ -26,7 +26,7 @@ class Page(StateFollower):
 
     def __init__(self, state: RunState, commands: Any = None):
         super().__init__(state)
-        # None for the page of a stream, which nobody controls.
+        # None for the page of a stream, which has no controls.
         self.commands: RunCommands = commands
         self.views: tuple[StateFollower, ...] = ()
 

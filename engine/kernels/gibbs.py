@@ -201,7 +201,7 @@ def sweep_tokens(
         end = word_starts[w + 1]
         if begin == end:
             continue
-        # n_wk, counted anew for each word, and the list of its topics.
+        # n_wk, counted again for each word, and the list of its topics.
         num_listed = 0
         for i in range(begin, end):
             k = topics[i]
