@@ -40,6 +40,7 @@ from tests.benchmarks import (
 )
 from tests.benchmarks.heldout import to_matrix
 from tests.engine.runs.test_remote_steps import PickledCalls
+from tests.patience import limit
 
 NAME = "state-of-the-union"
 
@@ -112,6 +113,12 @@ def test_busy_loops_run_until_the_end_of_the_command():
     with busy.keep_busy(2) as loops:
         assert [loop.poll() for loop in loops] == [None, None]
     assert None not in [loop.poll() for loop in loops]
+
+
+def test_a_busy_loop_ends_when_the_process_that_started_it_is_gone():
+    with busy.keep_busy(1) as (loop,):
+        loop.stdin.close()
+        assert loop.wait(limit(60)) == 0
 
 
 def test_the_parts_of_a_profile_add_up_to_the_whole_run(few, monkeypatch):

@@ -15,14 +15,21 @@ import pandas as pd
 
 from tests.benchmarks.heldout import to_markdown, write_json
 
-LOOP = "while True: pass"
+# Its standard input ends with the process that started it, also if that is killed; then it ends too.
+LOOP = """
+import os, sys, threading
+threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
+while True:
+    pass
+"""
 
 
 @contextmanager
 def keep_busy(number):
     """Run endless loops, each in a process of its own, until the end of the block; yields the processes."""
     with ExitStack() as stack:
-        loops = [stack.enter_context(subprocess.Popen([sys.executable, "-c", LOOP])) for _ in range(number)]
+        command = [sys.executable, "-c", LOOP]
+        loops = [stack.enter_context(subprocess.Popen(command, stdin=subprocess.PIPE)) for _ in range(number)]
         for loop in loops:
             stack.callback(loop.kill)
         yield loops
