@@ -26,6 +26,12 @@ REFUSED_MILLISECONDS = 4_000
 ERROR_MILLISECONDS = 60_000
 
 
+def show_error(text: str) -> None:
+    """Show a text in the browser of this session for a while."""
+    if pn.state.notifications is not None:
+        pn.state.notifications.error(text, duration=ERROR_MILLISECONDS)
+
+
 class Settings(Protocol):
     """The form with the settings of the next run."""
 
@@ -69,8 +75,7 @@ class RunCommands:
 
     def notify(self, text: str) -> None:
         """Show a text on the page for a while."""
-        if pn.state.notifications is not None:
-            pn.state.notifications.error(text, duration=ERROR_MILLISECONDS)
+        show_error(text)
 
     def note_fault(self, event: str, fault: str) -> None:
         """Write a failure of this page into the log of the server."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import panel as pn
 
-from stickbreaker.app.commands.run_commands import ERROR_MILLISECONDS
+from stickbreaker.app.commands.run_commands import show_error
 from stickbreaker.app.model.limits import find_fault
 from stickbreaker.app.pages.page import Page, Pages
 from stickbreaker.app.server.subscribers import call_on_loop
@@ -79,8 +79,7 @@ class BrowserSession:
 
     def notify(self, text: str) -> None:
         """Show a text on the page for a while."""
-        if pn.state.notifications is not None:
-            pn.state.notifications.error(text, duration=ERROR_MILLISECONDS)
+        show_error(text)
 
     def report(self, error: Exception) -> None:
         """Show an error of the page once; the log has the traceback."""

@@ -51,10 +51,6 @@ class Sharing(StateFollower, pn.viewable.Viewer):
             self.link.param.update(link=link, hint=describe_link(link), picture=draw_qr_code(link))
         self._layout[:] = [self.link] if link else []
 
-    def make_room(self, is_class: bool) -> None:
-        """Hide the link on the Class page, which shows it itself."""
-        self.link.visible = not is_class
-
     @param.depends("state.role", "state.num_presenting", "state.num_watching", watch=True)
     @guarded
     def _draw(self) -> None:
