@@ -1,7 +1,9 @@
-"""Makes an editable installation work in a checkout without symbolic links, as git makes it on Windows.
+"""Makes an editable installation work in a checkout without symbolic links, as git makes it on
+Windows.
 
-There, `.import/stickbreaker/engine` and `app` are text files. The installation then gets one more file, the package
-`stickbreaker`, which finds `engine` and `app` in the checkout itself. Type checkers do not see such a package.
+There, `.import/stickbreaker/engine` and `app` are text files. The installation then gets one more
+file, the package `stickbreaker`, which finds `engine` and `app` in the checkout itself. Type
+checkers do not see such a package.
 """
 
 import shutil

@@ -1,4 +1,6 @@
-"""Prints the ten slowest tests of each tier, from reports of pytest: python .ci/slowest.py FILE.xml ..."""
+"""Prints the ten slowest tests of each tier, from reports of pytest: python .ci/slowest.py FILE.xml
+...
+"""
 
 import sys
 from collections import defaultdict
@@ -21,6 +23,9 @@ def read_tiers(paths: list[str]) -> dict[str, list[tuple[float, str]]]:
 
 if __name__ == "__main__":
     for tier, tests in read_tiers(sys.argv[1:]).items():
-        print(f"{tier}: {len(tests)} tests, {sum(seconds for seconds, _ in tests) / 60:.1f} minutes of one process")
+        print(
+            f"{tier}: {len(tests)} tests, {sum(seconds for seconds, _ in tests) / 60:.1f} minutes"
+            " of one process"
+        )
         for seconds, name in sorted(tests, reverse=True)[:NUMBER]:
             print(f"  {seconds:6.1f} s  {name}")

@@ -1,4 +1,5 @@
-"""Draw README's animation: the replay of a run with the default settings, as the Export page writes it.
+"""Draw README's animation: the replay of a run with the default settings, as the Export page writes
+it.
 
 python .docs/animate.py app/animation.gif
 """
@@ -31,7 +32,9 @@ def learn() -> Progress:
 
 def main() -> None:
     """Run the model and write the file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("file", type=Path, help="where to write the GIF")
     file = parser.parse_args().file
     write_film(file, learn())

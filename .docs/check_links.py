@@ -1,4 +1,5 @@
-"""Check a built site: every internal link and its anchor exists, and no page loads anything from another host.
+"""Check a built site: every internal link and its anchor exists, and no page loads anything from
+another host.
 
 python .docs/check_links.py build/site
 """
@@ -39,14 +40,20 @@ class Page(HTMLParser):
         """Note the element's id and what it leads to."""
         values = {name: value or "" for name, value in attrs}
         self.anchors |= {values[name] for name in ("id", "name") if name in values}
-        is_loaded = tag in LOADED and not (tag == "link" and set(values.get("rel", "").split()) & NOT_LOADED)
-        self.links += [Link(values[name], is_loaded) for name in ("href", "src", "data-src") if name in values]
+        is_loaded = tag in LOADED and not (
+            tag == "link" and set(values.get("rel", "").split()) & NOT_LOADED
+        )
+        self.links += [
+            Link(values[name], is_loaded) for name in ("href", "src", "data-src") if name in values
+        ]
 
 
 def find_faults(site: Path) -> Iterator[str]:
     """Describe each dead internal link, and each file that is loaded from another host."""
     # The theme keeps a template among its static files.
-    paths = [path.resolve() for path in sorted(site.rglob("*.html")) if path.parent.name != "_static"]
+    paths = [
+        path.resolve() for path in sorted(site.rglob("*.html")) if path.parent.name != "_static"
+    ]
     pages = {path: Page(path.read_text("utf-8")) for path in paths}
     for path, page in pages.items():
         for link in page.links:
@@ -71,7 +78,8 @@ def _find_fault(path: Path, link: Link, pages: dict[Path, Page]) -> str:
         target /= "index.html"
     if not target.exists():
         return "no such file"
-    # Styles and scripts read the fragment of their own address; an empty one and "top" mean the start of a page.
+    # Styles and scripts read the fragment of their own address; an empty one and "top" mean the
+    # start of a page.
     if url.fragment in {"", "top"} or target not in pages or link.is_loaded:
         return ""
     return "" if unquote(url.fragment) in pages[target].anchors else "no such anchor"
@@ -80,7 +88,10 @@ def _find_fault(path: Path, link: Link, pages: dict[Path, Page]) -> str:
 def main() -> int:
     """Print the faults of the site that the command line names; 1 if there are any."""
     faults = list(find_faults(Path(sys.argv[1])))
-    print("\n".join(faults) or "Every internal link leads somewhere, and nothing is loaded from another host.")
+    print(
+        "\n".join(faults)
+        or "Every internal link leads somewhere, and nothing is loaded from another host."
+    )
     return int(bool(faults))
 
 

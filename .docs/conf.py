@@ -2,8 +2,9 @@
 
     sphinx-build -W --keep-going .docs build/site && python .docs/check_links.py build/site
 
-Each text exists once: a build first copies the repository's documents and notebooks into this folder; git ignores the
-copies. Set STICKBREAKER_RUN_NOTEBOOKS=1 to run the notebooks and show their outputs.
+Each text exists once: a build first copies the repository's documents and notebooks into this
+folder; git ignores the copies. Set STICKBREAKER_RUN_NOTEBOOKS=1 to run the notebooks and show their
+outputs.
 """
 
 import os
@@ -42,8 +43,8 @@ myst_heading_anchors = 4
 nb_execution_mode = "force" if os.environ.get("STICKBREAKER_RUN_NOTEBOOKS") == "1" else "off"
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True
-# Outputs of HoloViews that only a notebook can use; the figures themselves are shown. Words such as "shape" in the type
-# of a parameter that several classes have as a field.
+# Outputs of HoloViews that only a notebook can use; the figures themselves are shown. Words such as
+# "shape" in the type of a parameter that several classes have as a field.
 suppress_warnings = ["mystnb.unknown_mime_type", "ref.python"]
 
 add_module_names = False
@@ -78,7 +79,9 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 # Pages without pages below them.
-html_sidebars = {name: [] for name in ("index", "quick_start", "engine/BENCHMARKS", "engine/RESULTS")}
+html_sidebars = {
+    name: [] for name in ("index", "quick_start", "engine/BENCHMARKS", "engine/RESULTS")
+}
 
 # Lists of pages that the texts themselves need not have.
 TOCTREES = {
@@ -90,9 +93,13 @@ ARRAY_LIKE = re.compile(r"(~?[\w.]*_?Buffer) \| .*?_NestedSequence\[[^\[\]]*\]")
 
 
 def prepare_text(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Let links to the first page and to folders lead to pages, and add the list of pages below an index."""
+    """Let links to the first page and to folders lead to pages, and add the list of pages below an
+    index.
+    """
     text = source[0]
-    if docname.endswith("README") or docname.startswith((".github/", "engine/", "index", "quick_start")):
+    if docname.endswith("README") or docname.startswith(
+        (".github/", "engine/", "index", "quick_start")
+    ):
         text = text.replace("](../README.md", "](../index.md")
         text = text.replace("decisions/)", "decisions/README.md)").replace("](.docs/", "](")
     if docname in TOCTREES:
@@ -105,12 +112,16 @@ def prepare_include(app: Sphinx, path: Path, docname: str, source: list[str]) ->
     prepare_text(app, docname, source)
 
 
-def mark_up_docstring(app: Sphinx, kind: str, name: str, item: object, options: Any, lines: list[str]) -> None:
+def mark_up_docstring(
+    app: Sphinx, kind: str, name: str, item: object, options: Any, lines: list[str]
+) -> None:
     """Turn a docstring of this project into reStructuredText, in place."""
     lines[:] = to_restructured_text(lines, item)
 
 
-def shorten_signature(app: Sphinx, kind: str, name: str, item: object, *rest: Any) -> tuple[str, str] | None:
+def shorten_signature(
+    app: Sphinx, kind: str, name: str, item: object, *rest: Any
+) -> tuple[str, str] | None:
     """Write NumPy's `ArrayLike` by its name, not as the union that it stands for."""
     signature, returned = rest[-2:]
     return None if signature is None else (ARRAY_LIKE.sub("ArrayLike", signature), returned)

@@ -1,7 +1,7 @@
 """Docstrings of this project as reStructuredText.
 
-A docstring is plain text with `code` between backticks. A line "name: explanation" describes a parameter, and
-"Raises ..." the errors.
+A docstring is plain text with `code` between backticks. A line "name: explanation" describes a
+parameter, and "Raises ..." the errors.
 """
 
 import inspect
@@ -17,9 +17,14 @@ BULLET = re.compile(r"(?P<mark>[*-]|\d+\.) (?P<text>\S.*)")
 
 
 def to_restructured_text(lines: Sequence[str], item: object) -> list[str]:
-    """The lines of an item's docstring with valid markup; sections as numpydoc has them keep their form."""
+    """The lines of an item's docstring with valid markup.
+
+    Sections as numpydoc has them keep their form.
+    """
     if any(UNDERLINE.fullmatch(line) for line in lines):
-        return [line if EXAMPLE.match(line) else SYMBOL.sub(r"\1\\\2", _escape(line)) for line in lines]
+        return [
+            line if EXAMPLE.match(line) else SYMBOL.sub(r"\1\\\2", _escape(line)) for line in lines
+        ]
     names = _parameter_names(item)
     result: list[str] = []
     for paragraph in _paragraphs(lines):
@@ -59,16 +64,24 @@ def _mark_up(paragraph: list[str], names: frozenset[str]) -> list[str]:
 
 
 def _entries(paragraph: list[str], names: frozenset[str]) -> list[tuple[str, str]]:
-    """Parameters, list items and sentences of a paragraph: how each starts, and its text without line breaks."""
+    """Parameters, list items and sentences of a paragraph: how each starts, and its text without
+    line breaks.
+    """
     entries: list[tuple[str, str]] = []
     for line in paragraph:
         parameter, bullet, text = PARAMETER.fullmatch(line), BULLET.fullmatch(line), line.strip()
         is_after_list = bool(entries) and bool(entries[-1][0]) and entries[-1][1].endswith(".")
         if parameter and parameter["name"] in names:
-            entries.append((f"- ``{parameter['name']}``", f"{parameter['more']}: {parameter['text']}"))
+            entries.append(
+                (f"- ``{parameter['name']}``", f"{parameter['more']}: {parameter['text']}")
+            )
         elif bullet:
             entries.append((f"{bullet['mark']} ", bullet["text"]))
-        elif not entries or text.startswith("Raises ") or (is_after_list and not line.startswith(" ")):
+        elif (
+            not entries
+            or text.startswith("Raises ")
+            or (is_after_list and not line.startswith(" "))
+        ):
             entries.append(("", text))
         else:
             start, before = entries[-1]
@@ -83,7 +96,9 @@ def _escape(text: str) -> str:
     'x\\\\_ of ``state_``'
     """
     parts = re.split(r"(``.+?``|`[^`]+`)", text)
-    escaped = [re.sub(r"([*_|\\])", r"\\\1", part) if not part.startswith("`") else part for part in parts]
+    escaped = [
+        re.sub(r"([*_|\\])", r"\\\1", part) if not part.startswith("`") else part for part in parts
+    ]
     code = [re.sub(r"^`+|`+$", "``", part) if part.startswith("`") else part for part in escaped]
     # Inline code ends before a letter only after an empty escape.
     glued = [

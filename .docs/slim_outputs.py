@@ -1,7 +1,8 @@
-"""Makes the outputs of notebooks smaller: leaves out definitions of components that an output does not contain.
+"""Makes the outputs of notebooks smaller: leaves out definitions of components that an output does
+not contain.
 
-Bokeh writes the definitions of all component classes that were imported into each output, about 140 kB. A page of the
-site has no kernel, so no other component can appear in an output later.
+Bokeh writes the definitions of all component classes that were imported into each output, about 140
+kB. A page of the site has no kernel, so no other component can appear in an output later.
 """
 
 import json
@@ -21,7 +22,9 @@ def slim_pages(folder: Path) -> None:
 
 
 def keep_used(documents_json: str) -> str:
-    """Return Bokeh's documents (JSON) with the definitions of the components that each of them contains."""
+    """Return Bokeh's documents (JSON) with the definitions of the components that each of them
+    contains.
+    """
     documents = json.loads(documents_json)
     for document in documents.values():
         used = set(_names({key: value for key, value in document.items() if key != "defs"}))

@@ -1,4 +1,6 @@
-"""Pages that a build makes: copies of the documents, and a page for each algorithm from its record."""
+"""Pages that a build makes: copies of the documents, and a page for each algorithm
+from its record.
+"""
 
 import re
 from collections.abc import Iterator
@@ -31,7 +33,17 @@ SHARED = (
     "collapsed",
     "truncation_free",
 )
-KERNELS = ("dirichlet", "slots", "two_level", "bounds", "gibbs", "local_gibbs", "mixture", "tables", "collapsed")
+KERNELS = (
+    "dirichlet",
+    "slots",
+    "two_level",
+    "bounds",
+    "gibbs",
+    "local_gibbs",
+    "mixture",
+    "tables",
+    "collapsed",
+)
 EQUATION = re.compile(r"Eq\.|∝|[Ss]ec\.|S\.2|Source:")
 INFERENCE = "stickbreaker.engine.inference"
 # What the site shows, and what its pages show or offer for download.
@@ -51,8 +63,15 @@ DOCUMENTS = (
 
 
 def copy_documents(repository: Path, folder: Path) -> None:
-    """Copy the documents to the same places below `folder`, with their times; remove copies of files that are gone."""
-    sources = {path.relative_to(repository): path for pattern in DOCUMENTS for path in repository.glob(pattern)}
+    """Copy the documents to the same places below `folder`, with their times.
+
+    Remove copies of files that are gone.
+    """
+    sources = {
+        path.relative_to(repository): path
+        for pattern in DOCUMENTS
+        for path in repository.glob(pattern)
+    }
     for pattern in DOCUMENTS:
         for copy in folder.glob(pattern):
             if copy.relative_to(folder) not in sources:
@@ -63,7 +82,9 @@ def copy_documents(repository: Path, folder: Path) -> None:
 
 
 def write_algorithm_pages(folder: Path) -> None:
-    """Write a page for each algorithm, one for the steps that they share, and one for the compiled updates."""
+    """Write a page for each algorithm, one for the steps that they share, and one for the compiled
+    updates.
+    """
     folder.mkdir(exist_ok=True)
     for algorithm in REGISTRY:
         _write(folder / f"{algorithm.name}.rst", _algorithm_page(algorithm))
@@ -95,7 +116,10 @@ def _algorithm_page(algorithm: Any) -> Iterator[str]:
     shared = _shared_names(module)
     if shared:
         yield from _heading("Shared steps", "-")
-        yield "These parts of :doc:`shared` are used here. :doc:`kernels` has the updates of single quantities.\n"
+        yield (
+            "These parts of :doc:`shared` are used here. :doc:`kernels` has the updates of single"
+            " quantities.\n"
+        )
         yield ".. autosummary::\n   :nosignatures:\n"
         yield from (f"   ~{name}" for name in shared)
         yield ""
@@ -104,8 +128,12 @@ def _algorithm_page(algorithm: Any) -> Iterator[str]:
 def _shared_names(module: str) -> list[str]:
     """Functions and classes of the inference folder that an algorithm's module imports."""
     found = [each for each in vars(import_module(module)).values() if callable(each)]
-    names = {f"{each.__module__}.{each.__qualname__}" for each in found if hasattr(each, "__qualname__")}
-    return sorted(name for name in names if name.startswith(INFERENCE) and name.split(".")[3] in SHARED)
+    names = {
+        f"{each.__module__}.{each.__qualname__}" for each in found if hasattr(each, "__qualname__")
+    }
+    return sorted(
+        name for name in names if name.startswith(INFERENCE) and name.split(".")[3] in SHARED
+    )
 
 
 def _settings_table(config: Any) -> Iterator[str]:
@@ -116,7 +144,10 @@ def _settings_table(config: Any) -> Iterator[str]:
         about = each.metadata
         symbol = f" {about['symbol']}" if about["symbol"] else ""
         default = "follows the corpus" if each.default is None else f"``{each.default!r}``"
-        yield f"   * - ``{each.name}``{symbol}\n     - {default}\n     - {about['help']}{_allowed(about)}"
+        yield (
+            f"   * - ``{each.name}``{symbol}\n     - {default}\n     -"
+            f" {about['help']}{_allowed(about)}"
+        )
     yield ""
 
 
@@ -138,9 +169,15 @@ def _shared_page() -> Iterator[str]:
 
 
 def _kernels_page() -> Iterator[str]:
-    """The kernels with an equation; their entries are written here, because Sphinx skips compiled functions."""
+    """The kernels with an equation.
+
+    Their entries are written here, because Sphinx skips compiled functions.
+    """
     yield from _heading("Compiled updates", "=")
-    yield "The kernels that implement an equation of a paper. A test compares each with a naive version.\n"
+    yield (
+        "The kernels that implement an equation of a paper. A test compares each with a naive"
+        " version.\n"
+    )
     for name in KERNELS:
         module = import_module(f"stickbreaker.engine.kernels.{name}")
         yield from _heading(name, "-")

@@ -1,4 +1,6 @@
-"""The command `stickbreaker`: serve the app and open it in a browser, from a checkout or from an installed wheel."""
+"""The command `stickbreaker`: serve the app and open it in a browser, from a checkout or from an
+installed wheel.
+"""
 
 import argparse
 import os
@@ -20,7 +22,11 @@ PASSED_ON = {
 }
 # Options that the app reads from a variable of the environment, by their variable.
 VARIABLES = {
-    PATH: ("--follow", "PATH", "JSON-lines file or folder to which texts are added: follow it live"),
+    PATH: (
+        "--follow",
+        "PATH",
+        "JSON-lines file or folder to which texts are added: follow it live",
+    ),
     TEXT: ("--follow-text", "NAME", "name of the text in its JSON lines (default: text)"),
     DATE: ("--follow-date", "NAME", "name of the date in its JSON lines (default: date)"),
 }
@@ -39,7 +45,9 @@ def serve(arguments: list[str] | None = None) -> None:
 
 
 def provide_home() -> None:
-    """Name "/" as the home folder of an account without one, as Docker does: Bokeh needs one when it is imported."""
+    """Name "/" as the home folder of an account without one, as Docker does: Bokeh needs one when
+    it is imported.
+    """
     try:
         Path.home()
     except RuntimeError:
@@ -48,8 +56,14 @@ def provide_home() -> None:
 
 def list_variables(options: argparse.Namespace) -> dict[str, str]:
     """The variables of the environment that options set."""
-    names = {variable: name.strip("-").replace("-", "_") for variable, (name, *_) in VARIABLES.items()}
-    return {variable: getattr(options, name) for variable, name in names.items() if getattr(options, name)}
+    names = {
+        variable: name.strip("-").replace("-", "_") for variable, (name, *_) in VARIABLES.items()
+    }
+    return {
+        variable: getattr(options, name)
+        for variable, name in names.items()
+        if getattr(options, name)
+    }
 
 
 def make_command(options: argparse.Namespace) -> list[str]:
@@ -69,18 +83,29 @@ def make_command(options: argparse.Namespace) -> list[str]:
 
 def read_options(arguments: list[str] | None) -> argparse.Namespace:
     """Read the options of the command line; those of this process if `arguments` is None."""
-    parser = argparse.ArgumentParser(prog=COMMAND, description="Watch a topic model learn, in a browser.")
-    parser.add_argument(
-        "--port", type=_read_port, help=f"port to listen on; 0 finds a free one (default: {PORT} if free)"
+    parser = argparse.ArgumentParser(
+        prog=COMMAND, description="Watch a topic model learn, in a browser."
     )
-    parser.add_argument("--address", help="network address to listen on (default: this machine's own)")
-    parser.add_argument("--show", action=argparse.BooleanOptionalAction, default=True, help="open a browser")
+    parser.add_argument(
+        "--port",
+        type=_read_port,
+        help=f"port to listen on; 0 finds a free one (default: {PORT} if free)",
+    )
+    parser.add_argument(
+        "--address", help="network address to listen on (default: this machine's own)"
+    )
+    parser.add_argument(
+        "--show", action=argparse.BooleanOptionalAction, default=True, help="open a browser"
+    )
     parser.add_argument(
         "--allow-websocket-origin",
         metavar="HOST:PORT",
         action="append",
         default=[],
-        help="another name under which browsers reach this server, such as a proxy's; may be repeated",
+        help=(
+            "another name under which browsers reach this server, such as a proxy's; may be"
+            " repeated"
+        ),
     )
     for name, about in PASSED_ON.items():
         parser.add_argument(name, help=about)
@@ -91,7 +116,9 @@ def read_options(arguments: list[str] | None) -> argparse.Namespace:
 
 def _read_port(text: str) -> int:
     if not text.isdigit() or int(text) > LAST_PORT:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a valid port: use a whole number from 0 to {LAST_PORT}")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a valid port: use a whole number from 0 to {LAST_PORT}"
+        )
     return int(text)
 
 

@@ -1,4 +1,6 @@
-"""What the server does before the first page: refuse wrong settings, and compile the kernels once for all pages."""
+"""What the server does before the first page: refuse wrong settings, and compile the kernels once
+for all pages.
+"""
 
 import asyncio
 import gc
@@ -48,10 +50,11 @@ def process_request(request: HTTPServerRequest) -> dict[str, Any]:
 
 
 def on_server_loaded(server_context: Any) -> None:
-    """Make the service, which starts compiling in the background, and import what the first page needs.
+    """Make the service, which starts compiling in the background, and import what the first page
+    needs.
 
-    A stream is followed from here on. Panel collects garbage when a page closes, and all pages wait meanwhile. What is
-    imported is never garbage.
+    A stream is followed from here on. Panel collects garbage when a page closes, and all pages wait
+    meanwhile. What is imported is never garbage.
     """
     skip_closed_pages(asyncio.get_running_loop())
     start_cleaning_up()

@@ -1,4 +1,5 @@
-"""The health check at /healthz and numbers at /metrics: both report what the process knows and load nothing.
+"""The health check at /healthz and numbers at /metrics: both report what the process knows and load
+nothing.
 
 Serve them with `panel serve app --plugins stickbreaker.app.health`.
 """
@@ -19,7 +20,10 @@ NOT_COMPILED = "engine: could not be compiled; the server log gives the reason"
 
 
 class HealthHandler(RequestHandler):
-    """200 while the engine compiles or works; 503 with the reason if it has failed, or before the service is up."""
+    """200 while the engine compiles or works.
+
+    503 with the reason if it has failed, or before the service is up.
+    """
 
     def get(self) -> None:
         """Report the state that the process already has in memory."""
@@ -30,7 +34,9 @@ class HealthHandler(RequestHandler):
         stream, _ = state.cache.get((STREAM,), (None, None))
         if stream is not None and stream.progress.status == "failed":
             faults.append(STREAM_FAILED)
-        known = {} if service is None else {"runs": len(service), "cores": service.cpu_queue.num_cores}
+        known = (
+            {} if service is None else {"runs": len(service), "cores": service.cpu_queue.num_cores}
+        )
         self.set_status(503 if faults else 200)
         self.set_header("Content-Type", "application/json")
         self.write(json.dumps({"healthy": not faults, "faults": faults, **known}))
@@ -40,7 +46,9 @@ class MetricsHandler(RequestHandler):
     """Numbers of the process in the text format of Prometheus."""
 
     def get(self) -> None:
-        """Write runs by status, open pages, pages made, cores, documents of a stream, and events since the start."""
+        """Write runs by status, open pages, pages made, cores, documents of a stream, and events
+        since the start.
+        """
         service, _ = state.cache.get((SERVICE,), (None, None))
         self.set_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
         if service is None:
@@ -54,12 +62,18 @@ class MetricsHandler(RequestHandler):
         lines += ["# TYPE stickbreaker_pages gauge", f"stickbreaker_pages {num_pages}"]
         lines.append("# TYPE stickbreaker_pages_made_total counter")
         lines.append(f"stickbreaker_pages_made_total {PAGE_QUEUE.num_made}")
-        lines += ["# TYPE stickbreaker_cores gauge", f"stickbreaker_cores {service.cpu_queue.num_cores}"]
+        lines += [
+            "# TYPE stickbreaker_cores gauge",
+            f"stickbreaker_cores {service.cpu_queue.num_cores}",
+        ]
         if stream is not None:
             lines.append("# TYPE stickbreaker_stream_documents gauge")
             lines.append(f"stickbreaker_stream_documents {stream.progress.documents_seen}")
         lines.append("# TYPE stickbreaker_events_total counter")
-        lines += [f'stickbreaker_events_total{{event="{event}"}} {n}' for event, n in service.events.counts().items()]
+        lines += [
+            f'stickbreaker_events_total{{event="{event}"}} {n}'
+            for event, n in service.events.counts().items()
+        ]
         self.write("\n".join(lines) + "\n")
 
 

@@ -1,6 +1,8 @@
-"""Runs and models in a notebook: the views of the page, a coroutine that learns, and plots of fitted models.
+"""Runs and models in a notebook: the views of the page, a coroutine that learns, and plots of
+fitted models.
 
-`load_panel` makes Panel and HoloViews work in a notebook without a network, even if all cells are run at once.
+`load_panel` makes Panel and HoloViews work in a notebook without a network, even if all cells are
+run at once.
 """
 
 import asyncio
@@ -42,7 +44,8 @@ INLINE = os.environ.get("PANEL_INLINE", "true").lower() == "true"
 def load_panel() -> None:
     """Load Panel and HoloViews into this notebook, without a network.
 
-    With the environment variable PANEL_INLINE=false, the notebook loads the scripts from a network and stays small.
+    With the environment variable PANEL_INLINE=false, the notebook loads the scripts from a network
+    and stays small.
     """
     _load_extensions()
     fix_notebook(asyncio.get_running_loop())
@@ -56,7 +59,9 @@ def _load_extensions() -> None:
 
 
 def _label_once(label_with: Labeller | None) -> Labeller | None:
-    """The same labels, without a second call for the same words: a call may take long, as that of a language model."""
+    """The same labels, without a second call for the same words: a call may take long, as that of a
+    language model.
+    """
     if label_with is None:
         return None
     label = cache(lambda words: label_with(list(words)))
@@ -64,11 +69,13 @@ def _label_once(label_with: Labeller | None) -> Labeller | None:
 
 
 class LiveRun(Viewer):
-    """The curves, word lists and largest topics of one run. Show it in one cell and `await` its `learn()` in the next.
+    """The curves, word lists and largest topics of one run.
 
-    corpus, algorithm, config, settings: as for `engine.prepare`; the defaults are those of a new page.
-    label_with: gets the ten most probable words of a topic and returns its label, in place of the rule; it is called
-    once for the same words.
+    Show it in one cell and `await` its `learn()` in the next.
+
+    corpus, algorithm, config, settings: as for `engine.prepare`; the defaults are those of a new
+    page. label_with: gets the ten most probable words of a topic and returns its label, in place of
+    the rule; it is called once for the same words.
     """
 
     def __init__(
@@ -82,12 +89,18 @@ class LiveRun(Viewer):
         super().__init__()
         settings = settings or engine.RunSettings()
         config = config or algorithm.config()
-        spec = RunSpec(corpus_name=corpus.name, algorithm=algorithm, config=config, settings=settings)
+        spec = RunSpec(
+            corpus_name=corpus.name, algorithm=algorithm, config=config, settings=settings
+        )
         self._record = Record(spec, 1, time.perf_counter, label_with=_label_once(label_with))
         self._record.open(corpus, engine.prepare(algorithm, config, corpus, settings))
         self._version = 0
         self.state = RunState()
-        self.curves, self.table, self.now = Curves(self.state), WordTable(self.state), TopicsNow(self.state)
+        self.curves, self.table, self.now = (
+            Curves(self.state),
+            WordTable(self.state),
+            TopicsNow(self.state),
+        )
         self.now.param.watch(self._pick, "picked", onlychanged=False)
         self._views = self.curves, self.table, self.now
         self._waiting: Any = None
@@ -120,14 +133,20 @@ class LiveRun(Viewer):
         self._show()
 
     def finished_views(self) -> pn.Column:
-        """The views as they are now. A saved notebook keeps them; it keeps the live ones as they were when shown."""
+        """The views as they are now. A saved notebook keeps them.
+
+        It keeps the live ones as they were when shown.
+        """
         state = RunState()
         state.publish(self.progress)
         views = Curves(state), WordTable(state), TopicsNow(state)
         return pn.Column(views[0].held_out, *views, sizing_mode="stretch_width")
 
     def read(self) -> Reading:
-        """Read the whole corpus with the current model. Raises ValueError before the first mini-batch."""
+        """Read the whole corpus with the current model.
+
+        Raises ValueError before the first mini-batch.
+        """
         model = self._record.model()
         if model is None:
             raise ValueError("The run has not learned yet: await learn() first.")
@@ -136,7 +155,8 @@ class LiveRun(Viewer):
     def _show(self) -> None:
         """Update all views in one message, as soon as the browser has drawn the output of the cell.
 
-        If all cells are run at once, this may be long after the last cell. See `is_drawn` for why it must wait.
+        If all cells are run at once, this may be long after the last cell. See `is_drawn` for why
+        it must wait.
         """
         if self._waiting:
             self._waiting.cancel()
@@ -245,11 +265,18 @@ def plot_time(model: TopicModel, X: Counts, words: Sequence[str] | None = None) 
 def _draw_time(reading: Reading, title: Callable[[int], str]) -> Any:
     dates = reading.corpus.dates
     if not reading.corpus.has_dates:
-        raise ValueError("The documents have no dates: give a Corpus with dates, from CorpusVectorizer or load_corpus.")
-    return draw_time(calendar_frame(reading, fitting_unit(dates), MEASURES[0], None, title), MEASURES[0])
+        raise ValueError(
+            "The documents have no dates: give a Corpus with dates, from CorpusVectorizer or"
+            " load_corpus."
+        )
+    return draw_time(
+        calendar_frame(reading, fitting_unit(dates), MEASURES[0], None, title), MEASURES[0]
+    )
 
 
-def _read_with(model: TopicModel, X: Counts, words: Sequence[str] | None) -> tuple[Reading, Callable[[int], str]]:
+def _read_with(
+    model: TopicModel, X: Counts, words: Sequence[str] | None
+) -> tuple[Reading, Callable[[int], str]]:
     """Read documents with a fitted model, and give the labels of its topics."""
     corpus, labels = model.to_corpus(X, words), model.topic_labels(words)
     found = Model(
@@ -262,7 +289,10 @@ def _read_with(model: TopicModel, X: Counts, words: Sequence[str] | None) -> tup
         documents_seen=model.documents_seen_,
     )
     reading = _read(found)
-    return reading, lambda topic_id: labels.get(topic_id) or reading.labels.get(topic_id, f"topic {topic_id}")
+    return (
+        reading,
+        lambda topic_id: labels.get(topic_id) or reading.labels.get(topic_id, f"topic {topic_id}"),
+    )
 
 
 def _read(model: Model) -> Reading:

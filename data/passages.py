@@ -1,4 +1,7 @@
-"""Build a corpus from texts cut into passages; write it as a file of the project, or its texts for the user."""
+"""Build a corpus from texts cut into passages.
+
+Write it as a file of the project, or its texts for the user.
+"""
 
 import hashlib
 import json
@@ -25,7 +28,9 @@ class Writing(NamedTuple):
 
 
 class Words(NamedTuple):
-    """Limits of the vocabulary: words in `min_documents` passages to `max_share` of them, at most `max_words`."""
+    """Limits of the vocabulary: words in `min_documents` passages to `max_share` of them, at most
+    `max_words`.
+    """
 
     min_documents: int
     max_share: float
@@ -40,7 +45,9 @@ class Cut(NamedTuple):
 
 
 def build_corpus(name: str, writings: Iterable[Writing], words: Words, split_by: str) -> Cut:
-    """Count the words of all passages, with each text as a group; passages without counted words are dropped.
+    """Count the words of all passages, with each text as a group.
+
+    Passages without counted words are dropped.
 
     Parameters
     ----------
@@ -74,7 +81,9 @@ def build_corpus(name: str, writings: Iterable[Writing], words: Words, split_by:
         sizes.append(len(writing.passages))
     counts, vocabulary = count_words(passages, *words)
     has_words = np.diff(counts.indptr) > 0
-    writings_left, groups = np.unique(np.repeat(np.arange(len(titles)), sizes)[has_words], return_inverse=True)
+    writings_left, groups = np.unique(
+        np.repeat(np.arange(len(titles)), sizes)[has_words], return_inverse=True
+    )
     titles = [titles[writing] for writing in writings_left]
     corpus = Corpus(
         name,
@@ -97,7 +106,8 @@ def write(cut: Cut, only_texts: bool) -> None:
     cut : Cut
         The corpus and its texts.
     only_texts : bool
-        Whether to store the texts among the user's corpora, where the page finds them, and to write no corpus.
+        Whether to store the texts among the user's corpora, where the page finds them, and to write
+        no corpus.
 
     Raises
     ------
@@ -109,7 +119,10 @@ def write(cut: Cut, only_texts: bool) -> None:
         return
     known = load_built_in(cut.corpus.name)
     if known.titles != cut.corpus.titles or (known.counts != cut.corpus.counts).nnz:
-        raise CorpusError(f"The source differs from data/{known.name}.npz: use the version named in data/README.md.")
+        raise CorpusError(
+            f"The source differs from data/{known.name}.npz: use the version named in"
+            " data/README.md."
+        )
     for file in write_bundled_texts(cut.corpus, cut.passages):
         print(f"wrote {file}")
 
@@ -125,8 +138,12 @@ def write_corpus(corpus: Corpus) -> None:
     content = pack(corpus)
     (FOLDER / f"{corpus.name}.npz").write_bytes(content)
     checksums_file = FOLDER / "checksums.json"
-    checksums = json.loads(checksums_file.read_text(encoding="utf-8")) if checksums_file.exists() else {}
+    checksums = (
+        json.loads(checksums_file.read_text(encoding="utf-8")) if checksums_file.exists() else {}
+    )
     checksums[corpus.name] = hashlib.sha256(content).hexdigest()
-    checksums_file.write_text(json.dumps(checksums, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    checksums_file.write_text(
+        json.dumps(checksums, indent=2, sort_keys=True) + "\n", encoding="utf-8"
+    )
     print(f"{corpus!r}; {corpus.counts.nnz} entries; {len(corpus.group_titles)} groups")
     print(f"{corpus.name}.npz: {len(content)} bytes, SHA-256 {checksums[corpus.name]}")

@@ -97,14 +97,19 @@ __all__ = [
 if not TYPE_CHECKING:
     # A type checker takes the result of this function for any name, also a misspelt one.
     def __getattr__(name: str) -> Any:
-        """Import estimators, and `load`, at their first use: scikit-learn and pandas take a second to import."""
+        """Import estimators, and `load`, at their first use: scikit-learn and pandas take a second
+        to import.
+        """
         if name in __all__:
             return getattr(import_module("stickbreaker.engine.estimators"), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    """The dozen names that users begin with; completion of `engine.` shows only these, and `__all__` has the rest."""
+    """The dozen names that users begin with.
+
+    Completion of `engine.` shows only these, and `__all__` has the rest.
+    """
     return [
         "CorpusVectorizer",
         "OnlineHDP",

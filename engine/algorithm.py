@@ -1,6 +1,7 @@
 """The contract that every algorithm follows.
 
-An algorithm is a set of pure functions over tuples of arrays. One `Algorithm` record at the end of its file binds them:
+An algorithm is a set of pure functions over tuples of arrays. One `Algorithm` record at the end of
+its file binds them:
 
     init(config, vocab_size, rng)                  -> State
     expect(config, state, batch)                   -> Expectations
@@ -13,9 +14,10 @@ An algorithm that cannot run on shards replaces expect, local and blend by
 
     step(config, state, batch, rng)                -> (State, StepInfo)
 
-Every State has `step` and `expected_tokens` (K,). If an algorithm remembers documents, its State holds their `doc_ids`
-and keeps what it remembers in that order. The config of an algorithm that reads mini-batches has a `batch_size`. The
-driver, the form of the app, the checkpoints and the contract tests use only this record.
+Every State has `step` and `expected_tokens` (K,). If an algorithm remembers documents, its State
+holds their `doc_ids` and keeps what it remembers in that order. The config of an algorithm that
+reads mini-batches has a `batch_size`. The driver, the form of the app, the checkpoints and the
+contract tests use only this record.
 """
 
 from collections.abc import Callable
@@ -59,7 +61,9 @@ class Phase(StrEnum):
 
 
 class State(Protocol):
-    """What every State has: the number of its steps, and the tokens (K,) that each topic explains."""
+    """What every State has: the number of its steps, and the tokens (K,) that each
+    topic explains.
+    """
 
     @property
     def step(self) -> int:
@@ -80,8 +84,9 @@ class StepInfo(NamedTuple):
     temperature: that of the warm-up; 1 otherwise.
     bound: the objective in nats per token, if the algorithm computes it.
     has_converged: whether the objective settled, so that the run ends here.
-    has_fallen: whether the step lowered the objective and was rejected, so that the run ends without having converged.
-    is_pass_needed: whether another pass probably predicts new documents better; None where the algorithm cannot say.
+    has_fallen: whether the step lowered the objective and was rejected, so that the run ends
+    without having converged. is_pass_needed: whether another pass probably predicts new documents
+    better; None where the algorithm cannot say.
     """
 
     step: int
@@ -106,7 +111,8 @@ class TopicSummary(NamedTuple):
     topic_ids: (K,) int64, stable names of the topics; all other fields are in this order.
     topics: (K, V) float32, E[topic], each row sums to 1.
     weights: (K,) float64, E[corpus weights], sums to 1.
-    expected_tokens: (K,) float64, tokens of the corpus that each topic explains; 0 before the first batch.
+    expected_tokens: (K,) float64, tokens of the corpus that each topic explains; 0 before the first
+    batch.
     """
 
     topic_ids: np.ndarray
@@ -122,8 +128,9 @@ NO_TOPIC = -1
 class Breaking(NamedTuple):
     """A stick of length 1 from which the topics break off their weights, one after another.
 
-    topic_ids: (P,) the topic of each piece; NO_TOPIC marks the rest, which is left for topics not yet born.
-    cuts: (P,) E[β'_k], the share of the remaining stick; weights: (P,) E[β_k], which sum to 1.
+    topic_ids: (P,) the topic of each piece; NO_TOPIC marks the rest, which is left for topics not
+    yet born. cuts: (P,) E[β'_k], the share of the remaining stick; weights: (P,) E[β_k], which sum
+    to 1.
     """
 
     topic_ids: np.ndarray
@@ -132,11 +139,13 @@ class Breaking(NamedTuple):
 
 
 class SlotTrace(NamedTuple):
-    """The T slots of a document after each of I iterations. A run takes the first `num_taken` of these iterations.
+    """The T slots of a document after each of I iterations.
 
-    topic_ids: (A,) the topics that the document considers; slot_topics: (I, T, A) φ_jt; tokens: (I, T) Σ_n ζ_jnt;
-    shares: (I, T) E[π_jt]; bounds: (I,) the document's part of Eq. 14 of Wang 2011, in nats, with log E[topic] in place
-    of E[log topic] where the local step has it.
+    A run takes the first `num_taken` of these iterations.
+
+    topic_ids: (A,) the topics that the document considers; slot_topics: (I, T, A) φ_jt; tokens: (I,
+    T) Σ_n ζ_jnt; shares: (I, T) E[π_jt]; bounds: (I,) the document's part of Eq. 14 of Wang 2011,
+    in nats, with log E[topic] in place of E[log topic] where the local step has it.
     """
 
     topic_ids: np.ndarray
@@ -148,10 +157,11 @@ class SlotTrace(NamedTuple):
 
 
 class NoisyStep(NamedTuple):
-    """A step of λ that has not been taken: the estimate of λ from a mini-batch alone, and the learning rate.
+    """A step of λ that has not been taken: the estimate of λ from a mini-batch alone, and the
+    learning rate.
 
-    step: t, from 1; learning_rate: ρ_t; scale: D/S; words: (U,) of the mini-batch; target: (U, K) λ̂ - η of these words,
-    which is 0 for all other words.
+    step: t, from 1; learning_rate: ρ_t; scale: D/S; words: (U,) of the mini-batch; target: (U, K)
+    λ̂ - η of these words, which is 0 for all other words.
     """
 
     step: int
@@ -186,9 +196,10 @@ CONCENTRATIONS = ("doc_concentration", "corpus_concentration", "word_concentrati
 class Transfer:
     """How the local step of a shard runs in another process, so that little is sent there and back.
 
-    narrow: (expectations, places (u,)) -> the expectations for only these of the batch's words (U,).
-    trim: statistics -> the same without unused space, and without arrays of the expectations.
-    widen: (trimmed statistics of narrowed expectations, expectations, places (u,)) -> statistics for the batch's words.
+    narrow: (expectations, places (u,)) -> the expectations for only these of the batch's words
+    (U,). trim: statistics -> the same without unused space, and without arrays of the expectations.
+    widen: (trimmed statistics of narrowed expectations, expectations, places (u,)) -> statistics
+    for the batch's words.
 
     The result is that of `local` with all expectations, bit for bit.
     """
@@ -214,15 +225,17 @@ class Algorithm:
     passes: default number of passes over the corpus.
     memory: (config, documents) -> bytes that it needs to remember these training documents.
     stick: (config, state) -> the corpus' stick as the topics break it.
-    word_topics: (config, state, words (U,)) -> topic_ids (K,) and E[topic] of these words (U, K), the same numbers as
+    word_topics: (config, state, words (U,)) -> topic_ids (K,) and E[topic] of these words (U, K),
+    the same numbers as
         in `summarize`.
     trace: (config, state, documents, number of iterations) -> the slots of the first document.
-    start_from: (config, vocab_size, batch, tokens (nnz, K) of its entries) -> the state that continues from them.
-    preview: (config, state, statistics, batch) -> the step of λ that `blend` would take.
-    lda_priors: (config, state) -> α (K,) and η of an LDA, whose state has λ - η as `topic_counts`.
-    set_aside: (config, state, batch) -> the batch without the documents that its step must not learn from.
-    transfer: how a shard's local step runs in another process; by default, all expectations are sent there.
-    has_corpus_weights: whether documents share learned topic weights, as in an HDP; the prior of an LDA is uniform.
+    start_from: (config, vocab_size, batch, tokens (nnz, K) of its entries) -> the state that
+    continues from them. preview: (config, state, statistics, batch) -> the step of λ that `blend`
+    would take. lda_priors: (config, state) -> α (K,) and η of an LDA, whose state has λ - η as
+    `topic_counts`. set_aside: (config, state, batch) -> the batch without the documents that its
+    step must not learn from. transfer: how a shard's local step runs in another process; by
+    default, all expectations are sent there. has_corpus_weights: whether documents share learned
+    topic weights, as in an HDP; the prior of an LDA is uniform.
 
     Raises ValueError unless it has either `step` or all of `expect`, `local` and `blend`.
     """
@@ -254,7 +267,9 @@ class Algorithm:
     def __post_init__(self) -> None:
         has_parts = [part is not None for part in (self.expect, self.local, self.blend)]
         if any(has_parts) == (self.step is not None) or any(has_parts) != all(has_parts):
-            raise ValueError(f"Algorithm {self.name!r} needs either step, or all of expect, local and blend.")
+            raise ValueError(
+                f"Algorithm {self.name!r} needs either step, or all of expect, local and blend."
+            )
 
     def has_setting(self, name: str) -> bool:
         """Whether the config has a field of that name."""
@@ -272,11 +287,16 @@ class Algorithm:
 
     @property
     def has_learning_rate(self) -> bool:
-        """Whether steps follow ρ_t = (τ₀ + t)^-κ; the config then has `delay`, `forgetting_rate` and `start`."""
+        """Whether steps follow ρ_t = (τ₀ + t)^-κ.
+
+        The config then has `delay`, `forgetting_rate` and `start`.
+        """
         return self.has_setting("forgetting_rate")
 
     def step_size(self, config: Any, corpus_size: int) -> int:
-        """Documents that a step reads: S, or the whole corpus where the algorithm has no mini-batches."""
+        """Documents that a step reads: S, or the whole corpus where the algorithm has no
+        mini-batches.
+        """
         return int(config.batch_size) if self.reads is Reads.BATCHES else corpus_size
 
     def learned(self, config: Any, state: Any, batch: Batch) -> Batch:
@@ -284,7 +304,12 @@ class Algorithm:
         return batch if self.set_aside is None else self.set_aside(config, state, batch)
 
     def parts(self) -> tuple[Expect, Local, Blend]:
-        """Return expect, local and blend. Raises ValueError if the algorithm has its own step instead."""
+        """Return expect, local and blend.
+
+        Raises ValueError if the algorithm has its own step instead.
+        """
         if self.expect is None or self.local is None or self.blend is None:
-            raise ValueError(f"Algorithm {self.name!r} has its own step, so it has no expect, local and blend.")
+            raise ValueError(
+                f"Algorithm {self.name!r} has its own step, so it has no expect, local and blend."
+            )
         return self.expect, self.local, self.blend

@@ -18,11 +18,14 @@ MOST_SHARDS = 8
 
 
 def shard_spans(documents: Documents, num_shards: int | None = None) -> list[tuple[int, int]]:
-    """Spans (first, last) of documents with similar numbers of entries; at most `num_shards` of them.
+    """Spans (first, last) of documents with similar numbers of entries.
 
-    By default there are 2 for 64 documents, 4 for 256, and 8 for 1,024 or more: each shard has a cost, and more shards
-    than threads bring no gain. The spans depend only on the documents and on `num_shards`, so that sums are added in
-    the same order, bit for bit, for any number of threads and workers.
+    At most `num_shards` of them.
+
+    By default there are 2 for 64 documents, 4 for 256, and 8 for 1,024 or more: each shard has a
+    cost, and more shards than threads bring no gain. The spans depend only on the documents and on
+    `num_shards`, so that sums are added in the same order, bit for bit, for any number of threads
+    and workers.
     """
     num_documents = documents.num_documents
     number = num_shards or max(1, min(MOST_SHARDS, isqrt(num_documents) // 4))
@@ -57,14 +60,22 @@ def step(
     """
     if algorithm.step is not None:
         if rng is None:
-            raise ValueError(f"Algorithm {algorithm.name!r} draws random numbers: give a generator.")
+            raise ValueError(
+                f"Algorithm {algorithm.name!r} draws random numbers: give a generator."
+            )
         return algorithm.step(config, state, batch, rng)
     expect, local, blend = algorithm.parts()
     batch = algorithm.learned(config, state, batch)
 
     def sum_up() -> Any:
         expectations = expect(config, state, batch)
-        return reduce(add, map_shards(lambda part: local(config, expectations, part, rng), batch.documents, num_shards))
+        return reduce(
+            add,
+            map_shards(
+                lambda part: local(config, expectations, part, rng), batch.documents, num_shards
+            ),
+        )
 
-    # No name here refers to the expectations and the statistics, so that their memory can be freed in `blend`.
+    # No name here refers to the expectations and the statistics, so that their memory can be freed
+    # in `blend`.
     return blend(config, state, sum_up(), batch)

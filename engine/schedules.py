@@ -1,4 +1,6 @@
-"""Learning rates, settings that follow the corpus' size, and what a schedule will do before it runs."""
+"""Learning rates, settings that follow the corpus' size, and what a schedule will do before it
+runs.
+"""
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -6,7 +8,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-# After this share of the first pass, measured by Σρ, documents hold so few topics that a warm-up usually ends.
+# After this share of the first pass, measured by Σρ, documents hold so few topics that a warm-up
+# usually ends.
 WARM_UP_SHARE = 0.75
 USUAL_SIZE, FEWEST_BATCHES, MOST_BATCHES = 256, 16, 64
 LONGEST_DELAY = 64
@@ -34,7 +37,8 @@ class Scheduled(Protocol):
 def learning_rate(step: Any, delay: float, forgetting_rate: float) -> Any:
     """ρ_t = (τ₀ + t)^-κ for step t from 1 (scalar or array).
 
-    Source: Wang 2011, below Eq. 28. With τ₀ = 0 the first step has rate 1 and replaces all that was there.
+    Source: Wang 2011, below Eq. 28. With τ₀ = 0 the first step has rate 1 and replaces all that was
+    there.
 
     >>> learning_rate(1, 0, 0.6), round(float(learning_rate(36, 64, 0.5)), 12)
     (1.0, 0.1)
@@ -43,16 +47,19 @@ def learning_rate(step: Any, delay: float, forgetting_rate: float) -> Any:
 
 
 def pass_rate(documents_read: Any, num_documents: int, corpus_size: int) -> Any:
-    """ρ of a step in a later pass that averages: the documents of a pass have equal weight when it ends.
+    """ρ of a step in a later pass that averages: the documents of a pass have equal weight when it
+    ends.
 
-    After n documents of the pass, each of them has the weight D/(D/4 + n), and the model from before the pass counts as
-    much as D/4 documents. documents_read: before the step (scalar or array). Source: stepwise EM (Cappé & Moulines
-    2009), whose ρ = 1/t makes an average.
+    After n documents of the pass, each of them has the weight D/(D/4 + n), and the model from
+    before the pass counts as much as D/4 documents. documents_read: before the step (scalar or
+    array). Source: stepwise EM (Cappé & Moulines 2009), whose ρ = 1/t makes an average.
 
     >>> float(pass_rate(1000, 100, 1000)), float(pass_rate(1900, 100, 1000))
     (0.2857142857142857, 0.08)
     """
-    return num_documents / (EARLIER_WEIGHT * corpus_size + documents_read % corpus_size + num_documents)
+    return num_documents / (
+        EARLIER_WEIGHT * corpus_size + documents_read % corpus_size + num_documents
+    )
 
 
 def is_average(config: Any) -> bool:
@@ -65,15 +72,21 @@ def averages_passes(algorithm: Scheduled, config: Any) -> bool:
     return algorithm.has_setting("later_passes") and is_average(config)
 
 
-def planned_rates(algorithm: Scheduled, config: Any, corpus_size: int, steps: np.ndarray) -> np.ndarray:
-    """ρ of some steps (numbers from 1) under a config with a value for each setting, over D documents."""
+def planned_rates(
+    algorithm: Scheduled, config: Any, corpus_size: int, steps: np.ndarray
+) -> np.ndarray:
+    """ρ of some steps (numbers from 1) under a config with a value for each setting, over D
+    documents.
+    """
     rates: np.ndarray = learning_rate(steps, config.delay, config.forgetting_rate)
     if not averages_passes(algorithm, config):
         return rates
     size = min(config.batch_size, corpus_size)
     per_pass = num_batches(corpus_size, size)
     read = (steps - 1) % per_pass * size
-    return np.where(steps > per_pass, pass_rate(read, np.minimum(size, corpus_size - read), corpus_size), rates)
+    return np.where(
+        steps > per_pass, pass_rate(read, np.minimum(size, corpus_size - read), corpus_size), rates
+    )
 
 
 def startup_share(num_steps: int, delay: float, forgetting_rate: float) -> float:
@@ -88,10 +101,10 @@ def startup_share(num_steps: int, delay: float, forgetting_rate: float) -> float
 def resolve(config: Any, corpus_size: int, num_tokens: int = 0) -> Any:
     """Give each setting that a config leaves to the corpus' size its value.
 
-    S is 256. It is larger if a pass would have more than 64 mini-batches, and smaller if it would have fewer than 16.
-    τ₀ is half of the number of mini-batches in a pass, at most 64. One pass then forgets the start, in steps that are
-    not too small. K is one topic per 5,000 tokens, from 150 to 300. These rules were chosen on validation documents
-    (engine/decisions).
+    S is 256. It is larger if a pass would have more than 64 mini-batches, and smaller if it would
+    have fewer than 16. τ₀ is half of the number of mini-batches in a pass, at most 64. One pass
+    then forgets the start, in steps that are not too small. K is one topic per 5,000 tokens, from
+    150 to 300. These rules were chosen on validation documents (engine/decisions).
 
     Parameters
     ----------
@@ -116,10 +129,15 @@ def resolve(config: Any, corpus_size: int, num_tokens: int = 0) -> Any:
     """
     config = resolve_max_topics(config, num_tokens)
     if "batch_size" in open_settings(config):
-        size = min(max(USUAL_SIZE, -(-corpus_size // MOST_BATCHES)), -(-corpus_size // FEWEST_BATCHES))
+        size = min(
+            max(USUAL_SIZE, -(-corpus_size // MOST_BATCHES)), -(-corpus_size // FEWEST_BATCHES)
+        )
         config = replace(config, batch_size=max(1, size))
     if "delay" in open_settings(config):
-        config = replace(config, delay=float(min(LONGEST_DELAY, num_batches(corpus_size, config.batch_size) // 2)))
+        config = replace(
+            config,
+            delay=float(min(LONGEST_DELAY, num_batches(corpus_size, config.batch_size) // 2)),
+        )
     return config
 
 
@@ -132,7 +150,9 @@ def resolve_max_topics(config: Any, num_tokens: int) -> Any:
     """
     if "max_topics" not in open_settings(config):
         return config
-    return replace(config, max_topics=min(max(FEWEST_TOPICS, num_tokens // TOKENS_OF_A_TOPIC), MOST_TOPICS))
+    return replace(
+        config, max_topics=min(max(FEWEST_TOPICS, num_tokens // TOKENS_OF_A_TOPIC), MOST_TOPICS)
+    )
 
 
 def open_settings(config: Any) -> frozenset[str]:
@@ -182,17 +202,23 @@ def apply_live(config: Any, values: Mapping[str, Any], corpus_size: int) -> Any:
     live = live_settings(config)
     refused = [name for name in values if name not in live]
     if refused:
-        can = f"Settings that can: {', '.join(live)}." if live else "No setting of this algorithm can."
+        can = (
+            f"Settings that can: {', '.join(live)}."
+            if live
+            else "No setting of this algorithm can."
+        )
         raise ValueError(f"{refused[0]} cannot change during a run. {can}")
     return resolve(replace(config, **values), corpus_size)
 
 
 def resolve_stream(config: Any, documents_seen: int, num_new: int) -> tuple[Any, int]:
-    """(config, D) for the last `num_new` of `documents_seen` documents of a stream whose end is not known.
+    """(config, D) for the last `num_new` of `documents_seen` documents of a stream whose end is not
+    known.
 
-    D is the number of documents seen, and at least 4,096, the smallest corpus that has enough mini-batches of the usual
-    size: with a smaller D each step would look like the end of a first pass, and the first steps would be as large as
-    steps can be. S is at most the number of new documents.
+    D is the number of documents seen, and at least 4,096, the smallest corpus that has enough
+    mini-batches of the usual size: with a smaller D each step would look like the end of a first
+    pass, and the first steps would be as large as steps can be. S is at most the number of new
+    documents.
 
     >>> from stickbreaker.engine import find_algorithm
     >>> config, corpus_size = resolve_stream(find_algorithm("hdp").config(), 500, 100)
@@ -223,7 +249,9 @@ def sum_rates(num_steps: int, delay: float, forgetting_rate: float) -> float:
 
 
 class Forecast(NamedTuple):
-    """What a run will do: its steps, the start-up mass left at the end, and whether it ends beyond the warm-up."""
+    """What a run will do: its steps, the start-up mass left at the end, and whether it ends beyond
+    the warm-up.
+    """
 
     num_steps: int
     startup_share: float
@@ -236,7 +264,8 @@ class Forecast(NamedTuple):
 
 
 def forecast(algorithm: Scheduled, config: Any, corpus_size: int, passes: int) -> Forecast:
-    """Forecast of a run over `corpus_size` documents under these learning settings, before it starts.
+    """Forecast of a run over `corpus_size` documents under these learning settings, before it
+    starts.
 
     An algorithm without a learning rate keeps nothing of its start.
     """

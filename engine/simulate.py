@@ -38,9 +38,10 @@ def simulate_hdp(
 ) -> Simulation:
     """Draw documents of N = doc_length tokens from the HDP over given topics (K, V).
 
-    Uses Sethuraman's construction on both levels (Wang 2011 Eq. 4 and 6-10): β ~ GEM(γ) truncated at K, where the last
-    stick takes the rest; each document has its own sticks π_j ~ GEM(α₀), not truncated; its slot t holds topic
-    c_jt ~ β; each token draws a slot z_jn from π_j and its word from that slot's topic.
+    Uses Sethuraman's construction on both levels (Wang 2011 Eq. 4 and 6-10): β ~ GEM(γ) truncated
+    at K, where the last stick takes the rest; each document has its own sticks π_j ~ GEM(α₀), not
+    truncated; its slot t holds topic c_jt ~ β; each token draws a slot z_jn from π_j and its word
+    from that slot's topic.
     """
     weights = break_sticks(len(topics), corpus_concentration, rng)
     slots = _draw_slots(num_documents, doc_length, doc_concentration, rng)
@@ -51,12 +52,17 @@ def simulate_hdp(
         of_topic = assignments == k
         words[of_topic] = rng.choice(len(topic), of_topic.sum(), p=topic)
     return Simulation(
-        corpus=_as_corpus(words, topics.shape[1]), topics=topics, weights=weights, words=words, assignments=assignments
+        corpus=_as_corpus(words, topics.shape[1]),
+        topics=topics,
+        weights=weights,
+        words=words,
+        assignments=assignments,
     )
 
 
 def break_sticks(num_sticks: int, concentration: float, rng: np.random.Generator) -> np.ndarray:
-    """Draw weights (T,) from GEM(concentration) truncated at T: each stick takes Beta(1, concentration) of the rest.
+    """Draw weights (T,) from GEM(concentration) truncated at T: each stick takes Beta(1,
+    concentration) of the rest.
 
     The last stick takes all that is left, so the weights sum to 1. Source: Wang 2011 Eq. 4.
 
@@ -69,7 +75,9 @@ def break_sticks(num_sticks: int, concentration: float, rng: np.random.Generator
 
 
 class DocumentSticks(NamedTuple):
-    """The parameters of a document before its first word: slot_shares (T,) π, slot_topics (T,) c, doc_shares (K,) θ."""
+    """The parameters of a document before its first word: slot_shares (T,) π, slot_topics (T,) c,
+    doc_shares (K,) θ.
+    """
 
     slot_shares: np.ndarray
     slot_topics: np.ndarray
@@ -79,24 +87,33 @@ class DocumentSticks(NamedTuple):
 def break_document_sticks(
     weights: np.ndarray, num_slots: int, doc_concentration: float, rng: np.random.Generator
 ) -> DocumentSticks:
-    """Draw a document's sticks and its slots' topics from the corpus weights (K,), and compute its topic shares.
+    """Draw a document's sticks and its slots' topics from the corpus weights (K,), and compute its
+    topic shares.
 
     θ_k = Σ_t π_t [c_t = k]        (Wang 2011 Eq. 6-8, sticks truncated at T = num_slots)
     """
     slot_shares = break_sticks(num_slots, doc_concentration, rng)
     slot_topics = rng.choice(len(weights), num_slots, p=weights)
     return DocumentSticks(
-        slot_shares=slot_shares, slot_topics=slot_topics, doc_shares=np.bincount(slot_topics, slot_shares, len(weights))
+        slot_shares=slot_shares,
+        slot_topics=slot_topics,
+        doc_shares=np.bincount(slot_topics, slot_shares, len(weights)),
     )
 
 
-def _draw_slots(num_documents: int, doc_length: int, concentration: float, rng: np.random.Generator) -> np.ndarray:
-    """Draw the slot of each token (D, N); each document's stick is broken until every token has a slot."""
+def _draw_slots(
+    num_documents: int, doc_length: int, concentration: float, rng: np.random.Generator
+) -> np.ndarray:
+    """Draw the slot of each token (D, N).
+
+    Each document's stick is broken until every token has a slot.
+    """
     positions = rng.random((num_documents, doc_length))
     slots = np.zeros((num_documents, doc_length), np.int64)
     left = np.ones((num_documents, 1))
     while True:
-        # 1 - Beta(1, α₀) is Beta(α₀, 1). The rest of the stick is drawn directly, so it stays exact below 1e-16.
+        # 1 - Beta(1, α₀) is Beta(α₀, 1). The rest of the stick is drawn directly, so it stays exact
+        # below 1e-16.
         left = left * rng.beta(concentration, 1.0, left.shape)
         is_beyond = positions < left
         if not is_beyond.any():
@@ -105,10 +122,14 @@ def _draw_slots(num_documents: int, doc_length: int, concentration: float, rng: 
 
 
 def _as_corpus(words: np.ndarray, vocab_size: int) -> Corpus:
-    """A corpus of the words (D, N) of each document, with dates spread evenly over the twentieth century."""
+    """A corpus of the words (D, N) of each document, with dates spread evenly over the twentieth
+    century.
+    """
     num_documents, doc_length = words.shape
     starts = np.arange(num_documents + 1) * doc_length
-    counts = csr_array((np.ones(words.size, np.int32), words.ravel(), starts), shape=(num_documents, vocab_size))
+    counts = csr_array(
+        (np.ones(words.size, np.int32), words.ravel(), starts), shape=(num_documents, vocab_size)
+    )
     dates = np.datetime64("1900", "Y") + np.arange(num_documents) * 100 // max(num_documents, 1)
     titles = [f"Document {j}" for j in range(num_documents)]
     return Corpus(

@@ -26,7 +26,9 @@ def find_versions() -> dict[str, str]:
 
 @lru_cache
 def find_processor() -> dict[str, str]:
-    """The processor that numba compiles for, and its instruction sets; on another one, kernels may round differently.
+    """The processor that numba compiles for, and its instruction sets.
+
+    On another one, kernels may round differently.
 
     The environment variables of numba replace them.
     """
@@ -40,4 +42,8 @@ def find_processor() -> dict[str, str]:
 
 def find_environment() -> dict[str, str]:
     """The versions and the processor: what must be the same on all machines of a cluster."""
-    return {**find_versions(), **{name: version(name) for name in FILE_LIBRARIES}, **find_processor()}
+    return {
+        **find_versions(),
+        **{name: version(name) for name in FILE_LIBRARIES},
+        **find_processor(),
+    }

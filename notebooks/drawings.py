@@ -1,4 +1,7 @@
-"""Draw data frames as figures of a fixed size, for the papers' figures. Pure: nothing is run, read or saved."""
+"""Draw data frames as figures of a fixed size, for the papers' figures.
+
+Pure: nothing is run, read or saved.
+"""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -38,8 +41,8 @@ MOST_DOTS = 12
 class Axes(NamedTuple):
     """Labels and formats of a figure's axes.
 
-    is_log, has_log_y: whether the x axis and the y axis are logarithmic. at: positions of the x axis' ticks; empty
-    leaves them to Bokeh.
+    is_log, has_log_y: whether the x axis and the y axis are logarithmic. at: positions of the x
+    axis' ticks; empty leaves them to Bokeh.
     """
 
     x_label: str
@@ -54,7 +57,9 @@ class Axes(NamedTuple):
 def draw_above_topics(
     scores: pd.DataFrame, topics: pd.DataFrame, axes: Axes, height: int = 400, width: int = 330
 ) -> Any:
-    """Draw panels of scores, and below each one the number of topics in use, with the columns of `draw_panels`."""
+    """Draw panels of scores, and below each one the number of topics in use, with the columns of
+    `draw_panels`.
+    """
     counted = axes._replace(y_label=TOPICS, y_format="0", has_log_y=False)
     below = draw_panels(topics, counted, 240, width, has_legend=False)
     return column(draw_panels(scores, axes, height, width), below, spacing=0)
@@ -68,11 +73,14 @@ def measure(drawn: Any) -> tuple[int, int]:
     return (sum(widths), max(heights)) if isinstance(drawn, Row) else (max(widths), sum(heights))
 
 
-def draw_panels(frame: pd.DataFrame, axes: Axes, height: int = 400, width: int = 330, has_legend: bool = True) -> Any:
+def draw_panels(
+    frame: pd.DataFrame, axes: Axes, height: int = 400, width: int = 330, has_legend: bool = True
+) -> Any:
     """Draw panels next to each other with one y range, and one legend on the right.
 
-    frame: columns panel (its title), line, x, y, and deviation where there are error bars. Colours follow the order in
-    which the lines first appear. A y axis with the format "0" shows counts and starts at 0.
+    frame: columns panel (its title), line, x, y, and deviation where there are error bars. Colours
+    follow the order in which the lines first appear. A y axis with the format "0" shows counts and
+    starts at 0.
     """
     lines, panels = list(dict.fromkeys(frame["line"])), list(dict.fromkeys(frame["panel"]))
     y_range = _around(frame, axes)
@@ -89,8 +97,13 @@ def draw_panels(frame: pd.DataFrame, axes: Axes, height: int = 400, width: int =
     return row(*figures, spacing=0)
 
 
-def draw_unlike_panels(parts: Sequence[tuple[pd.DataFrame, Axes]], height: int = 400, width: int = 350) -> Any:
-    """Draw panels that have different axes; each frame is one panel, with the columns of `draw_panels`."""
+def draw_unlike_panels(
+    parts: Sequence[tuple[pd.DataFrame, Axes]], height: int = 400, width: int = 350
+) -> Any:
+    """Draw panels that have different axes.
+
+    Each frame is one panel, with the columns of `draw_panels`.
+    """
     lines = list(dict.fromkeys(line for frame, _ in parts for line in frame["line"]))
     figures = []
     for place, (frame, axes) in enumerate(parts):
@@ -103,7 +116,9 @@ def draw_unlike_panels(parts: Sequence[tuple[pd.DataFrame, Axes]], height: int =
 
 
 def _legend_width(lines: Sequence[str]) -> int:
-    """Return the width that the longest name needs, so that the last panel is as wide as the others."""
+    """Return the width that the longest name needs, so that the last panel is as wide as the
+    others.
+    """
     return 52 + round(7.4 * max(map(len, lines)))
 
 
@@ -124,7 +139,9 @@ def _around(frame: pd.DataFrame, axes: Axes) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _draw_panel(frame: pd.DataFrame, axes: Axes, lines: Sequence[str], size: tuple[int, int], y: Any) -> figure:
+def _draw_panel(
+    frame: pd.DataFrame, axes: Axes, lines: Sequence[str], size: tuple[int, int], y: Any
+) -> figure:
     drawn = _frame_figure(axes, size, y)
     for place, line in enumerate(lines):
         own = frame[frame["line"] == line].sort_values("x")
@@ -132,7 +149,9 @@ def _draw_panel(frame: pd.DataFrame, axes: Axes, lines: Sequence[str], size: tup
         source = ColumnDataSource({"x": own["x"].to_numpy(float), "y": own["y"].to_numpy(float)})
         drawn.line("x", "y", source=source, line_width=2.2, line_dash=dash, **look)
         if _has_dots(frame) and line != WORDS:
-            drawn.scatter("x", "y", source=source, size=8, marker=MARKERS[place % len(MARKERS)], **look)
+            drawn.scatter(
+                "x", "y", source=source, size=8, marker=MARKERS[place % len(MARKERS)], **look
+            )
         if "deviation" in own:
             drawn.add_layout(_error_bars(own, look["color"]))
     return drawn
@@ -149,8 +168,12 @@ def _error_bars(own: pd.DataFrame, color: str) -> Whisker:
     """Bars of one standard deviation to either side; none where there is only one seed."""
     own = own.dropna(subset="deviation")
     low, high = own["y"] - own["deviation"], own["y"] + own["deviation"]
-    source = ColumnDataSource({"x": own["x"].to_numpy(float), "low": low.to_numpy(float), "high": high.to_numpy(float)})
-    bars = Whisker(base="x", lower="low", upper="high", source=source, line_color=color, line_width=1.4)
+    source = ColumnDataSource(
+        {"x": own["x"].to_numpy(float), "low": low.to_numpy(float), "high": high.to_numpy(float)}
+    )
+    bars = Whisker(
+        base="x", lower="low", upper="high", source=source, line_color=color, line_width=1.4
+    )
     for head in (bars.upper_head, bars.lower_head):
         head.size, head.line_color = 6, color
     return bars
@@ -182,9 +205,13 @@ def _frame_figure(axes: Axes, size: tuple[int, int], y: tuple[float, float]) -> 
     drawn.xaxis.formatter = NumeralTickFormatter(format=axes.x_format)
     drawn.yaxis.formatter = NumeralTickFormatter(format=axes.y_format)
     if axes.has_log_y:
-        drawn.yaxis.ticker = FixedTicker(ticks=[number * 10**power for power in range(6) for number in (1, 2, 5)])
+        drawn.yaxis.ticker = FixedTicker(
+            ticks=[number * 10**power for power in range(6) for number in (1, 2, 5)]
+        )
     else:
-        drawn.yaxis.ticker = BasicTicker(desired_num_ticks=7, min_interval=1 if axes.y_format == "0" else 0)
+        drawn.yaxis.ticker = BasicTicker(
+            desired_num_ticks=7, min_interval=1 if axes.y_format == "0" else 0
+        )
     if y[0] < 0 < y[1]:
         drawn.hspan(0, line_color="#777777", line_dash=[4, 3])
     if axes.at:
@@ -203,7 +230,9 @@ def _add_legend(drawn: figure, lines: Sequence[str], has_dots: bool) -> None:
             drawn.scatter([np.nan], [np.nan], size=8, marker=MARKERS[place % len(MARKERS)], **look),
         ][: 1 + (has_dots and line != WORDS)]
         items.append(LegendItem(label=line, renderers=shown))
-    legend = Legend(items=items, label_text_font_size=TICK, border_line_color=None, spacing=4, margin=4)
+    legend = Legend(
+        items=items, label_text_font_size=TICK, border_line_color=None, spacing=4, margin=4
+    )
     drawn.add_layout(legend, "right")
 
 
@@ -211,7 +240,8 @@ def draw_word_lists(frame: pd.DataFrame, title: str, column_width: int = 128) ->
     """Draw word lists in columns; words of a topic's last list are dark, other words are grey.
 
     title: what the headings mean.
-    frame: columns topic (its title), column (its heading; "\\n" starts a new line), rank (from 1), word.
+    frame: columns topic (its title), column (its heading; "\\n" starts a new line), rank (from 1),
+    word.
     """
     topics, headings = list(dict.fromkeys(frame["topic"])), list(dict.fromkeys(frame["column"]))
     num_words = int(frame["rank"].max())
@@ -227,17 +257,32 @@ def draw_word_lists(frame: pd.DataFrame, title: str, column_width: int = 128) ->
     )
     drawn.axis.visible, drawn.grid.visible = False, False
     _write(drawn, [0], [0.7], [title], text_font_size=LABEL)
-    _write(drawn, range(len(headings)), [2.1] * len(headings), headings, text_font_style="bold", text_font_size=TICK)
+    _write(
+        drawn,
+        range(len(headings)),
+        [2.1] * len(headings),
+        headings,
+        text_font_style="bold",
+        text_font_size=TICK,
+    )
     for place, topic in enumerate(topics):
         top = 3.9 + place * (num_words + 2.0)
         drawn.line([-0.05, len(headings)], [top - 0.6, top - 0.6], color="#bbbbbb")
         _write(drawn, [0], [top], [topic], text_font_style="italic", text_font_size=LABEL)
         own = frame[frame["topic"] == topic]
         last = set(own.loc[own["column"] == headings[-1], "word"])
-        for words, color in ((own[own["word"].isin(last)], KEPT_COLOR), (own[~own["word"].isin(last)], DROPPED_COLOR)):
+        for words, color in (
+            (own[own["word"].isin(last)], KEPT_COLOR),
+            (own[~own["word"].isin(last)], DROPPED_COLOR),
+        ):
             x = [headings.index(heading) for heading in words["column"]]
             _write(
-                drawn, x, top + 0.2 + words["rank"].to_numpy(), words["word"], text_color=color, text_font_size=LABEL
+                drawn,
+                x,
+                top + 0.2 + words["rank"].to_numpy(),
+                words["word"],
+                text_color=color,
+                text_font_size=LABEL,
             )
     return drawn
 

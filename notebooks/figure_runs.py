@@ -1,4 +1,6 @@
-"""The runs behind the papers' figures: studies, runs that are followed step by step, and their means over the seeds."""
+"""The runs behind the papers' figures: studies, runs that are followed step by step, and their
+means over the seeds.
+"""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -32,8 +34,9 @@ SAMPLERS = {"gibbs-hdp": gibbs_hdp.predict_words, "gibbs-lda": gibbs_lda.predict
 class Followed(NamedTuple):
     """A run that is scored after 1, 2, 4, 8 … and all steps.
 
-    num_documents: the most documents of the corpus, drawn by the seed; share: the part of the training documents that
-    the run reads; protocol: one of PREDICTIVES, or within_documents by the system's own inference.
+    num_documents: the most documents of the corpus, drawn by the seed; share: the part of the
+    training documents that the run reads; protocol: one of PREDICTIVES, or within_documents by the
+    system's own inference.
     """
 
     system: str
@@ -46,21 +49,29 @@ class Followed(NamedTuple):
 
 
 class Setup(NamedTuple):
-    """The folder for stored runs, the seeds, and the most documents of any run; None leaves that to each figure."""
+    """The folder for stored runs, the seeds, and the most documents of any run.
+
+    None leaves that to each figure.
+    """
 
     folder: Path
     seeds: tuple[int, ...] = (0,)
     num_documents: int | None = None
 
     def limit(self, number: int | None) -> int | None:
-        """The number of documents of a run that would have this number of them; None stands for all."""
+        """The number of documents of a run that would have this number of them.
+
+        None stands for all.
+        """
         known = [each for each in (number, self.num_documents) if each is not None]
         return min(known) if known else None
 
     def run(self, lines: Mapping[str, Study], protocol: str, predictive: str) -> pd.DataFrame:
-        """Return the scores of one protocol and predictive, with a column "line" that names their study.
+        """Return the scores of one protocol and predictive, with a column "line" that names their
+        study.
 
-        A name in braces is replaced by the setting's value: "LDA, K={max_topics}". Raises RuntimeError if a run failed.
+        A name in braces is replaced by the setting's value: "LDA, K={max_topics}". Raises
+        RuntimeError if a run failed.
         """
         parts = []
         for name, study in lines.items():
@@ -69,15 +80,24 @@ class Setup(NamedTuple):
             if frame["error"].notna().any():
                 raise RuntimeError(f"{name}: {frame['error'].dropna().iloc[0]}")
             frame = frame[(frame["protocol"] == protocol) & (frame["predictive"] == predictive)]
-            parts.append(frame.assign(line=[name.format(**cell) for cell in frame.to_dict("records")]))
+            parts.append(
+                frame.assign(line=[name.format(**cell) for cell in frame.to_dict("records")])
+            )
         return pd.concat(parts, ignore_index=True)
 
-    def add_words(self, frame: pd.DataFrame, protocol: str, corpus: str = SPEECHES, number: int | None = None) -> Any:
-        """Return a frame for one y axis with a level line in each panel: the score of word frequencies alone.
+    def add_words(
+        self, frame: pd.DataFrame, protocol: str, corpus: str = SPEECHES, number: int | None = None
+    ) -> Any:
+        """Return a frame for one y axis with a level line in each panel: the score of word
+        frequencies alone.
 
-        number: the most documents of the runs, drawn by the seed. A perplexity is drawn where its frame has one.
+        number: the most documents of the runs, drawn by the seed. A perplexity is drawn where its
+        frame has one.
         """
-        scores = [score_words(draw_documents(corpus, self.limit(number), seed), protocol, seed) for seed in self.seeds]
+        scores = [
+            score_words(draw_documents(corpus, self.limit(number), seed), protocol, seed)
+            for seed in self.seeds
+        ]
         nats = float(np.mean(scores))
         ends = frame.groupby("panel", sort=False)["x"].agg(["min", "max"]).stack().droplevel(1)
         level = np.exp(-nats) if protocol == "perplexity_bound" else nats
@@ -85,7 +105,9 @@ class Setup(NamedTuple):
         return pd.concat([frame, words], ignore_index=True)
 
     def follow(self, lines: Mapping[str, Followed]) -> pd.DataFrame:
-        """Return columns line, seed, step, documents, seconds, nats, bound, num_topics of runs, which are stored."""
+        """Return columns line, seed, step, documents, seconds, nats, bound, num_topics of runs,
+        which are stored.
+        """
         self.folder.mkdir(parents=True, exist_ok=True)
         parts = []
         for line, each in lines.items():
@@ -101,7 +123,9 @@ class Setup(NamedTuple):
 
 
 def score_words(corpus: Corpus, protocol: str, seed: int) -> float:
-    """Nats per held-out word of the word frequencies of the training documents, with η = .01 more of each word."""
+    """Nats per held-out word of the word frequencies of the training documents, with η = .01 more
+    of each word.
+    """
     train, test = split_corpus(corpus, replace(SHUFFLED, seed=seed))
     counts, held = train.counts.sum(0), test.documents()
     if protocol == "within_documents":
@@ -121,11 +145,15 @@ def draw_documents(name: str, number: int | None, seed: int) -> Corpus:
     corpus = engine.load_corpus(name)
     if number is None or number >= corpus.num_documents:
         return corpus
-    return corpus.select(np.sort(np.random.default_rng(seed).choice(corpus.num_documents, number, replace=False)))
+    return corpus.select(
+        np.sort(np.random.default_rng(seed).choice(corpus.num_documents, number, replace=False))
+    )
 
 
 def follow(asked: Followed, seed: int) -> pd.DataFrame:
-    """Return a row for each scored step of a run: step, documents, seconds, nats, bound, num_topics."""
+    """Return a row for each scored step of a run: step, documents, seconds, nats, bound,
+    num_topics.
+    """
     algorithm = engine.find_algorithm(asked.system)
     settings = replace(SHUFFLED, passes=asked.passes, seed=seed)
     corpus = draw_documents(asked.corpus, asked.num_documents, seed)
@@ -143,16 +171,32 @@ def follow(asked: Followed, seed: int) -> pd.DataFrame:
     for update in engine.run(prepared):
         stepped, number = update.stepped, update.stepped.info.step
         if held is not None and asked.system in SAMPLERS and is_sample(prepared.config, number):
-            samples.append(SAMPLERS[asked.system](prepared.config, update.state, held.rows, held.words))
+            samples.append(
+                SAMPLERS[asked.system](prepared.config, update.state, held.rows, held.words)
+            )
         if update.is_last or number & (number - 1) == 0:
             nats = score(asked.protocol, prepared, update.state, held, samples)
-            facts = (number, stepped.documents_seen, stepped.seconds, nats, stepped.info.bound, stepped.num_topics)
+            facts = (
+                number,
+                stepped.documents_seen,
+                stepped.seconds,
+                nats,
+                stepped.info.bound,
+                stepped.num_topics,
+            )
             rows.append(facts)
-    return pd.DataFrame(rows, columns=["step", "documents", "seconds", "nats", "bound", "num_topics"])
+    return pd.DataFrame(
+        rows, columns=["step", "documents", "seconds", "nats", "bound", "num_topics"]
+    )
 
 
-def score(protocol: str, prepared: Prepared, state: Any, held: Any, samples: Sequence[np.ndarray]) -> float:
-    """Nats per held-out word; of a sampler's known documents by the mean over its samples (Teh 2007 Eq. 17)."""
+def score(
+    protocol: str, prepared: Prepared, state: Any, held: Any, samples: Sequence[np.ndarray]
+) -> float:
+    """Nats per held-out word.
+
+    Of a sampler's known documents by the mean over its samples (Teh 2007 Eq. 17).
+    """
     if samples:
         return float((held.counts * np.log(np.mean(samples, 0))).sum() / held.num_tokens)
     if held is not None:
@@ -166,15 +210,23 @@ def average(frame: pd.DataFrame, by: Sequence[str], x: str, y: str) -> pd.DataFr
     Points that some seeds of a line did not reach are left out.
     """
     points = frame.assign(x=frame[x], y=frame[y]).groupby(["line", *by], sort=False, dropna=False)
-    means = points.agg(x=("x", "mean"), y=("y", "mean"), deviation=("y", "std"), seeds=("seed", "nunique"))
+    means = points.agg(
+        x=("x", "mean"), y=("y", "mean"), deviation=("y", "std"), seeds=("seed", "nunique")
+    )
     means = means.reset_index()
-    return means[means["seeds"] == means.groupby("line")["seeds"].transform("max")].drop(columns="seeds")
+    return means[means["seeds"] == means.groupby("line")["seeds"].transform("max")].drop(
+        columns="seeds"
+    )
 
 
 def last_scores(frame: pd.DataFrame, x: str, y: str, *by: str) -> pd.DataFrame:
     """Return the averages of the last score of each run, by line, x and these settings."""
     keys = ["line", x, *by]
-    ends = frame.sort_values("documents_seen", kind="stable").groupby([*keys, "seed"], sort=False, dropna=False).tail(1)
+    ends = (
+        frame.sort_values("documents_seen", kind="stable")
+        .groupby([*keys, "seed"], sort=False, dropna=False)
+        .tail(1)
+    )
     return average(ends, [x, *by], x, y)
 
 

@@ -1,15 +1,18 @@
-"""Draw the papers' figures again from this project's corpora, with means and standard deviations over the seeds.
+"""Draw the papers' figures again from this project's corpora, with means and standard deviations
+over the seeds.
 
-    python -m notebooks.redraw [--figure NAME ...] [--seeds 3] [--documents N] [--folder FOLDER] [--json FILE]
-    python -m notebooks.redraw --check [--figure NAME ...] [--folder notebooks/figures]
+    python -m notebooks.redraw [--figure NAME ...] [--seeds 3] [--documents N] [--folder FOLDER]
+    [--json FILE] python -m notebooks.redraw --check [--figure NAME ...] [--folder
+    notebooks/figures]
 
-It prints the numbers of each figure, and writes a picture and a CSV file to the folder, `build/figures` by default. The
-runs are stored in `build/studies`, so an interrupted command continues where it stopped; delete that folder after a
-change of the engine. `--documents` is the most documents of any run, to check that the command works. Chromium or
-Chrome must be installed.
+It prints the numbers of each figure, and writes a picture and a CSV file to the folder,
+`build/figures` by default. The runs are stored in `build/studies`, so an interrupted command
+continues where it stopped; delete that folder after a change of the engine. `--documents` is the
+most documents of any run, to check that the command works. Chromium or Chrome must be installed.
 
-With each picture it stores the numbers of the same figure from a few documents (`NAME-few.csv`). `--check` computes
-these again and fails if they differ: the engine then gives other results than when the picture was drawn.
+With each picture it stores the numbers of the same figure from a few documents (`NAME-few.csv`).
+`--check` computes these again and fails if they differ: the engine then gives other results than
+when the picture was drawn.
 """
 
 import argparse
@@ -31,7 +34,8 @@ from notebooks.drawings import measure
 from notebooks.figure_runs import Setup
 from notebooks.paper_figures import FIGURES
 
-# Documents of the runs that tell whether a picture is of today, and by how much their numbers may differ elsewhere.
+# Documents of the runs that tell whether a picture is of today, and by how much their numbers may
+# differ elsewhere.
 FEW_DOCUMENTS, CLOSE = 300, 1e-3
 FEW_COLUMNS = ("panel", "topic", "line", "column", "rank", "word", "y")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -55,15 +59,29 @@ def take_picture(drawn: Any, path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "page.html"
         page.write_text(file_html(drawn, INLINE, template=PAGE), encoding="utf-8")
-        flags = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=2"]
-        flags += [f"--user-data-dir={folder}/profile", "--virtual-time-budget=10000", f"--window-size={width},{height}"]
+        flags = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--hide-scrollbars",
+            "--force-device-scale-factor=2",
+        ]
+        flags += [
+            f"--user-data-dir={folder}/profile",
+            "--virtual-time-budget=10000",
+            f"--window-size={width},{height}",
+        ]
         subprocess.run(
-            [browser, *flags, f"--screenshot={path.resolve()}", page.as_uri()], check=True, capture_output=True
+            [browser, *flags, f"--screenshot={path.resolve()}", page.as_uri()],
+            check=True,
+            capture_output=True,
         )
 
 
 def redraw(name: str, setup: Setup, folder: Path) -> pd.DataFrame:
-    """Draw one of FIGURES, write its picture and its numbers to the folder, and return the numbers."""
+    """Draw one of FIGURES, write its picture and its numbers to the folder, and
+    return the numbers.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     began = time.perf_counter()
     frame, drawn = FIGURES[name](setup)
@@ -71,26 +89,37 @@ def redraw(name: str, setup: Setup, folder: Path) -> pd.DataFrame:
     frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.4f")
     (folder / f"{name}-few.csv").write_text(run_few(name), encoding="utf-8")
     take_picture(drawn, folder / f"{name}.png")
-    print(f"{name}: {time.perf_counter() - began:.0f} s\n\n{frame.round(4).to_string(index=False)}\n", flush=True)
+    print(
+        f"{name}: {time.perf_counter() - began:.0f} s\n\n{frame.round(4).to_string(index=False)}\n",
+        flush=True,
+    )
     return frame
 
 
 def run_few(name: str) -> str:
-    """Return what the engine of the day gives for a figure from few documents, as CSV: lines, and their y or words."""
+    """Return what the engine of the day gives for a figure from few documents, as CSV: lines, and
+    their y or words.
+    """
     with tempfile.TemporaryDirectory() as folder:
         frame, _ = FIGURES[name](Setup(Path(folder), (0,), FEW_DOCUMENTS))
     # The x of some figures is a time.
-    few: str = frame[[column for column in FEW_COLUMNS if column in frame]].to_csv(index=False, float_format="%.4f")
+    few: str = frame[[column for column in FEW_COLUMNS if column in frame]].to_csv(
+        index=False, float_format="%.4f"
+    )
     return few
 
 
 def is_of_today(name: str, folder: Path) -> bool:
-    """Whether the engine still gives the results that it gave when the picture in the folder was drawn."""
+    """Whether the engine still gives the results that it gave when the picture in the folder was
+    drawn.
+    """
     path = folder / f"{name}-few.csv"
     if not path.exists():
         return False
     try:
-        assert_frame_equal(pd.read_csv(path), pd.read_csv(StringIO(run_few(name))), rtol=CLOSE, atol=CLOSE)
+        assert_frame_equal(
+            pd.read_csv(path), pd.read_csv(StringIO(run_few(name))), rtol=CLOSE, atol=CLOSE
+        )
     except AssertionError:
         return False
     return True
@@ -102,13 +131,19 @@ def main() -> None:
     parser.add_argument("--figure", nargs="+", choices=tuple(FIGURES), default=tuple(FIGURES))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--documents", type=int, help="the most documents of any run")
-    parser.add_argument("--folder", type=Path, default=BUILD / "figures", help="for the pictures and tables")
+    parser.add_argument(
+        "--folder", type=Path, default=BUILD / "figures", help="for the pictures and tables"
+    )
     parser.add_argument("--json", type=Path, help="where to write the numbers of all figures")
-    parser.add_argument("--check", action="store_true", help="only say which pictures are older than the results")
+    parser.add_argument(
+        "--check", action="store_true", help="only say which pictures are older than the results"
+    )
     arguments = parser.parse_args()
     if arguments.check:
         old = [name for name in arguments.figure if not is_of_today(name, arguments.folder)]
-        raise SystemExit(f"Older than the engine's results, draw them again: {', '.join(old)}" if old else None)
+        raise SystemExit(
+            f"Older than the engine's results, draw them again: {', '.join(old)}" if old else None
+        )
     setup = Setup(BUILD / "studies", tuple(range(arguments.seeds)), arguments.documents)
     rows = []
     for name in arguments.figure:

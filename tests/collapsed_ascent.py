@@ -1,4 +1,6 @@
-"""CV-HDP with exact expectations on the five enumerated tokens: its bound after every single update."""
+"""CV-HDP with exact expectations on the five enumerated tokens: its bound after every single
+update.
+"""
 
 import numpy as np
 
@@ -8,9 +10,21 @@ from stickbreaker.engine.inference.collapsed import Measures
 from tests import naive_collapsed as twin
 from tests.enumeration import DOCUMENTS, VOCAB_SIZE
 
-PRIORS = {"doc_shape": 2.0, "doc_rate": 3.0, "corpus_shape": 5.0, "corpus_rate": 6.0, "base_total": 2.4}
+PRIORS = {
+    "doc_shape": 2.0,
+    "doc_rate": 3.0,
+    "corpus_shape": 5.0,
+    "corpus_rate": 6.0,
+    "base_total": 2.4,
+}
 LEARNED = CVHDPConfig(
-    max_topics=3, precision="float64", word_prior="learned", word_total=1.5, word_shape=3.0, word_rate=2.0, **PRIORS
+    max_topics=3,
+    precision="float64",
+    word_prior="learned",
+    word_total=1.5,
+    word_shape=3.0,
+    word_rate=2.0,
+    **PRIORS,
 )
 FIXED = CVHDPConfig(max_topics=3, precision="float64", word_total=1.5, **PRIORS)
 # Each token has its own q: updates are coordinate ascent only if they change one token at a time.
@@ -20,7 +34,9 @@ SIZES = np.array([len(words) for words in DOCUMENTS])
 
 def bound_of(expect, config, state, q):
     """Eq. 18 with these expectations."""
-    return twin.measure(expect, TOKENS, q, cv_hdp.find_priors(state))[3] - cv_hdp.divergence(config, state)
+    return twin.measure(expect, TOKENS, q, cv_hdp.find_priors(state))[3] - cv_hdp.divergence(
+        config, state
+    )
 
 
 def ascend(config, seed, num_rounds):

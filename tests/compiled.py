@@ -1,4 +1,5 @@
-"""Compiles the kernels of all algorithms into numba's cache, in two processes: python -m tests.compiled
+"""Compiles the kernels of all algorithms into numba's cache, in two processes: python -m
+tests.compiled
 
 The worker processes of the tests, and the servers and notebooks that they start, then load them.
 """
@@ -14,14 +15,26 @@ PRECISIONS = ("float32", "float64")
 
 
 def list_configs(precision):
-    """Each algorithm with the first and with the last of its choices; those without a precision belong to the last."""
+    """Each algorithm with the first and with the last of its choices.
+
+    Those without a precision belong to the last.
+    """
     for algorithm in REGISTRY:
-        offered = {each.name: choices for each in fields(algorithm.config) if (choices := each.metadata.get("choices"))}
+        offered = {
+            each.name: choices
+            for each in fields(algorithm.config)
+            if (choices := each.metadata.get("choices"))
+        }
         if precision not in offered.get("precision", PRECISIONS[-1:]):
             continue
         for place in (0, -1):
             chosen = {name: choices[place] for name, choices in offered.items()}
-            yield algorithm, algorithm.config(**(chosen | {name: precision for name in chosen if name == "precision"}))
+            yield (
+                algorithm,
+                algorithm.config(
+                    **(chosen | {name: precision for name in chosen if name == "precision"})
+                ),
+            )
 
 
 def compile_precision(precision):

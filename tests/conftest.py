@@ -22,10 +22,26 @@ from tests.compiled import compile_all
 from tests.patience import find_slowness, limit, limit_ms
 
 TIERS = ("fast", "recovery", "notebooks", "chaos", "security", "browser")
-# The most minutes that each tier may take in CI. Compiling is counted apart, since CI does it during the installation.
-MAX_MINUTES = {"compiling": 6, "fast": 2, "recovery": 5, "notebooks": 6, "chaos": 5, "security": 5, "browser": 8}
+# The most minutes that each tier may take in CI. Compiling is counted apart, since CI does it
+# during the installation.
+MAX_MINUTES = {
+    "compiling": 6,
+    "fast": 2,
+    "recovery": 5,
+    "notebooks": 6,
+    "chaos": 5,
+    "security": 5,
+    "browser": 8,
+}
 # Only against hanging; `limit` makes them longer on a slow machine.
-TIMEOUTS = {"fast": 120, "recovery": 900, "notebooks": 900, "chaos": 600, "security": 240, "browser": 240}
+TIMEOUTS = {
+    "fast": 120,
+    "recovery": 900,
+    "notebooks": 900,
+    "chaos": 600,
+    "security": 240,
+    "browser": 240,
+}
 SECONDS_TO_CLOSE = 60
 # The notebooks that the README's command runs.
 COMMON_NOTEBOOKS = ("1_quick_start", "6_your_own_text")
@@ -39,8 +55,8 @@ BROWSERS = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
 )
-# Quiet, without sandbox (CI runs as root) and without background traffic. Threads that compile scripts beforehand would
-# take the cores from the page and its server.
+# Quiet, without sandbox (CI runs as root) and without background traffic. Threads that compile
+# scripts beforehand would take the cores from the page and its server.
 BROWSER_FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -51,7 +67,10 @@ BROWSER_FLAGS = (
     "--disable-sync",
     "--js-flags=--single-threaded",
 )
-NO_BROWSER = "no Chromium or Chrome found: install one (Debian, Ubuntu: `sudo apt-get install chromium`), run again"
+NO_BROWSER = (
+    "no Chromium or Chrome found: install one (Debian, Ubuntu: `sudo apt-get install chromium`),"
+    " run again"
+)
 
 
 def find_browser() -> str | None:
@@ -66,11 +85,16 @@ def name_tier(item: pytest.Item) -> str:
     if item.get_closest_marker("browser"):
         return "browser"
     folder = Path(item.path).parent.name
-    return next((tier for tier in TIERS[1:] if folder == tier or item.get_closest_marker(tier)), "fast")
+    return next(
+        (tier for tier in TIERS[1:] if folder == tier or item.get_closest_marker(tier)), "fast"
+    )
 
 
 class CompileClock(event.Listener):
-    """The seconds in which numba compiles in this process. A kernel that is compiled inside another counts once."""
+    """The seconds in which numba compiles in this process.
+
+    A kernel that is compiled inside another counts once.
+    """
 
     def __init__(self):
         self.depth, self.began, self.seconds = 0, 0.0, 0.0
@@ -112,7 +136,8 @@ def pytest_configure(config: pytest.Config):
     # A property that holds must not fail because a machine is busy.
     hypothesis.settings.register_profile("any machine", deadline=None)
     hypothesis.settings.load_profile("any machine")
-    # Each of two processes has one core. More threads of BLAS would wait for each other, and take the other's core.
+    # Each of two processes has one core. More threads of BLAS would wait for each other, and take
+    # the other's core.
     threadpool_limits(1, user_api="blas")
     # Kernels of notebooks inherit it, and then use small settings that take less than a minute.
     os.environ.setdefault("STICKBREAKER_FAST", "1")
@@ -148,12 +173,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if tier == "chaos" or (tier == "notebooks" and item.path.stem not in COMMON_NOTEBOOKS):
             item.add_marker("extended")
         item.add_marker(pytest.mark.timeout(limit(TIMEOUTS[tier])))
-    # Playwright leaves its event loop running. Notebooks and asyncio tests fail while it runs, so browsers come last.
+    # Playwright leaves its event loop running. Notebooks and asyncio tests fail while it runs, so
+    # browsers come last.
     items.sort(key=lambda item: TIERS.index(name_tier(item)))
 
 
 def pytest_collection_finish(session: pytest.Session):
-    """Modules and tests live until the end, so the garbage collector need not examine them each time."""
+    """Modules and tests live until the end, so the garbage collector need not examine them each
+    time.
+    """
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
@@ -168,14 +196,18 @@ def require_browser():
 
 
 def pytest_runtest_logreport(report: pytest.TestReport):
-    """Name a failed test at once, so that a session which is ended from outside has said which tests failed."""
+    """Name a failed test at once, so that a session which is ended from outside has said which
+    tests failed.
+    """
     if report.failed and TERMINAL:
         TERMINAL[0].write_line(f"\n{report.outcome}: {report.nodeid} ({report.when})")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown(item: pytest.Item):
-    """Closing has a limit of its own for each thing that hangs: after a failure, pytest-timeout has none."""
+    """Closing has a limit of its own for each thing that hangs: after a failure, pytest-timeout has
+    none.
+    """
     seconds = limit(SECONDS_TO_CLOSE)
 
     def fail(*_):
@@ -198,7 +230,11 @@ def pytest_runtest_setup(item: pytest.Item):
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter):
-    skipped = [report for report in terminalreporter.stats.get("skipped", ()) if NO_BROWSER in str(report.longrepr)]
+    skipped = [
+        report
+        for report in terminalreporter.stats.get("skipped", ())
+        if NO_BROWSER in str(report.longrepr)
+    ]
     if skipped:
         terminalreporter.write_line(f"{len(skipped)} browser tests skipped, {NO_BROWSER}")
     # By part and process: processes run at the same time, so the longest counts.
@@ -210,7 +246,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter):
         seconds[tier][process] += getattr(report, "duration", 0.0) - compiling
         seconds["compiling"][process] += compiling
     longest = {part: max(each.values(), default=0.0) for part, each in seconds.items()}
-    used = (f"{part} {longest[part] / 60:.1f} of {most}" for part, most in MAX_MINUTES.items() if longest[part])
+    used = (
+        f"{part} {longest[part] / 60:.1f} of {most}"
+        for part, most in MAX_MINUTES.items()
+        if longest[part]
+    )
     terminalreporter.write_line(f"minutes: {', '.join(used)}")
 
 
@@ -223,7 +263,10 @@ def browser_type_launch_args(browser_type_launch_args: dict) -> dict:
 
 @pytest.fixture(scope="session")
 def share():
-    """Enter a context once for all files, by name. If that fails, only the file that asked for it fails."""
+    """Enter a context once for all files, by name.
+
+    If that fails, only the file that asked for it fails.
+    """
     with ExitStack() as stack:
         shared = {}
 
@@ -246,11 +289,15 @@ def own_corpora(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def tiny_corpus() -> Corpus:
-    """Twelve documents, two for each year from 1790: war in the even ones, trade in the odd ones, peace in all."""
+    """Twelve documents, two for each year from 1790: war in the even ones, trade in the odd ones,
+    peace in all.
+    """
     words = ("army", "cotton", "navy", "peace", "ship", "tariff")
     war, trade = [3, 0, 2, 1, 1, 0], [0, 2, 0, 1, 1, 3]
     years = np.datetime64("1790", "Y") + np.arange(12) // 2
-    return Corpus("tiny", [war, trade] * 6, Vocabulary(words), years, [f"Document {i}" for i in range(12)])
+    return Corpus(
+        "tiny", [war, trade] * 6, Vocabulary(words), years, [f"Document {i}" for i in range(12)]
+    )
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,6 @@
-"""Every assignment of a corpus of five tokens, and its probability: exact values for tests of samplers and bounds."""
+"""Every assignment of a corpus of five tokens, and its probability: exact values for tests of
+samplers and bounds.
+"""
 
 from collections import Counter
 from functools import cache
@@ -18,7 +20,11 @@ def partitions(size):
     """All partitions of `size` things, as the group of each, groups numbered as they appear."""
     if size == 0:
         return [()]
-    return [(*rest, group) for rest in partitions(size - 1) for group in range(max(rest, default=-1) + 2)]
+    return [
+        (*rest, group)
+        for rest in partitions(size - 1)
+        for group in range(max(rest, default=-1) + 2)
+    ]
 
 
 def relabel(groups):
@@ -39,7 +45,9 @@ def log_restaurant(groups, concentration):
 
 
 def log_dirichlet_multinomial(counts, concentrations):
-    """log E[∏ θ_k^c_k] for θ ~ Dirichlet(concentrations), both (..., K), summed over the rows of counts."""
+    """log E[∏ θ_k^c_k] for θ ~ Dirichlet(concentrations), both (..., K), summed over the rows of
+    counts.
+    """
     counts, concentrations = np.asarray(counts), np.asarray(concentrations, float)
     total = concentrations.sum(-1)
     own = (gammaln(concentrations + counts) - gammaln(concentrations)).sum()
@@ -52,7 +60,9 @@ def log_assignments(topics, prior):
 
 
 def log_sticks(counts, concentration):
-    """log p of draws with these counts (T,) of the places of sticks Beta(1, c), the sticks integrated out."""
+    """log p of draws with these counts (T,) of the places of sticks Beta(1, c), the sticks
+    integrated out.
+    """
     on, after = naive.sticks_of(counts, concentration)
     return (betaln(on, after) - betaln(1.0, concentration)).sum()
 
@@ -89,10 +99,11 @@ def log_places(places, num_places, concentration):
 
 
 def franchise(doc_concentration, corpus_concentration, word_concentration):
-    """All states of the Chinese restaurant franchise without truncation: (topic of each token, tables, log joint).
+    """All states of the Chinese restaurant franchise without truncation: (topic of each token,
+    tables, log joint).
 
-    A state is a seating of the tokens at tables, and a partition of all tables into topics; several states can give
-    the tokens the same topics. The log joint is that of words, seating and topics.
+    A state is a seating of the tokens at tables, and a partition of all tables into topics; several
+    states can give the tokens the same topics. The log joint is that of words, seating and topics.
     """
     states = []
     for seatings in product(*(partitions(len(words)) for words in DOCUMENTS)):
@@ -113,5 +124,7 @@ def probabilities(logs):
 def standard_error(draws, num_batches=50):
     """Standard error of the mean of a chain's draws (N, ...), by batch means."""
     size = len(draws) // num_batches
-    means = np.reshape(draws[: size * num_batches], (num_batches, size, *np.shape(draws)[1:])).mean(1)
+    means = np.reshape(draws[: size * num_batches], (num_batches, size, *np.shape(draws)[1:])).mean(
+        1
+    )
     return means.std(0, ddof=1) / np.sqrt(num_batches)

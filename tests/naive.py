@@ -1,10 +1,10 @@
 """Slow twins of the engine's kernels, written from the equations of Wang, Paisley & Blei (2011).
 
-"LDA and direct assignment" is written from those of Hoffman, Blei & Bach (2010), with their γ (K,) and φ (n, K).
-Letters: c counts (n,), B topic weights (n, K) of a document's words, log_beta E[log β] (K,), g Dirichlet parameters
-(K,), φ slot_topics (T, K), ζ word_slots (n, T), a and b the document's sticks (T-1,), u and v the sticks of the corpus
-(K-1,), λ topic_words (K, V). A document is a pair (words, counts). A sweep leaves out topics with too few tokens, as
-the kernel does.
+"LDA and direct assignment" is written from those of Hoffman, Blei & Bach (2010), with their γ (K,)
+and φ (n, K). Letters: c counts (n,), B topic weights (n, K) of a document's words, log_beta E[log
+β] (K,), g Dirichlet parameters (K,), φ slot_topics (T, K), ζ word_slots (n, T), a and b the
+document's sticks (T-1,), u and v the sticks of the corpus (K-1,), λ topic_words (K, V). A document
+is a pair (words, counts). A sweep leaves out topics with too few tokens, as the kernel does.
 """
 
 from itertools import combinations, pairwise
@@ -64,7 +64,9 @@ def sticks_of(counts, concentration):
 
 
 def weights_of(tables, concentration, expectation):
-    """`expectation` (log_sticks or mean_sticks) of the corpus weights by topic, most tables first."""
+    """`expectation` (log_sticks or mean_sticks) of the corpus weights by topic, most
+    tables first.
+    """
     order = sorted(range(len(tables)), key=lambda k: -tables[k])
     values = np.empty(len(tables))
     values[order] = expectation(*sticks_of(np.asarray(tables)[order], concentration))
@@ -75,7 +77,9 @@ def weights_of(tables, concentration, expectation):
 
 
 def sweep(B, c, prior, sweeps):
-    """Dirichlet parameters g (K,) and expected counts (n, K) after the kernel's Sweeps from e = 1."""
+    """Dirichlet parameters g (K,) and expected counts (n, K) after the kernel's
+    Sweeps from e = 1.
+    """
     e, g, kept = np.ones(len(prior)), prior.copy(), np.ones(len(prior), bool)
     for number in range(sweeps.most):
         before, g = g, prior.copy()
@@ -88,7 +92,9 @@ def sweep(B, c, prior, sweeps):
         e = np.where(kept, np.exp((psi(g) - psi(g.max())) / sweeps.temperature), 0.0)
         if change < sweeps.tolerance * c.sum():
             break
-    tokens = np.array([c[i] * e * B[i] / (e @ B[i]) for i in range(len(c))]).reshape(len(c), len(prior))
+    tokens = np.array([c[i] * e * B[i] / (e @ B[i]) for i in range(len(c))]).reshape(
+        len(c), len(prior)
+    )
     return g, tokens
 
 
@@ -122,28 +128,39 @@ def update_word_slots(logs, phi, log_pi):
 
 
 def choose_topics(tokens, prior, limits, negligible):
-    """The topics with the most tokens, largest first, then those of the largest prior to fill a block of 16."""
+    """The topics with the most tokens, largest first, then those of the largest prior to fill a
+    block of 16.
+    """
     most = min(limits.max_active, len(prior))
     found = sorted(np.flatnonzero(tokens >= negligible), key=lambda k: -tokens[k])[:most]
     others = [k for k in sorted(range(len(prior)), key=lambda k: -prior[k]) if k not in found]
-    return np.array([*found, *others][: min(most, -(-max(len(found), limits.num_slots) // 16) * 16)])
+    return np.array(
+        [*found, *others][: min(most, -(-max(len(found), limits.num_slots) // 16) * 16)]
+    )
 
 
 def fit_document(B, c, prior, log_beta, sweeps, limits):
-    """The two-level local step on one document, from Wang's start or from the document's largest topics."""
+    """The two-level local step on one document, from Wang's start or from the document's largest
+    topics.
+    """
     T, K = limits.num_slots, len(prior)
     if limits.is_uniform_start:
         active, zeta = np.arange(K), np.full((len(c), T), 1.0 / T)
     else:
         found = sweep(B, c, prior, sweeps)[0] - prior
         active = choose_topics(found, prior, limits, sweeps.negligible)
-        a, b = sticks_of(np.where(found >= sweeps.negligible, found, 0.0)[active[:T]], limits.doc_concentration)
+        a, b = sticks_of(
+            np.where(found >= sweeps.negligible, found, 0.0)[active[:T]], limits.doc_concentration
+        )
         phi = np.eye(T, len(active))
         zeta = update_word_slots(np.log(B[:, active]), phi, log_sticks(a, b))
     before = None
     for iteration in range(limits.num_iterations):
-        # In Wang's code an iteration is Eq. 17, then 18; the first few have neither E[log β] nor E[log π].
-        has_log_beta, has_log_pi = (float(i >= limits.num_without_priors) for i in (iteration, iteration - 1))
+        # In Wang's code an iteration is Eq. 17, then 18; the first few have neither E[log β] nor
+        # E[log π].
+        has_log_beta, has_log_pi = (
+            float(i >= limits.num_without_priors) for i in (iteration, iteration - 1)
+        )
         if before is not None:
             zeta = update_word_slots(np.log(B[:, active]), phi, has_log_pi * log_sticks(a, b))
         a, b = update_sticks(c, zeta, limits.doc_concentration)
@@ -158,7 +175,9 @@ def fit_document(B, c, prior, log_beta, sweeps, limits):
 
 
 def statistics(fit, c):
-    """Expected counts (n, K) of Eq. 21, expected tables (K,) of Eq. 19 and topic shares θ (K,) of a document."""
+    """Expected counts (n, K) of Eq. 21, expected tables (K,) of Eq. 19 and topic shares θ (K,) of a
+    document.
+    """
     return c[:, None] * fit.zeta @ fit.phi, fit.phi.sum(0), mean_sticks(fit.a, fit.b) @ fit.phi
 
 
@@ -188,7 +207,9 @@ def gather_counts(counts, num_words, num_topics):
         for j, (start, end) in enumerate(pairwise(each.starts)):
             for i, word in enumerate(each.words[start:end], start):
                 if isinstance(each, FactoredCounts):
-                    dense[word] += each.scales[i] * each.weights[j].astype(float) * each.topics[word]
+                    dense[word] += (
+                        each.scales[i] * each.weights[j].astype(float) * each.topics[word]
+                    )
                     continue
                 topics = each.topic_ids[each.topic_starts[j] : each.topic_starts[j + 1]]
                 dense[word, topics] += each.tokens[place : place + len(topics)]
@@ -197,7 +218,10 @@ def gather_counts(counts, num_words, num_topics):
 
 
 def local_step(local_settings, phase, prior, log_beta):
-    """`local` of `learn` in a phase; settings: Sweeps of the warm-up, Sweeps of a document's start, Limits."""
+    """`local` of `learn` in a phase.
+
+    Settings: Sweeps of the warm-up, Sweeps of a document's start, Limits.
+    """
     warm_up_sweeps, start_sweeps, limits = local_settings
 
     def two_level(B, c):
@@ -211,7 +235,9 @@ def local_step(local_settings, phase, prior, log_beta):
 
 
 def step(config, local_settings, phase, start, batch, rate):
-    """One online step, Eq. 22-27, from `start`, a pair of λ - η (V, K) and tables (K,), to such a pair."""
+    """One online step, Eq. 22-27, from `start`, a pair of λ - η (V, K) and tables (K,), to such a
+    pair.
+    """
     counts, tables = start
     prior = config.doc_concentration * weights_of(tables, config.corpus_concentration, mean_sticks)
     log_beta = weights_of(tables, config.corpus_concentration, log_sticks)
@@ -220,7 +246,9 @@ def step(config, local_settings, phase, start, batch, rate):
     local = local_step(local_settings, phase, prior, log_beta)
     word_topics, doc_tables, _ = learn(documents, B, local, len(tables))
     scale = batch.corpus_size / len(documents)
-    return (1 - rate) * counts + rate * scale * word_topics, (1 - rate) * tables + rate * scale * doc_tables
+    return (1 - rate) * counts + rate * scale * word_topics, (
+        1 - rate
+    ) * tables + rate * scale * doc_tables
 
 
 # The bound
@@ -230,7 +258,9 @@ def document_bound(logs, c, fit, alpha, log_beta):
     """The document's part of Eq. 14; logs: E[log p(w|φ)] of its words (n, K)."""
     log_pi = log_sticks(fit.a, fit.b)
     words = sum(c[i] * fit.zeta[i] @ (fit.phi @ logs[i]) for i in range(len(c)))
-    slots = sum(c[i] * (fit.zeta[i] @ log_pi - xlogy(fit.zeta[i], fit.zeta[i]).sum()) for i in range(len(c)))
+    slots = sum(
+        c[i] * (fit.zeta[i] @ log_pi - xlogy(fit.zeta[i], fit.zeta[i]).sum()) for i in range(len(c))
+    )
     topics = (fit.phi @ log_beta).sum() - xlogy(fit.phi, fit.phi).sum()
     return words + slots + topics - beta_divergence(fit.a, fit.b, alpha)
 
@@ -254,19 +284,24 @@ def bound(documents, fits, u, v, lam, config):
     """The full bound, Eq. 14; topic k has stick k of the corpus."""
     logs = (psi(lam) - psi(lam.sum(1, keepdims=True))).T
     log_beta = log_sticks(u, v)
-    total = -beta_divergence(u, v, config.corpus_concentration) - dirichlet_divergence(lam, config.word_concentration)
+    total = -beta_divergence(u, v, config.corpus_concentration) - dirichlet_divergence(
+        lam, config.word_concentration
+    )
     for (words, c), fit in zip(documents, fits, strict=True):
         total += document_bound(logs[words], c, fit, config.doc_concentration, log_beta)
     return total
 
 
 def bound_at_means(documents, fits, u, v, lam, config):
-    """Eq. 14 with topics that are points at their means b, and the prior Dirichlet(1 + η) of b, up to a constant.
+    """Eq. 14 with topics that are points at their means b, and the prior Dirichlet(1 + η) of b, up
+    to a constant.
 
     Σ of the documents' parts with log b, - KL of the corpus' sticks + Σ_kw η log b_kw.
     """
     logs, log_beta = np.log(lam / lam.sum(1, keepdims=True)).T, log_sticks(u, v)
-    total = config.word_concentration * logs.sum() - beta_divergence(u, v, config.corpus_concentration)
+    total = config.word_concentration * logs.sum() - beta_divergence(
+        u, v, config.corpus_concentration
+    )
     for (words, c), fit in zip(documents, fits, strict=True):
         total += document_bound(logs[words], c, fit, config.doc_concentration, log_beta)
     return total
@@ -298,7 +333,8 @@ def dirichlet_document_bound(logs, c, fit, prior):
     """The document's part of Hoffman 2010 Eq. 4; prior: (K,), one number for each topic."""
     log_theta = psi(fit.gamma) - psi(fit.gamma.sum())
     words = sum(
-        c[i] * (fit.phi[i] @ (log_theta + logs[i]) - xlogy(fit.phi[i], fit.phi[i]).sum()) for i in range(len(c))
+        c[i] * (fit.phi[i] @ (log_theta + logs[i]) - xlogy(fit.phi[i], fit.phi[i]).sum())
+        for i in range(len(c))
     )
     shares = gammaln(fit.gamma).sum() - gammaln(fit.gamma.sum()) + (prior - fit.gamma) @ log_theta
     return words + shares + gammaln(prior.sum()) - gammaln(prior).sum()
@@ -309,13 +345,16 @@ def lda_bound(documents, fits, lam, alpha, eta):
     logs = (psi(lam) - psi(lam.sum(1, keepdims=True))).T
     prior = np.full(len(lam), alpha)
     parts = [
-        dirichlet_document_bound(logs[words], c, fit, prior) for (words, c), fit in zip(documents, fits, strict=True)
+        dirichlet_document_bound(logs[words], c, fit, prior)
+        for (words, c), fit in zip(documents, fits, strict=True)
     ]
     return sum(parts) - dirichlet_divergence(lam, eta)
 
 
 def step_dirichlet(config, prior, sweeps, counts, batch, rate):
-    """λ - η (V, K) after the M step of Hoffman 2010 Alg. 2 with Eq. 8, and the whole corpus' expected tables (K,)."""
+    """λ - η (V, K) after the M step of Hoffman 2010 Alg. 2 with Eq. 8, and the whole corpus'
+    expected tables (K,).
+    """
     B = topic_weights(counts, config.word_concentration, config.topic_expectation == "geometric")
     documents = split_rows(batch.documents)
     scale = batch.corpus_size / len(documents)
@@ -353,7 +392,10 @@ def mixture_globals(bags, q, a, eta):
 def mixture_bound(bags, q, lam, sticks, a, eta):
     """Eq. 3 of Wang & Blei 2012."""
     log_weights, logs = log_sticks(*sticks), psi(lam) - psi(lam.sum(1, keepdims=True))
-    documents = sum(own @ (log_weights + logs @ c) - xlogy(own, own).sum() for c, own in zip(bags, q, strict=True))
+    documents = sum(
+        own @ (log_weights + logs @ c) - xlogy(own, own).sum()
+        for c, own in zip(bags, q, strict=True)
+    )
     return documents - beta_divergence(*sticks, a) - dirichlet_divergence(lam, eta)
 
 
@@ -361,14 +403,20 @@ def mixture_bound(bags, q, lam, sticks, a, eta):
 
 
 def g_ratio(one, other):
-    """(G, degrees of freedom) of two counts (V,): a likelihood-ratio test of one topic against two."""
+    """(G, degrees of freedom) of two counts (V,): a likelihood-ratio test of one
+    topic against two.
+    """
     both, a, b = one + other, one.sum(), other.sum()
-    statistic = 2 * (xlogy(one, one / a) + xlogy(other, other / b) - xlogy(both, both / (a + b))).sum()
+    statistic = (
+        2 * (xlogy(one, one / a) + xlogy(other, other / b) - xlogy(both, both / (a + b))).sum()
+    )
     return statistic, np.minimum(2 * both, 1).sum() - 1
 
 
 def find_redundant(counts, highest_ratio, most=6, sweeps=20, least_weight=0.02, farthest=0.5):
-    """[(topic, parents, weights)] and the counts (K, V) after the removal, as in engine/inference/redundancy.py."""
+    """[(topic, parents, weights)] and the counts (K, V) after the removal, as in
+    engine/inference/redundancy.py.
+    """
     counts, found = counts.copy(), []
     corpus = counts.sum(0)
     for k in np.argsort(counts.sum(1), kind="stable"):
@@ -376,9 +424,14 @@ def find_redundant(counts, highest_ratio, most=6, sweeps=20, least_weight=0.02, 
         others = [m for m in range(len(counts)) if m != k and tokens[m] >= 1]
         if tokens[k] < 1 or not others:
             continue
-        likeness = {m: np.sqrt(counts[k] * counts[m]).sum() / np.sqrt(tokens[k] * tokens[m]) for m in others}
+        likeness = {
+            m: np.sqrt(counts[k] * counts[m]).sum() / np.sqrt(tokens[k] * tokens[m]) for m in others
+        }
         parents = sorted(others, key=lambda m: -likeness[m])[:most]
-        topics, weights = (counts[parents] + 1e-6) / tokens[parents, None], np.full(len(parents), 1 / len(parents))
+        topics, weights = (
+            (counts[parents] + 1e-6) / tokens[parents, None],
+            np.full(len(parents), 1 / len(parents)),
+        )
         for _ in range(sweeps):
             weights = weights * (topics @ (counts[k] / (weights @ topics)))
             weights /= weights.sum()
@@ -406,7 +459,9 @@ def find_redundant(counts, highest_ratio, most=6, sweeps=20, least_weight=0.02, 
 
 def split_parts(split):
     """Observed and held-out documents of an engine's split, as dictionaries of words and counts."""
-    observed = [dict(zip(words.tolist(), c, strict=True)) for words, c in split_rows(split.observed)]
+    observed = [
+        dict(zip(words.tolist(), c, strict=True)) for words, c in split_rows(split.observed)
+    ]
     held_out = [{} for _ in observed]
     for row, word, count in zip(split.rows, split.words.tolist(), split.counts, strict=True):
         held_out[row][word] = count
@@ -414,7 +469,10 @@ def split_parts(split):
 
 
 def score(observed, held_out, infer, topics):
-    """Nats per held-out token; documents as dictionaries of words and counts, infer(observed) -> θ (K,)."""
+    """Nats per held-out token.
+
+    Documents as dictionaries of words and counts, infer(observed) -> θ (K,).
+    """
     nats, tokens = 0.0, 0
     for seen, unseen in zip(observed, held_out, strict=True):
         theta = infer(seen)
@@ -425,7 +483,9 @@ def score(observed, held_out, infer, topics):
 
 
 def find_path(topics):
-    """The order in which topics (K, V) go: the smaller one of the pair of least distance (`evidence.find_path`)."""
+    """The order in which topics (K, V) go: the smaller one of the pair of least distance
+    (`evidence.find_path`).
+    """
     left, removed = {k: row.copy() for k, row in enumerate(topics)}, []
     while len(left) > 1:
         distances = {}

@@ -1,9 +1,10 @@
-"""Slow twins of collapsed variational inference, from the equations of Teh, Kurihara & Welling (2007).
+"""Slow twins of collapsed variational inference, from the equations of Teh, Kurihara & Welling
+(2007).
 
-A document is a pair (words, counts), and q a list of shares (n, K) with one array for each document; all tokens of an
-entry share a row. Every count is computed from q where it is needed. An expectation is a function (f, second
-derivative of f, counts (n,), shares (n,)) -> E[f(count)]: `exactly` convolves the draws, `by_paper` is the improved
-second-order approximation.
+A document is a pair (words, counts), and q a list of shares (n, K) with one array for each
+document; all tokens of an entry share a row. Every count is computed from q where it is needed. An
+expectation is a function (f, second derivative of f, counts (n,), shares (n,)) -> E[f(count)]:
+`exactly` convolves the draws, `by_paper` is the improved second-order approximation.
 """
 
 import numpy as np
@@ -71,7 +72,9 @@ def draws_of_word(documents, q, w, k):
     """Counts and shares of all draws behind n_kw; of the topic's total where w is None."""
     chosen = [np.ones(len(words), bool) if w is None else words == w for words, _ in documents]
     counts = np.concatenate([c[own] for own, (_, c) in zip(chosen, documents, strict=True)])
-    return counts.astype(float), np.concatenate([rows[own, k] for own, rows in zip(chosen, q, strict=True)])
+    return counts.astype(float), np.concatenate(
+        [rows[own, k] for own, rows in zip(chosen, q, strict=True)]
+    )
 
 
 def update(expect, documents, q, priors, j, i):
@@ -96,10 +99,16 @@ def sweep(expect, documents, q, priors):
 
 
 def measure(expect, documents, q, priors):
-    """(E[s_.k] (K,), E[t_.w] (V,), Σ_k E[log ξ_k], E[log p(z, x)] + entropy of q(z)): Eq. 11, 12 and 18."""
+    """(E[s_.k] (K,), E[t_.w] (V,), Σ_k E[log ξ_k], E[log p(z, x)] + entropy of q(z)): Eq. 11, 12
+    and 18.
+    """
     K, V, D = len(priors.doc), len(priors.words), len(documents)
-    of_docs = [(priors.doc[k], *draws_of_doc(documents, q, j, k), k) for j in range(D) for k in range(K)]
-    of_words = [(priors.words[w], *draws_of_word(documents, q, w, k), w) for w in range(V) for k in range(K)]
+    of_docs = [
+        (priors.doc[k], *draws_of_doc(documents, q, j, k), k) for j in range(D) for k in range(K)
+    ]
+    of_words = [
+        (priors.words[w], *draws_of_word(documents, q, w, k), w) for w in range(V) for k in range(K)
+    ]
     of_totals = [(priors.word_total, *draws_of_word(documents, q, None, k)) for k in range(K)]
     doc_tables, word_tables, log_joint = np.zeros(K), np.zeros(V), 0.0
     for *draws, k in of_docs:
@@ -111,7 +120,11 @@ def measure(expect, documents, q, priors):
     log_joint -= sum(expected_log_rising(expect, *draws) for draws in of_totals)
     log_xi = -sum(expected_tables(expect, *draws) for draws in of_totals) / priors.word_total
     for (_, c), rows in zip(documents, q, strict=True):
-        log_joint += gammaln(priors.doc_total) - gammaln(priors.doc_total + c.sum()) - c @ xlogy(rows, rows).sum(1)
+        log_joint += (
+            gammaln(priors.doc_total)
+            - gammaln(priors.doc_total + c.sum())
+            - c @ xlogy(rows, rows).sum(1)
+        )
     return doc_tables, word_tables, log_xi, log_joint
 
 
@@ -123,7 +136,10 @@ def infer(documents, topics, prior, num_sweeps):
         for _ in range(num_sweeps):
             for i, w in enumerate(words):
                 rest = c - (np.arange(len(c)) == i)
-                logs = [expected_log(by_paper, a, rest, shares) for a, shares in zip(prior, q.T, strict=True)]
+                logs = [
+                    expected_log(by_paper, a, rest, shares)
+                    for a, shares in zip(prior, q.T, strict=True)
+                ]
                 q[i] = softmax(np.array(logs) + np.log(topics[:, w]))
         tokens.append(c @ q)
     return np.array(tokens)

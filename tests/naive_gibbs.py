@@ -1,20 +1,34 @@
-"""Slow twin of the Gibbs kernels, written from the conditionals of Teh et al. (2006, sec. 5.3) with dense counts.
+"""Slow twin of the Gibbs kernels, written from the conditionals of Teh et al. (2006, sec. 5.3) with
+dense counts.
 
-Letters: n_jk tokens of document j in topic k, n_wk of word w, n_k of all; π weights, π_u of topics without tokens.
-Tokens are visited word by word, and those of a word document by document, as in the kernel. Both add up the
-probabilities of the topics in the same order, so they draw the same topics from equal generators.
+Letters: n_jk tokens of document j in topic k, n_wk of word w, n_k of all; π weights, π_u of topics
+without tokens. Tokens are visited word by word, and those of a word document by document, as in the
+kernel. Both add up the probabilities of the topics in the same order, so they draw the same topics
+from equal generators.
 """
 
 import numpy as np
 
 
 class Sampler:
-    """Tokens as (document, word, topic). A topic is a place; the place freed last is used first. ids: (K,) by place."""
+    """Tokens as (document, word, topic). A topic is a place.
+
+    The place freed last is used first. ids: (K,) by place.
+    """
 
     def __init__(self, tokens, vocab_size, weights, unused, is_growing):
-        self.tokens, self.vocab_size, self.is_growing = [list(token) for token in tokens], vocab_size, is_growing
+        self.tokens, self.vocab_size, self.is_growing = (
+            [list(token) for token in tokens],
+            vocab_size,
+            is_growing,
+        )
         self.weights, self.unused = list(weights), unused
-        self.ids, self.next_id, self.free, self.lists = list(range(len(weights))), len(weights), [], {}
+        self.ids, self.next_id, self.free, self.lists = (
+            list(range(len(weights))),
+            len(weights),
+            [],
+            {},
+        )
         for j, _, k in self.tokens:
             self.lists.setdefault(j, [])
             if k not in self.lists[j]:
@@ -31,7 +45,9 @@ class Sampler:
 
     def sweep(self, rng, alpha, gamma, eta):
         """Draw every token's topic again."""
-        order = sorted(range(len(self.tokens)), key=lambda i: (self.tokens[i][1], self.tokens[i][0], i))
+        order = sorted(
+            range(len(self.tokens)), key=lambda i: (self.tokens[i][1], self.tokens[i][0], i)
+        )
         for w in range(self.vocab_size):
             of_word = [i for i in order if self.tokens[i][1] == w]
             listed = list(dict.fromkeys(self.tokens[i][2] for i in of_word))
@@ -39,7 +55,9 @@ class Sampler:
                 self.draw(i, listed, rng, alpha, gamma, eta)
 
     def draw(self, i, listed, rng, alpha, gamma, eta):
-        """Draw token i's topic given all others, as a place on a line of document, word, smoothing and new."""
+        """Draw token i's topic given all others, as a place on a line of document, word, smoothing
+        and new.
+        """
         j, w, old = self.tokens[i]
         has_died = self.is_growing and self.count(i, k=old) == 0
         if has_died:
@@ -47,7 +65,10 @@ class Sampler:
             self.weights[old] = 0.0
             self.free.append(old)
         below = [self.count(i, k=k) + self.vocab_size * eta for k in range(len(self.weights))]
-        line = [(k, self.count(i, j=j, k=k) * (self.count(i, w=w, k=k) + eta) / below[k]) for k in self.lists[j]]
+        line = [
+            (k, self.count(i, j=j, k=k) * (self.count(i, w=w, k=k) + eta) / below[k])
+            for k in self.lists[j]
+        ]
         line += [(k, alpha * self.weights[k] * self.count(i, w=w, k=k) / below[k]) for k in listed]
         line += [(k, alpha * self.weights[k] * eta / below[k]) for k in range(len(below))]
         line += [(None, alpha * self.unused / self.vocab_size)]

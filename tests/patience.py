@@ -1,4 +1,7 @@
-"""How long tests wait at most. A limit only protects against hanging, so it grows with the slowness of the machine."""
+"""How long tests wait at most.
+
+A limit only protects against hanging, so it grows with the slowness of the machine.
+"""
 
 import os
 import time

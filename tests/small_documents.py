@@ -9,13 +9,17 @@ def documents_of(counts):
     """Documents of an array (S, V) of counts."""
     rows, words = np.nonzero(counts)
     starts = np.append(0, np.bincount(rows, minlength=len(counts)).cumsum())
-    return Documents(starts, words.astype(np.int32), np.asarray(counts)[rows, words].astype(np.int32))
+    return Documents(
+        starts, words.astype(np.int32), np.asarray(counts)[rows, words].astype(np.int32)
+    )
 
 
 def documents_of_pairs(pairs):
     """Documents of pairs (words, counts), whose entries keep their order."""
     starts = np.append(0, np.cumsum([len(words) for words, _ in pairs]))
-    return Documents(starts, *(np.concatenate(part).astype(np.int32) for part in zip(*pairs, strict=True)))
+    return Documents(
+        starts, *(np.concatenate(part).astype(np.int32) for part in zip(*pairs, strict=True))
+    )
 
 
 def documents_of_words(lists):
@@ -24,7 +28,10 @@ def documents_of_words(lists):
 
 
 def batch_of(documents, corpus_size=None):
-    """A mini-batch of documents, which are the whole corpus if no size is given; their ids count from 0."""
+    """A mini-batch of documents, which are the whole corpus if no size is given.
+
+    Their ids count from 0.
+    """
     size = documents.num_documents
     return Batch(np.arange(size), documents, corpus_size or size)
 
@@ -43,7 +50,10 @@ def draw_sparse_counts(seed, num_documents=20, vocab_size=30, max_words=10):
 
 
 def draw_two_topic_counts(seed, num_documents=60):
-    """Counts (S, 40) of documents of two of five topics of eight words; the last document is empty."""
+    """Counts (S, 40) of documents of two of five topics of eight words.
+
+    The last document is empty.
+    """
     rng = np.random.default_rng(seed)
     counts = np.zeros((num_documents, 40), np.int32)
     for row in counts[:-1]:
@@ -58,4 +68,8 @@ def draw_documents(num_documents=40, vocab_size=50):
     sizes = np.append([0, 1], rng.integers(2, 31, num_documents - 2))
     words = [np.sort(rng.choice(vocab_size, size, replace=False)) for size in sizes]
     starts = np.append(0, sizes.cumsum())
-    return Documents(starts, np.concatenate(words).astype(np.int32), rng.integers(1, 9, starts[-1]).astype(np.int32))
+    return Documents(
+        starts,
+        np.concatenate(words).astype(np.int32),
+        rng.integers(1, 9, starts[-1]).astype(np.int32),
+    )

@@ -75,7 +75,10 @@ class FixedVersion:
 
 def test_two_versions_take_turns_and_a_ratio_is_of_one_round_without_the_first_round():
     measured = []
-    before, after = FixedVersion("b", (9.0, 1.0, 2.0, 4.0), measured), FixedVersion("a", (1.0, 3.0, 2.0, 2.0), measured)
+    before, after = (
+        FixedVersion("b", (9.0, 1.0, 2.0, 4.0), measured),
+        FixedVersion("a", (1.0, 3.0, 2.0, 2.0), measured),
+    )
     table = compare_versions.summarize(compare_versions.take_turns(before, after, 3))
     assert "".join(measured) == "abbaabba"
     (row,) = table.to_dict("records")
@@ -126,7 +129,9 @@ def test_the_parts_of_a_profile_add_up_to_the_whole_run(few, monkeypatch):
     monkeypatch.setattr(profile, "NUM_ROUNDS", 1)
     rows = profile.measure(NAME)
     assert sum(row["share"] for row in rows) == pytest.approx(1.0)
-    assert {"expectations", "global step", "local step, warm-up", "snapshots"} <= {row["part"] for row in rows}
+    assert {"expectations", "global step", "local step, warm-up", "snapshots"} <= {
+        row["part"] for row in rows
+    }
     assert all(row["seconds"] >= 0 for row in rows)
 
 
@@ -148,7 +153,9 @@ def test_the_memory_of_a_pass_is_that_which_it_adds(few):
 
 @pytest.fixture(scope="module")
 def sampled(few):
-    """A sampler after twenty sweeps over nine tenths of the tokens of each document, and the split of all tokens."""
+    """A sampler after twenty sweeps over nine tenths of the tokens of each document, and the split
+    of all tokens.
+    """
     corpus, settings = few(NAME), RunSettings(passes=20, score_next_batch=False)
     split = split_tokens(corpus.documents(), corpus.doc_ids, 0)
     with pytest.MonkeyPatch.context() as patched:
@@ -165,7 +172,9 @@ def test_the_fold_in_of_a_sampler_uses_the_concentration_that_it_has_drawn(sampl
 
 def test_a_sampler_predicts_known_documents_by_the_mean_over_its_samples(sampled):
     fitted, split = sampled
-    each = [float((split.counts * np.log(one)).sum() / split.num_tokens) for one in fitted.predictions]
+    each = [
+        float((split.counts * np.log(one)).sum() / split.num_tokens) for one in fitted.predictions
+    ]
     assert len(each) == 5
     # The logarithm of a mean is above the mean of logarithms.
     assert fitted.score_known(split)[0] > np.mean(each)
@@ -175,7 +184,7 @@ def test_a_sampler_predicts_known_documents_by_the_mean_over_its_samples(sampled
 def test_a_row_of_the_systems_table_has_the_keys_of_the_held_out_table_and_the_memory(only_few):
     rows = systems.measure_both("hdp", NAME, None, "shuffled", 0)
     setup = heldout.Setup(NAME, None, None, ("disjoint_words",))
-    (known, *_) = heldout.measure(setup, "shuffled", heldout.Entry("hdp"), 0)
+    known, *_ = heldout.measure(setup, "shuffled", heldout.Entry("hdp"), 0)
     own = {"passes", "peak_mb", "processor_seconds"}
     assert all(set(row) == set(known) - {"seconds"} | own for row in rows)
     assert {"importance_sampling", "within_documents"} <= {row["protocol"] for row in rows}
@@ -183,9 +192,13 @@ def test_a_row_of_the_systems_table_has_the_keys_of_the_held_out_table_and_the_m
     assert len(systems.tabulate(rows)) == 1
 
 
-def test_one_change_of_the_printed_system_has_a_score_and_two_bounds_after_its_last_step(only_few, monkeypatch):
+def test_one_change_of_the_printed_system_has_a_score_and_two_bounds_after_its_last_step(
+    only_few, monkeypatch
+):
     monkeypatch.setattr(printed, "FIRST_SCORED", 1)
-    monkeypatch.setitem(printed.SYSTEMS, "small", (printed.ON_TOPICS, printed.PRINTED | {"batch_size": 64}))
+    monkeypatch.setitem(
+        printed.SYSTEMS, "small", (printed.ON_TOPICS, printed.PRINTED | {"batch_size": 64})
+    )
     first, second, last = printed.measure("small", *corpora.divide(NAME, "shuffled", 0))
     assert [row["step"] for row in (first, second, last)] == [1, 2, 3]
     assert "Eq. 14, equal slots" not in second
@@ -194,7 +207,9 @@ def test_one_change_of_the_printed_system_has_a_score_and_two_bounds_after_its_l
         assert -20 < last[name] < last["held out"]
 
 
-def test_a_row_of_the_coherence_table_lists_its_topics_and_stability_compares_seeds(few, monkeypatch):
+def test_a_row_of_the_coherence_table_lists_its_topics_and_stability_compares_seeds(
+    few, monkeypatch
+):
     monkeypatch.setattr(coherence, "load", lambda name, documents: few(name))
     rows = [coherence.measure(NAME, None, "hdp, one pass", seed) for seed in range(2)]
     assert all(len(row["listed"]) == row["topics"] for row in rows)
@@ -205,7 +220,10 @@ def test_a_row_of_the_coherence_table_lists_its_topics_and_stability_compares_se
 
 
 def test_memory_of_a_session_is_measured_after_the_first_third_and_speeds_are_compared_within_a_round():
-    rows = [{"closed_sessions": 5 * n, "megabytes": 400 - 50 * max(0, 3 - n) + 2.0 * n} for n in range(9)]
+    rows = [
+        {"closed_sessions": 5 * n, "megabytes": 400 - 50 * max(0, 3 - n) + 2.0 * n}
+        for n in range(9)
+    ]
     speeds = [
         {"0": 100.0, "1": 90.0, "5": 50.0},
         {"0": 200.0, "1": 160.0, "5": 140.0},
@@ -217,7 +235,9 @@ def test_memory_of_a_session_is_measured_after_the_first_third_and_speeds_are_co
     assert found["engine_with_5_browsers"] == pytest.approx(0.5)
 
 
-def test_test_documents_are_equal_for_all_seeds_and_are_not_used_to_choose_a_learning_rate(only_few, monkeypatch):
+def test_test_documents_are_equal_for_all_seeds_and_are_not_used_to_choose_a_learning_rate(
+    only_few, monkeypatch
+):
     setup, read = heldout.Setup(NAME, None, None, ("disjoint_words",)), set()
 
     def spy(split, *arguments):
@@ -242,10 +262,14 @@ def test_words_of_simulated_documents_follow_zipfs_law(few):
     expected = 1 / np.arange(1, 401) / (1 / np.arange(1, 401)).sum()
     # The lift of a word's topics averages to one over topics, which documents do not use equally.
     assert np.corrcoef(np.log(shares[:100]), np.log(expected[:100]))[0, 1] > 0.9
-    assert counts.sum(1).mean() == pytest.approx(zipf_texts.MEAN_TOKENS, abs=5 * np.sqrt(60 / 4_000))
+    assert counts.sum(1).mean() == pytest.approx(
+        zipf_texts.MEAN_TOKENS, abs=5 * np.sqrt(60 / 4_000)
+    )
 
 
-def test_a_corpus_on_disk_is_built_from_simulated_texts_and_learned_in_pieces(few, tmp_path, monkeypatch):
+def test_a_corpus_on_disk_is_built_from_simulated_texts_and_learned_in_pieces(
+    few, tmp_path, monkeypatch
+):
     monkeypatch.setattr(zipf_texts, "load_corpus", few)
     monkeypatch.setattr(scale, "VOCAB_SIZE", 300)
     monkeypatch.setattr(scale, "CONFIG", replace(scale.CONFIG, batch_size=100, max_topics=5))
@@ -266,7 +290,9 @@ def test_the_same_steps_are_timed_for_each_corpus(few, monkeypatch):
         monkeypatch.setattr(scale, name, value)
     monkeypatch.setattr(scale, "CONFIG", replace(scale.CONFIG, batch_size=50, max_topics=5))
     rows = scale.time_steps({"one": few(NAME), "other": few(NAME)}, num_steps=2)
-    assert [(row["number"], row["read"], row["steps"]) for row in rows] == [(2, 100, "of the warm-up")] * 2
+    assert [(row["number"], row["read"], row["steps"]) for row in rows] == [
+        (2, 100, "of the warm-up")
+    ] * 2
     assert rows[0]["tokens"] == rows[1]["tokens"] > 0
     assert "| other |" in scale.tabulate(rows)
 
@@ -288,10 +314,17 @@ def test_what_is_learned_from_a_large_vocabulary_is_compared_with_the_truth(few,
     assert scale.measure_distance(model, true[::-1]) == pytest.approx(0.0, abs=1e-12)
 
 
-def test_steps_of_a_cluster_are_timed_and_those_of_other_networks_computed(few, tmp_path, monkeypatch):
+def test_steps_of_a_cluster_are_timed_and_those_of_other_networks_computed(
+    few, tmp_path, monkeypatch
+):
     calls = PickledCalls()
     monkeypatch.setattr(remote_steps, "connect", lambda client, find_environment: calls)
-    for name, value in {"MAX_TOPICS": 5, "NUM_SHARDS": 3, "NUM_STEPS": 2, "NUM_BATCHES": 10}.items():
+    for name, value in {
+        "MAX_TOPICS": 5,
+        "NUM_SHARDS": 3,
+        "NUM_STEPS": 2,
+        "NUM_BATCHES": 10,
+    }.items():
         monkeypatch.setattr(cluster, name, value)
     corpus = store_corpus(few(NAME), tmp_path / "corpus")
     row = cluster.measure("client", corpus, 18)
@@ -300,12 +333,22 @@ def test_steps_of_a_cluster_are_timed_and_those_of_other_networks_computed(few, 
     tasks = calls.sent[:3]
     assert sum(len(task.documents.places) for task in tasks) == 18
     assert row["megabytes"] > sum(len(pickle.dumps(task, 5)) for task in tasks) / 1e6
-    fast = {"S": 4, "here": 90.0, "local": 80.0, "empty": 20.0, "processes": 95.0, "megabytes": 12.5}
+    fast = {
+        "S": 4,
+        "here": 90.0,
+        "local": 80.0,
+        "empty": 20.0,
+        "processes": 95.0,
+        "megabytes": 12.5,
+    }
     table = cluster.tabulate([fast])
     assert "| 40.0 | 130.0 |" in table
     *_, processes, fast, slow = table.splitlines()
     assert processes == "processes: does not pay up to S = 4"
-    assert (fast, slow) == ("8 machines, 10 Gb/s: pays from S = 4", "8 machines, 1 Gb/s: does not pay up to S = 4")
+    assert (fast, slow) == (
+        "8 machines, 10 Gb/s: pays from S = 4",
+        "8 machines, 1 Gb/s: does not pay up to S = 4",
+    )
 
 
 def test_digests_are_equal_for_equal_runs_and_differ_for_each_choice():
@@ -313,7 +356,9 @@ def test_digests_are_equal_for_equal_runs_and_differ_for_each_choice():
     found = []
     for chosen in digests.list_choices(algorithm) * 2:
         config = digests.make_config(algorithm, chosen)
-        found.append(digests.digest_run(algorithm, config, corpus, RunSettings(passes=2, num_test=4)))
+        found.append(
+            digests.digest_run(algorithm, config, corpus, RunSettings(passes=2, num_test=4))
+        )
     half = len(found) // 2
     assert found[:half] == found[half:]
     assert half == len(set(found)) == 4
@@ -321,7 +366,9 @@ def test_digests_are_equal_for_equal_runs_and_differ_for_each_choice():
 
 SMALL_FILES = {
     "engine/corpora/first.py": "import os\nfrom stickbreaker.engine.corpora import second\n",
-    "engine/corpora/second.py": "if TYPE_CHECKING:\n    from stickbreaker.engine.corpora.first import x\n",
+    "engine/corpora/second.py": (
+        "if TYPE_CHECKING:\n    from stickbreaker.engine.corpora.first import x\n"
+    ),
     "engine/one.py": f"a, b = 1, 2  # Two.\n\ndef f(x):\n    return 1 if x else 2\n# {'x' * 100}\n",
     "app/main.py": 'def f():\n    c, d = g()\n    return os.environ["STICKBREAKER_DATA"]\n',
     "tests/app/test_main.py": "",
@@ -336,7 +383,8 @@ def test_the_size_of_a_small_project_is_counted(tmp_path):
     assert (found["layers"], found["variables"]) == (2, ["STICKBREAKER_DATA"])
     assert found["largest"] == dict(zip(SMALL_FILES, (2, 2, 5, 3), strict=False))
     rows = {row.pop("folder"): tuple(row.values()) for row in found["folders"]}
-    # Files, lines, parallel and conditional per 1,000 of eight lines, long lines, comments, and lines of a function.
+    # Files, lines, parallel and conditional per 1,000 of eight lines, long lines, comments, and
+    # lines of a function.
     assert rows["engine"] == (3, 9, 125.0, 125.0, 1, 25.0, 2)
     assert rows["app"] == (1, 3, 0.0, 0.0, 0, 0.0, 3)
     assert rows["product"][:2] == (4, 12)
@@ -389,10 +437,20 @@ def test_topics_of_another_library_are_compared_with_the_true_ones(monkeypatch):
     topics = np.eye(3)
     corpus = topic_count.make_corpus(csr_array(np.full((4, 3), 5)), Vocabulary(("a", "b", "c")))
     monkeypatch.setattr(topic_count, "load", lambda name, seed: (corpus, topics))
-    learned = np.array([[1.0, 0.0, 0.0], [0.9, 0.1, 0.0], [0.3, 0.3, 0.4]]), np.array([30.0, 20.0, 10.0]), 1.0
+    learned = (
+        np.array([[1.0, 0.0, 0.0], [0.9, 0.1, 0.0], [0.3, 0.3, 0.4]]),
+        np.array([30.0, 20.0, 10.0]),
+        1.0,
+    )
     monkeypatch.setitem(topic_count.coherence.SYSTEMS, "gensim-hdp", lambda *_: learned)
     row = topic_count.measure_other("any", "gensim-hdp", 0)
-    assert [row[name] for name in ("counted", "true", "found", "repeated", "mixed")] == [3, 3, 1, 1, 1]
+    assert [row[name] for name in ("counted", "true", "found", "repeated", "mixed")] == [
+        3,
+        3,
+        1,
+        1,
+        1,
+    ]
 
 
 def test_a_difference_counts_if_it_is_larger_than_its_uncertainty():
@@ -408,9 +466,20 @@ def test_a_difference_counts_if_it_is_larger_than_its_uncertainty():
 def test_the_hdp_is_compared_with_the_best_size_of_each_library_seed_by_seed(tmp_path):
     place = {"corpus": NAME, "split": "document", "subset": None, "order": "shuffled"}
     place |= {"protocol": "disjoint_words", "predictive": "own"}
-    scores = (("hdp", None, -7.0), ("lda-warm", 50, -7.5), ("lda-warm", 100, -7.1), ("sklearn-lda", 50, -6.9))
+    scores = (
+        ("hdp", None, -7.0),
+        ("lda-warm", 50, -7.5),
+        ("lda-warm", 100, -7.1),
+        ("sklearn-lda", 50, -6.9),
+    )
     rows = [
-        {**place, "system": system, "setting": size, "seed": seed, "nats_per_word": nats - 0.1 * seed}
+        {
+            **place,
+            "system": system,
+            "setting": size,
+            "seed": seed,
+            "nats_per_word": nats - 0.1 * seed,
+        }
         for system, size, nats in scores
         for seed in range(3)
     ]

@@ -1,4 +1,6 @@
-"""Each command in the documents and docstrings names a module that exists, and options that this module reads."""
+"""Each command in the documents and docstrings names a module that exists, and options that this
+module reads.
+"""
 
 import ast
 import re
@@ -15,27 +17,42 @@ COMMAND = re.compile(r"python -m (?P<module>[a-z_]+(?:\.[a-z_]+)+)(?P<rest>[^`\n
 
 def list_sources():
     """Documents and Python files that have a command, by their path below the project."""
-    found = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in {".md", ".py"}]
-    with_commands = (path for path in (ROOT / "README.md", *found) if COMMAND.search(path.read_text("utf-8")))
+    found = [
+        path
+        for folder in FOLDERS
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in {".md", ".py"}
+    ]
+    with_commands = (
+        path for path in (ROOT / "README.md", *found) if COMMAND.search(path.read_text("utf-8"))
+    )
     return sorted(str(path.relative_to(ROOT)) for path in with_commands)
 
 
 def find_commands(text):
     """The module and the options of each command of ours in a text."""
-    ours = (each for each in COMMAND.finditer(text) if each["module"].partition(".")[0] in OWN_PACKAGES)
-    return [(each["module"], re.findall(r"(?<![\w-])--[a-z][a-z-]*", each["rest"])) for each in ours]
+    ours = (
+        each for each in COMMAND.finditer(text) if each["module"].partition(".")[0] in OWN_PACKAGES
+    )
+    return [
+        (each["module"], re.findall(r"(?<![\w-])--[a-z][a-z-]*", each["rest"])) for each in ours
+    ]
 
 
 def find_file(module):
     """The file of a module that can be run, or None."""
     stem = ROOT.joinpath(*module.removeprefix("stickbreaker.").split("."))
-    return next((path for path in (stem.with_suffix(".py"), stem / "__main__.py") if path.is_file()), None)
+    return next(
+        (path for path in (stem.with_suffix(".py"), stem / "__main__.py") if path.is_file()), None
+    )
 
 
 @cache
 def read_options(path):
     """The names of the options that the parser of a file reads."""
-    calls = (node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call))
+    calls = (
+        node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)
+    )
     added = (call for call in calls if getattr(call.func, "attr", "") == "add_argument")
     return {each.value for call in added for each in call.args if isinstance(each, ast.Constant)}
 
@@ -43,9 +60,15 @@ def read_options(path):
 def test_a_command_that_does_not_exist_is_found():
     # Not written out: this file is read as well.
     run = "python -m"
-    text = f"`{run} tests.benchmarks.speed [--hours 2]`, `{run} tests.benchmarks.gone`, `{run} http.server`"
+    text = (
+        f"`{run} tests.benchmarks.speed [--hours 2]`, `{run} tests.benchmarks.gone`, `{run}"
+        " http.server`"
+    )
     (speed, options), gone = find_commands(text)
-    assert (set(options) - read_options(find_file(speed)), find_file(gone[0])) == ({"--hours"}, None)
+    assert (set(options) - read_options(find_file(speed)), find_file(gone[0])) == (
+        {"--hours"},
+        None,
+    )
 
 
 @pytest.mark.parametrize("source", list_sources())

@@ -29,15 +29,23 @@ def list_imports(code):
 
 
 def find_imported():
-    """The distributions, by name, of all imported modules that are not of Python or of this project."""
+    """The distributions, by name, of all imported modules that are not of Python or of this
+    project.
+    """
     files = [file for folder in ("engine", "app") for file in (CHECKOUT / folder).rglob("*.py")]
-    modules = {module for file in files for module in list_imports(file.read_text(encoding="utf-8"))}
+    modules = {
+        module for file in files for module in list_imports(file.read_text(encoding="utf-8"))
+    }
     known, own = packages_distributions(), {"stickbreaker", TYPES_ONLY}
-    return {canonicalize_name(known[module][0]) for module in modules - own - sys.stdlib_module_names}
+    return {
+        canonicalize_name(known[module][0]) for module in modules - own - sys.stdlib_module_names
+    }
 
 
 def test_every_imported_package_is_declared_and_every_declared_one_is_imported():
-    extras = read_names(line for lines in PROJECT["optional-dependencies"].values() for line in lines)
+    extras = read_names(
+        line for lines in PROJECT["optional-dependencies"].values() for line in lines
+    )
     assert find_imported() - extras == read_names(PROJECT["dependencies"])
 
 

@@ -11,13 +11,16 @@ from stickbreaker.engine import estimators
 
 # Sections that a docstring may have: an extended summary, See Also, Examples.
 OPTIONAL = {"ES01", "SA01", "EX01"}
-# Symbols such as "η" begin in lower case; "Names" and "Documents" are nouns, and not verbs in the third person.
+# Symbols such as "η" begin in lower case; "Names" and "Documents" are nouns, and not verbs in the
+# third person.
 MISTAKEN = {"PR08", "SS05"}
 INHERITED = {"stickbreaker.engine.estimators.vectorizer.CorpusVectorizer": {"PR01"}}
 
 
 def list_public() -> list[str]:
-    """Paths of the public classes and functions, and of the methods and properties that the classes define."""
+    """Paths of the public classes and functions, and of the methods and properties that the classes
+    define.
+    """
     items = [getattr(engine, name) for name in sorted({*engine.__all__, *estimators.__all__})]
     paths = {}
     for item in filter(callable, items):
@@ -38,5 +41,7 @@ def test_a_public_docstring_follows_numpydoc(path):
     found = validate(path)
     ignored = OPTIONAL | MISTAKEN | INHERITED.get(path, set())
     # The fields of a named tuple are its attributes.
-    ignored |= {"PR01"} if "\nAttributes\n" in found["docstring"] and found["type"] == "type" else set()
+    ignored |= (
+        {"PR01"} if "\nAttributes\n" in found["docstring"] and found["type"] == "type" else set()
+    )
     assert [f"{code}: {text}" for code, text in found["errors"] if code not in ignored] == []

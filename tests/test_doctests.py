@@ -1,4 +1,6 @@
-"""The examples in docstrings, run through the packages so that no module is imported twice by its path."""
+"""The examples in docstrings, run through the packages so that no module is imported twice by its
+path.
+"""
 
 import doctest
 import sys
@@ -9,13 +11,18 @@ import pytest
 
 from stickbreaker import app, engine
 
-# Importing these serves a page, or changes the server of this process, which other tests need as it is.
+# Importing these serves a page, or changes the server of this process, which other tests need as it
+# is.
 SERVING = ("stickbreaker.app.main", "stickbreaker.app.__main__", "stickbreaker.app.app_hooks")
 
 
 def list_modules() -> list[str]:
     """Names of all modules of both packages."""
-    found = [each.name for package in (engine, app) for each in walk_packages(package.__path__, f"{package.__name__}.")]
+    found = [
+        each.name
+        for package in (engine, app)
+        for each in walk_packages(package.__path__, f"{package.__name__}.")
+    ]
     return [name for name in found if name not in SERVING]
 
 

@@ -1,4 +1,7 @@
-"""Decisions are indexed and short, and name files that exist; the glossary defines each term once."""
+"""Decisions are indexed and short, and name files that exist.
+
+The glossary defines each term once.
+"""
 
 import re
 from pathlib import Path
@@ -18,7 +21,9 @@ NAMED_PAGE = re.compile(r"decisions/([\w-]+\.md)")
 
 
 def count_words(text: str) -> int:
-    """The number of words of a document; code and cells of tables count, and Markdown signs alone do not.
+    """The number of words of a document.
+
+    Code and cells of tables count, and Markdown signs alone do not.
 
     >>> count_words("| `a b` | 1.5 |")
     3
@@ -36,14 +41,25 @@ def test_a_decision_is_short_and_names_only_files_that_exist(path):
 
 def test_the_index_lists_each_decision_once_with_its_title():
     listed = re.findall(r"^- \[(.+)\]\((.+)\)$", INDEX.read_text("utf-8"), re.MULTILINE)
-    titles = [(path.read_text("utf-8").splitlines()[0].removeprefix("# "), path.name) for path in PAGES]
+    titles = [
+        (path.read_text("utf-8").splitlines()[0].removeprefix("# "), path.name) for path in PAGES
+    ]
     assert sorted(listed) == sorted(titles)
 
 
 def test_code_and_documents_name_only_decisions_that_exist():
     folders = (".github", "app", "engine", "notebooks", "tests")
-    files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in {".md", ".py"}]
-    named = {name for path in (ROOT / "README.md", *files) for name in NAMED_PAGE.findall(path.read_text("utf-8"))}
+    files = [
+        path
+        for folder in folders
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in {".md", ".py"}
+    ]
+    named = {
+        name
+        for path in (ROOT / "README.md", *files)
+        for name in NAMED_PAGE.findall(path.read_text("utf-8"))
+    }
     assert "number-of-topics.md" in named
     assert [name for name in sorted(named) if not (INDEX.parent / name).is_file()] == []
 
@@ -60,12 +76,16 @@ def test_the_glossary_defines_each_term_once():
 def test_the_guide_for_a_server_has_each_variable_that_the_code_reads_and_no_other():
     code = [path.read_text("utf-8") for place in PACKAGES.values() for path in place.rglob("*.py")]
     guide = (PACKAGES["app"] / "SERVER.md").read_text("utf-8")
-    read, explained = (set(re.findall(r"STICKBREAKER_[A-Z_]+", text)) for text in ("\n".join(code), guide))
+    read, explained = (
+        set(re.findall(r"STICKBREAKER_[A-Z_]+", text)) for text in ("\n".join(code), guide)
+    )
     assert read == explained
 
 
 def read_map(text: str) -> dict[str, list[str]]:
-    """The files that a map names, by folder; "" is the package itself. A row with the name of a folder begins it.
+    """The files that a map names, by folder.
+
+    "" is the package itself. A row with the name of a folder begins it.
 
     >>> read_map("## Map\\n| `a`, `b` | two |\\n| **`c/`** | a folder |\\n| `d` | one |\\n## More")
     {'': ['a', 'b'], 'c': ['d']}
@@ -100,6 +120,8 @@ def test_the_map_names_each_file_once_and_no_file_that_is_gone(package):
 def test_every_paper_of_the_readme_can_be_cited():
     papers = (ROOT / "README.md").read_text(encoding="utf-8").partition("## The papers\n")[2]
     listed = re.findall(r"^\* .*[a-z]{2}\. (.+)\. [A-Z]+ .*\d{4}\.$", papers, re.MULTILINE)
-    text = (ROOT / ".github" / "CITATION.cff").read_text(encoding="utf-8").partition("references:")[2]
+    text = (
+        (ROOT / ".github" / "CITATION.cff").read_text(encoding="utf-8").partition("references:")[2]
+    )
     assert sorted(listed) == sorted(re.findall(r"^    title: (.+)$", text, re.MULTILINE))
     assert len(listed) == 5

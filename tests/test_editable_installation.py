@@ -26,19 +26,36 @@ print(app.__file__)
 def run(*command, cwd):
     words = [str(word) for word in command]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    result = subprocess.run(words, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        words, cwd=cwd, env=environment, capture_output=True, text=True, check=False
+    )
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
 
 
 def install(checkout, folder):
-    """Install a checkout in a new environment that also finds the packages of this one; return its Python."""
+    """Install a checkout in a new environment that also finds the packages of this one.
+
+    Return its Python.
+    """
     run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=checkout)
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    packages = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=folder).strip()
+    packages = run(
+        python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=folder
+    ).strip()
     # These folders come after the one of the installation, which is in `_stickbreaker.pth`.
     Path(packages, "later.pth").write_text(sysconfig.get_path("purelib"))
-    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index", "--no-deps")
+    pip = (
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python,
+        "install",
+        "--quiet",
+        "--no-index",
+        "--no-deps",
+    )
     run(*pip, "--no-build-isolation", "--ignore-installed", "--editable", ".", cwd=checkout)
     return python
 
@@ -54,5 +71,7 @@ def test_an_editable_installation_imports_both_packages_from_the_checkout(has_li
     status = run("git", "status", "--short", cwd=checkout)
     python = install(checkout, tmp_path / "environment")
     files = run(python, "-c", REPORT, cwd=tmp_path).splitlines()
-    assert [Path(file).resolve() for file in files] == [checkout / f"{name}/__init__.py" for name in ("engine", "app")]
+    assert [Path(file).resolve() for file in files] == [
+        checkout / f"{name}/__init__.py" for name in ("engine", "app")
+    ]
     assert run("git", "status", "--short", cwd=checkout) == status

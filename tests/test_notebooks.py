@@ -32,7 +32,9 @@ def test_a_notebook_begins_with_a_title_and_has_text_after_at_most_two_cells_of_
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_has_exercises_whose_answers_are_hidden_until_they_are_opened(path):
-    texts = ["".join(cell["source"]) for cell in read_cells(path) if cell["cell_type"] == "markdown"]
+    texts = [
+        "".join(cell["source"]) for cell in read_cells(path) if cell["cell_type"] == "markdown"
+    ]
     assert any(text.startswith("## Exercises\n") for text in texts)
     answered = [text for text in texts if "<details>" in text]
     assert len(answered) >= 2

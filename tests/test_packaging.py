@@ -1,4 +1,6 @@
-"""The wheel contains the corpora, the engine finds them in a wheel and in a checkout, and a type checker its names."""
+"""The wheel contains the corpora, the engine finds them in a wheel and in a checkout, and a type
+checker its names.
+"""
 
 import os
 import subprocess
@@ -29,7 +31,16 @@ engine.GibbsHDP(burn_inn=3)
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(CHECKOUT)]
+    command = [
+        sys.executable,
+        "-m",
+        "build",
+        "--wheel",
+        "--no-isolation",
+        "--outdir",
+        str(folder),
+        str(CHECKOUT),
+    ]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
     return zipfile.ZipFile(next(folder.glob("*.whl")))
@@ -38,7 +49,12 @@ def wheel(tmp_path_factory):
 def load_from(folder, cwd):
     environment = os.environ | {"PYTHONPATH": str(folder)}
     result = subprocess.run(
-        [sys.executable, "-c", REPORT], cwd=cwd, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-c", REPORT],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert result.returncode == 0, result.stderr
     return result.stdout.split()
@@ -49,7 +65,9 @@ def test_the_wheel_holds_both_packages_and_the_data_and_nothing_else(wheel):
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"stickbreaker"}
     folder = "stickbreaker/engine/data/"
     data = ("README.md", "checksums.json", "rfc.npz", "state-of-the-union.npz")
-    assert {name for name in names if name.startswith(folder)} == {f"{folder}{name}" for name in data}
+    assert {name for name in names if name.startswith(folder)} == {
+        f"{folder}{name}" for name in data
+    }
 
 
 def test_the_wheel_says_that_the_engine_has_type_hints(wheel):
@@ -91,6 +109,8 @@ def test_a_users_type_checker_knows_every_public_name_and_reports_a_misspelt_one
         check=False,
     )
     errors = [line for line in result.stdout.splitlines() if "error:" in line]
-    assert [line.partition(": error: ")[0] for line in errors] == ["code.py:5", "code.py:6"], result.stdout
+    assert [line.partition(": error: ")[0] for line in errors] == ["code.py:5", "code.py:6"], (
+        result.stdout
+    )
     assert 'no attribute "OnlineHPD"' in errors[0]
     assert 'keyword argument "burn_inn"' in errors[1]

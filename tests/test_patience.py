@@ -1,4 +1,6 @@
-"""Limits of waits grow with the slowness of the machine, and the slowest tests of each tier are found in reports."""
+"""Limits of waits grow with the slowness of the machine, and the slowest tests of each tier are
+found in reports.
+"""
 
 import runpy
 from pathlib import Path
@@ -6,7 +8,11 @@ from pathlib import Path
 from tests import patience
 
 SLOWEST = Path(__file__).parents[1] / ".ci" / "slowest.py"
-TESTS = (("tests.a", "one", "0.5", "fast"), ("tests.a", "two", "1.5", "fast"), ("tests.b", "three", "2.0", "chaos"))
+TESTS = (
+    ("tests.a", "one", "0.5", "fast"),
+    ("tests.a", "two", "1.5", "fast"),
+    ("tests.b", "three", "2.0", "chaos"),
+)
 CASE = (
     '<testcase classname="{}" name="{}" time="{}"><properties>'
     '<property name="tier" value="{}"/></properties></testcase>'
@@ -28,4 +34,7 @@ def test_the_tests_in_a_report_are_listed_by_tier_with_their_seconds(tmp_path):
     cases = "".join(CASE.format(*test) for test in TESTS)
     (tmp_path / "report.xml").write_text(f"<testsuites><testsuite>{cases}</testsuite></testsuites>")
     found = runpy.run_path(str(SLOWEST))["read_tiers"]([str(tmp_path / "report.xml")])
-    assert found == {"fast": [(0.5, "tests.a::one"), (1.5, "tests.a::two")], "chaos": [(2.0, "tests.b::three")]}
+    assert found == {
+        "fast": [(0.5, "tests.a::one"), (1.5, "tests.a::two")],
+        "chaos": [(2.0, "tests.b::three")],
+    }

@@ -1,4 +1,7 @@
-"""The sources of the documentation site; `.ci/run` checks that it builds without a warning or a dead link."""
+"""The sources of the documentation site.
+
+`.ci/run` checks that it builds without a warning or a dead link.
+"""
 
 import json
 from importlib.util import module_from_spec, spec_from_file_location
@@ -70,7 +73,9 @@ def test_dead_links_and_other_hosts_are_found_in_a_site(check_links, tmp_path, e
 
 
 def test_a_style_that_loads_from_another_host_is_found(check_links, tmp_path):
-    (tmp_path / "a.css").write_text("@import 'https://example.org/b.css'; p { background: url(c.png) }")
+    (tmp_path / "a.css").write_text(
+        "@import 'https://example.org/b.css'; p { background: url(c.png) }"
+    )
     assert len(list(check_links.find_faults(tmp_path))) == 1
 
 
@@ -97,10 +102,21 @@ def add(first: int, second: int = 1) -> int:
 
 
 def test_a_docstring_becomes_a_list_of_parameters_with_code_and_without_other_markup():
-    lines = ["Add x_ and `y`s.", "", "first: a *number*,", "    or none", "second: more.", "Raises ValueError."]
+    lines = [
+        "Add x_ and `y`s.",
+        "",
+        "first: a *number*,",
+        "    or none",
+        "second: more.",
+        "Raises ValueError.",
+    ]
     found = [line for line in load_module("docstrings").to_restructured_text(lines, add) if line]
     assert found[0] == r"Add x\_ and ``y``\ s."
-    assert found[1:] == [r"- ``first``: a \*number\*, or none", "- ``second``: more.", "Raises ValueError."]
+    assert found[1:] == [
+        r"- ``first``: a \*number\*, or none",
+        "- ``second``: more.",
+        "Raises ValueError.",
+    ]
 
 
 @pytest.mark.parametrize("line", [">>> add(1)", "Parameters", "    add(1)"])
@@ -111,6 +127,14 @@ def test_examples_code_and_sections_of_a_docstring_do_not_change(line):
 
 
 def test_examples_have_no_escapes_and_symbols_begin_no_numbered_list():
-    lines = ["Parameters", "----------", "first : int", "    K. A number.", "", ">>> add(batch_size=1)", "1"]
+    lines = [
+        "Parameters",
+        "----------",
+        "first : int",
+        "    K. A number.",
+        "",
+        ">>> add(batch_size=1)",
+        "1",
+    ]
     found = load_module("docstrings").to_restructured_text(lines, add)
     assert found == [*lines[:3], r"    \K. A number.", *lines[4:]]

@@ -30,7 +30,9 @@ NO_MODEL = "The run has not learned anything yet: let it read some documents fir
 
 
 class ClassCommands:
-    """What the presenter may ask a class, and the answers of this page. The run's board has those of all pages.
+    """What the presenter may ask a class, and the answers of this page.
+
+    The run's board has those of all pages.
 
     token: by which this page answers. find_texts: the stored texts of a corpus of the run's owner.
     """
@@ -120,7 +122,10 @@ class ClassCommands:
         run.notify()
 
     def _read_text(self, corpus_name: str, row: int) -> str:
-        """The text of a document; empty if the corpus is stored without its text, or it cannot be read."""
+        """The text of a document.
+
+        Empty if the corpus is stored without its text, or it cannot be read.
+        """
         try:
             texts = self.find_texts(corpus_name)
             return "" if texts is None else texts.read([row])[0]

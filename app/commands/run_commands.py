@@ -46,10 +46,12 @@ class Settings(Protocol):
 
 
 class RunCommands:
-    """The commands of one browser. Those that change the run or what is kept do nothing for a watcher.
+    """The commands of one browser.
 
-    run: the run of the page; None before it has joined one. find_settings(): the form of the next run.
-    find_link(): the link for watchers.
+    Those that change the run or what is kept do nothing for a watcher.
+
+    run: the run of the page; None before it has joined one. find_settings(): the form of the next
+    run. find_link(): the link for watchers.
     """
 
     def __init__(
@@ -165,7 +167,10 @@ class RunCommands:
         self.state.page = LIVE
 
     def read(self) -> None:
-        """Read the corpus with the current model, unless this has been done; watchers may do it too."""
+        """Read the corpus with the current model, unless this has been done.
+
+        Watchers may do it too.
+        """
         if self.run is not None:
             self.run.reader.ask()
             self.state.publish(job=self.run.reader.job)
@@ -176,7 +181,9 @@ class RunCommands:
 
     def find_texts(self, name: str) -> Texts | None:
         """Find the texts of a corpus of the run's owner, who may be another user than a watcher."""
-        return find_texts(name, self.library if self.run is None else find_data(self.run.user) / CORPORA)
+        return find_texts(
+            name, self.library if self.run is None else find_data(self.run.user) / CORPORA
+        )
 
     @for_presenters
     def check_count(self) -> None:
@@ -188,8 +195,13 @@ class RunCommands:
         """End the check after its present sweep."""
         self._controlled.checker.cancel()
 
-    def plan_sweep(self, values: dict[str, tuple[float | int, ...]], systems: list[str]) -> tuple[RunSpec, ...]:
-        """Make the runs of a sweep around the settings of the controls. Raises SweepError if there is no such sweep."""
+    def plan_sweep(
+        self, values: dict[str, tuple[float | int, ...]], systems: list[str]
+    ) -> tuple[RunSpec, ...]:
+        """Make the runs of a sweep around the settings of the controls.
+
+        Raises SweepError if there is no such sweep.
+        """
         spec = self._find_settings().read_spec()
         if spec is None:
             raise SweepError("Correct the setting under Advanced settings first.")
@@ -237,9 +249,16 @@ class RunCommands:
             self.notify(f"The topic names of the deleted corpus could not be removed: {error}")
 
     def estimate_memory(self, algorithm: Algorithm, config: Any) -> int:
-        """Return the bytes that an algorithm stores about the documents of this corpus; 0 if none."""
+        """Return the bytes that an algorithm stores about the documents of this corpus.
+
+        0 if none.
+        """
         corpus = self.run.runner.corpus if self.run is not None else None
-        return 0 if corpus is None or algorithm.memory is None else algorithm.memory(config, corpus.documents())
+        return (
+            0
+            if corpus is None or algorithm.memory is None
+            else algorithm.memory(config, corpus.documents())
+        )
 
     def list_space(self, sizes: Mapping[str, Size]) -> list[Item]:
         """What takes space on disk, with the sizes of kept runs."""

@@ -29,9 +29,16 @@ FIGURES = (*CURVE_FIGURES, *CALENDAR_FIGURES, MAP_FIGURE)
 
 
 def draw_figure(
-    name: str, progress: Progress, earlier: Sequence[Progress], reading: Reading | None, topic: int | None
+    name: str,
+    progress: Progress,
+    earlier: Sequence[Progress],
+    reading: Reading | None,
+    topic: int | None,
 ) -> figure | None:
-    """Draw one of `FIGURES`; None if there is nothing to draw yet. topic: the id of the selected topic."""
+    """Draw one of `FIGURES`.
+
+    None if there is nothing to draw yet. topic: the id of the selected topic.
+    """
     if name in CURVE_FIGURES:
         return _draw_curve(CURVE_FIGURES[name], progress, earlier) if len(progress.steps) else None
     if reading is None or not len(reading.used):
@@ -49,7 +56,9 @@ def _calendar(reading: Reading, progress: Progress, topic: int | None) -> pd.Dat
     if reading.doc_shares is None:
         return None
     unit = fitting_unit(reading.corpus.dates)
-    frame = calendar_frame(reading, unit, MEASURES[0], reading.position(topic), progress.topic_title)
+    frame = calendar_frame(
+        reading, unit, MEASURES[0], reading.position(topic), progress.topic_title
+    )
     return None if frame.empty else frame
 
 

@@ -1,4 +1,6 @@
-"""The replay of a run as an animated GIF, drawn without a browser: words, largest topics and the held-out curve."""
+"""The replay of a run as an animated GIF, drawn without a browser: words, largest topics and the
+held-out curve.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -45,7 +47,9 @@ FONTS = {False: "DejaVuSans.ttf", True: "DejaVuSans-Bold.ttf"}
 
 
 class FilmCell(NamedTuple):
-    """One word of the table: its column and rank, and the rank that it had in the column before, if any."""
+    """One word of the table: its column and rank, and the rank that it had in the column before, if
+    any.
+    """
 
     column: int
     rank: int
@@ -71,12 +75,21 @@ def write_film(path: Path, progress: Progress, seconds: float = SECONDS) -> None
     if not can_replay(progress):
         raise ValueError("To export the replay, pause the run or wait until it has finished.")
     if not progress.columns:
-        raise ValueError("The run ended before its first column of words: there is nothing to replay.")
+        raise ValueError(
+            "The run ended before its first column of words: there is nothing to replay."
+        )
     pictures, milliseconds = draw_film(progress, seconds)
     palette = _find_palette(pictures)
     drawn = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
     drawn[0].save(
-        path, "GIF", save_all=True, append_images=drawn[1:], duration=milliseconds, loop=0, optimize=True, disposal=1
+        path,
+        "GIF",
+        save_all=True,
+        append_images=drawn[1:],
+        duration=milliseconds,
+        loop=0,
+        optimize=True,
+        disposal=1,
     )
 
 
@@ -113,8 +126,13 @@ def draw_film(progress: Progress, seconds: float) -> tuple[list[Image.Image], li
     return pictures, milliseconds
 
 
-def draw_moment(moment: Progress, whole: Progress, topic_ids: Sequence[int], slid: float = 1.0) -> Image.Image:
-    """Draw one picture of a run; slid: how far the words of the newest column have moved, 0 to 1."""
+def draw_moment(
+    moment: Progress, whole: Progress, topic_ids: Sequence[int], slid: float = 1.0
+) -> Image.Image:
+    """Draw one picture of a run.
+
+    Slid: how far the words of the newest column have moved, 0 to 1.
+    """
     picture = Image.new("RGB", SIZE, PAPER)
     draw = ImageDraw.Draw(picture)
     _draw_head(draw, moment, whole)
@@ -127,7 +145,12 @@ def draw_moment(moment: Progress, whole: Progress, topic_ids: Sequence[int], sli
 
 
 def _write(
-    draw: ImageDraw.ImageDraw, place: tuple[float, float], text: str, size: int, color: str = INK, bold: bool = False
+    draw: ImageDraw.ImageDraw,
+    place: tuple[float, float],
+    text: str,
+    size: int,
+    color: str = INK,
+    bold: bool = False,
 ) -> None:
     draw.text(place, text, fill=color, font=load_font(size, bold))
 
@@ -147,7 +170,9 @@ def _draw_head(draw: ImageDraw.ImageDraw, moment: Progress, whole: Progress) -> 
     large = date_text(moment.date) or f"{moment.documents_seen:,}"
     _write(draw, (EDGE, 14), large, 44, bold=True)
     left = EDGE + load_font(44, True).getlength(large) + 24
-    sentence = describe_reading(replace(moment, status="running") if moment.status == REPLAYED else moment)
+    sentence = describe_reading(
+        replace(moment, status="running") if moment.status == REPLAYED else moment
+    )
     _write(draw, (left, 18), _fit(sentence, 700 - left, 14), 14)
     marks = "+ marks a new word; ↑ a rise by two ranks or more."
     read = f"{moment.documents_seen:,} of {whole.documents_total:,} read. {marks}"
@@ -159,7 +184,9 @@ def _draw_head(draw: ImageDraw.ImageDraw, moment: Progress, whole: Progress) -> 
         _write(draw, (x + load_font(22, True).getlength(value) + 6, 42), unit, 12, SOFT)
     share = moment.documents_seen / max(1, whole.documents_total)
     draw.rounded_rectangle((EDGE, 76, WIDTH - EDGE, 82), 3, fill=LINE)
-    draw.rounded_rectangle((EDGE, 76, EDGE + max(0.01, share) * (WIDTH - 2 * EDGE), 82), 3, fill=THIS_RUN)
+    draw.rounded_rectangle(
+        (EDGE, 76, EDGE + max(0.01, share) * (WIDTH - 2 * EDGE), 82), 3, fill=THIS_RUN
+    )
 
 
 def _column_left(column: int, whole: Progress) -> float:
@@ -172,27 +199,45 @@ def _draw_columns(draw: ImageDraw.ImageDraw, moment: Progress, whole: Progress) 
         is_reached = column < len(moment.columns)
         left = _column_left(column, whole)
         documents = f"{point.documents_seen:,}"
-        _write(draw, (left, HEADS), date_text(point.date) or documents, 13, INK if is_reached else "#a2aab2", True)
+        _write(
+            draw,
+            (left, HEADS),
+            date_text(point.date) or documents,
+            13,
+            INK if is_reached else "#a2aab2",
+            True,
+        )
         if date_text(point.date):
             _write(draw, (left, HEADS + 17), documents, 11, SOFT if is_reached else "#b4bac1")
     draw.line((EDGE, FIRST_BLOCK - 4, EDGE + TABLE_WIDTH, FIRST_BLOCK - 4), fill=INK)
 
 
 def list_cells(moment: Progress, topic_id: int) -> list[FilmCell]:
-    """The words of one topic in all columns that are filled, with the rank of each in the column before."""
+    """The words of one topic in all columns that are filled, with the rank of each in the column
+    before.
+    """
     cells: list[FilmCell] = []
     for block in table_blocks(moment, [topic_id], is_chosen=True):
         before: dict[str, int] = {}
         for column, ranked in enumerate(zip(*block["cells"], strict=True)):
             words = [cell for cell in ranked if cell]
             for rank, (word, mark) in enumerate(words):
-                cells.append(FilmCell(column=column, rank=rank, before=before.get(word), word=word, mark=mark))
+                cells.append(
+                    FilmCell(
+                        column=column, rank=rank, before=before.get(word), word=word, mark=mark
+                    )
+                )
             before = {word: rank for rank, (word, _) in enumerate(words)}
     return cells
 
 
 def _draw_topic(
-    draw: ImageDraw.ImageDraw, moment: Progress, whole: Progress, topic_id: int, top: float, slid: float
+    draw: ImageDraw.ImageDraw,
+    moment: Progress,
+    whole: Progress,
+    topic_id: int,
+    top: float,
+    slid: float,
 ) -> None:
     color = topic_color(topic_id)
     draw.rounded_rectangle((EDGE, top + 5, EDGE + 11, top + 16), 3, fill=color)
@@ -201,9 +246,12 @@ def _draw_topic(
     width = TABLE_WIDTH / len(whole.columns)
     if newest >= 0:
         left = _column_left(newest, whole) - 8
-        draw.rounded_rectangle((left, top + 24, left + width - 2, top + 26 + NUM_TOP_WORDS * ROW), 4, fill=_mix(color))
+        draw.rounded_rectangle(
+            (left, top + 24, left + width - 2, top + 26 + NUM_TOP_WORDS * ROW), 4, fill=_mix(color)
+        )
     for cell in list_cells(moment, topic_id):
-        # Words of the newest column come from their place in the column before; new ones appear at their own.
+        # Words of the newest column come from their place in the column before; new ones appear at
+        # their own.
         back = 1 - slid if cell.column == newest and cell.before is not None else 0.0
         fall = 0 if cell.before is None else back * (cell.before - cell.rank) * ROW
         place = _column_left(cell.column, whole) - back * width, top + 26 + cell.rank * ROW + fall
@@ -218,7 +266,14 @@ def _write_cell(
     left, top = place
     is_new = cell.mark == "+"
     _write(draw, (left - 9, top), cell.mark, 12, color if is_new else SOFT, bold=True)
-    _write(draw, (left, top), _fit(cell.word, width - 12, 12, is_new), 12, color if is_new else INK, is_new)
+    _write(
+        draw,
+        (left, top),
+        _fit(cell.word, width - 12, 12, is_new),
+        12,
+        color if is_new else INK,
+        is_new,
+    )
 
 
 def _mix(color: str) -> tuple[int, ...]:
@@ -239,11 +294,19 @@ def _draw_bars(draw: ImageDraw.ImageDraw, moment: Progress) -> None:
         color = topic_color(int(now.topic_ids[place]))
         weight = float(now.weights[place] / now.weights[ranked[0]])
         draw.rounded_rectangle((SIDE, top + 3, SIDE + 11, top + 14), 3, fill=color)
-        _write(draw, (SIDE + 18, top), _fit(moment.topic_title(now.topic_ids[place]), 118, 13, True), 13, bold=True)
+        _write(
+            draw,
+            (SIDE + 18, top),
+            _fit(moment.topic_title(now.topic_ids[place]), 118, 13, True),
+            13,
+            bold=True,
+        )
         words = " ".join(list_words(now.top_words[place], moment.vocabulary)[:3])
         _write(draw, (SIDE + 18, top + 18), _fit(words, 220, 11), 11, SOFT)
         draw.rounded_rectangle((SIDE + 140, top + 5, SIDE + 188, top + 12), 3, fill=LINE)
-        draw.rounded_rectangle((SIDE + 140, top + 5, SIDE + 140 + 48 * weight, top + 12), 3, fill=color)
+        draw.rounded_rectangle(
+            (SIDE + 140, top + 5, SIDE + 140 + 48 * weight, top + 12), 3, fill=color
+        )
         _write(draw, (SIDE + 193, top), f"{100 * now.weights[place]:.1f} %", 12, SOFT)
 
 
@@ -270,9 +333,14 @@ def _draw_curve(draw: ImageDraw.ImageDraw, moment: Progress, whole: Progress) ->
         draw.ellipse((x - 4, y - 4, x + 4, y + 4), fill=THIS_RUN)
 
 
-def _place_points(moment: Progress, whole: Progress, low: float, high: float) -> Iterator[tuple[float, float]]:
+def _place_points(
+    moment: Progress, whole: Progress, low: float, high: float
+) -> Iterator[tuple[float, float]]:
     left, top, right, bottom = CURVE
     columns = curve_columns(moment, "heldout")
     for seen, score in zip(columns["x"], columns["y"], strict=True):
         height = (score - low) / ((high - low) or 1.0)
-        yield left + seen / max(1, whole.documents_total) * (right - left), bottom - height * (bottom - top)
+        yield (
+            left + seen / max(1, whole.documents_total) * (right - left),
+            bottom - height * (bottom - top),
+        )

@@ -1,6 +1,8 @@
-"""The whole state of a run as one HTML file without a server or network, with a replay of its moments.
+"""The whole state of a run as one HTML file without a server or network, with a replay of its
+moments.
 
-Text of the corpus and names of topics are in it as JSON, and its script writes them as text, never as markup.
+Text of the corpus and names of topics are in it as JSON, and its script writes them as text, never
+as markup.
 """
 
 import json
@@ -41,10 +43,14 @@ BODY = """<main><p id="about"></p></main>
 <script type="application/json" id="state">{state}</script>"""
 
 
-def write_offline(path: Path, progress: Progress, earlier: Sequence[Progress], reading: Reading | None) -> None:
+def write_offline(
+    path: Path, progress: Progress, earlier: Sequence[Progress], reading: Reading | None
+) -> None:
     """Write a run's state as a page; a reading adds topics in full and their shares by period."""
     title = f"Topics of {title_corpus(progress.corpus_name)}"
-    write_page(path, title, BODY.format(state=embed(gather(progress, earlier, reading))), STYLE, SCRIPT)
+    write_page(
+        path, title, BODY.format(state=embed(gather(progress, earlier, reading))), STYLE, SCRIPT
+    )
 
 
 def embed(state: Any) -> str:
@@ -59,7 +65,9 @@ def embed(state: Any) -> str:
     return text
 
 
-def gather(progress: Progress, earlier: Sequence[Progress], reading: Reading | None) -> dict[str, Any]:
+def gather(
+    progress: Progress, earlier: Sequence[Progress], reading: Reading | None
+) -> dict[str, Any]:
     """Collect all content of the page as values for JSON."""
     moments = list(progress.columns)
     now = progress.now
@@ -73,13 +81,18 @@ def gather(progress: Progress, earlier: Sequence[Progress], reading: Reading | N
         "rule": NUM_TOPICS_RULE,
         "typicalRule": TYPICAL_RULE,
         "rowsRule": ROWS_RULE.rpartition(" The ")[0],
-        "topics": {topic_id: [progress.topic_title(topic_id), topic_color(topic_id)] for topic_id in sorted(ids)},
+        "topics": {
+            topic_id: [progress.topic_title(topic_id), topic_color(topic_id)]
+            for topic_id in sorted(ids)
+        },
         "moments": _list_moments(progress, moments),
         "curves": [_curve(name, progress, earlier) for name in CURVES],
         "marks": [[mark.documents_seen, mark.text] for mark in progress.marks],
         "total": progress.documents_total,
         "details": [] if reading is None else _details(reading, progress),
-        "periods": None if reading is None or reading.doc_shares is None else _periods(reading, progress),
+        "periods": (
+            None if reading is None or reading.doc_shares is None else _periods(reading, progress)
+        ),
     }
 
 
@@ -87,11 +100,16 @@ def describe(progress: Progress) -> str:
     """Name the run and say how many documents it has read."""
     read = f"{progress.documents_seen:,} of {count(progress.documents_total, 'document')} read"
     held_out = "single documents" if progress.held_out_by == "document" else "whole texts"
-    return f"{progress.label}. {title_corpus(progress.corpus_name)}: {read}; {held_out} are held out for scores."
+    return (
+        f"{progress.label}. {title_corpus(progress.corpus_name)}: {read}; {held_out} are held out"
+        " for scores."
+    )
 
 
 def _list_moments(progress: Progress, moments: Sequence[Moment]) -> list[dict[str, Any]]:
-    """The topics in use at each moment, the largest first, with their words and marks as in the table of the page."""
+    """The topics in use at each moment, the largest first, with their words and marks as in the
+    table of the page.
+    """
     frames = [topics_frame(moment, progress.vocabulary) for moment in moments]
     ids = sorted({int(topic_id) for frame in frames for topic_id in frame["topic_id"]})
     blocks = table_blocks(replace(progress, columns=tuple(moments)), ids, is_chosen=True)
@@ -103,7 +121,11 @@ def _list_moments(progress: Progress, moments: Sequence[Moment]) -> list[dict[st
             "number": int(moment.num_topics),
             "isRead": moment.is_read,
             "topics": [
-                [int(topic_id), _round(share), [cell for cell in cells[int(topic_id)][column] if cell]]
+                [
+                    int(topic_id),
+                    _round(share),
+                    [cell for cell in cells[int(topic_id)][column] if cell],
+                ]
                 for topic_id, share in zip(frame["topic_id"], frame["share"], strict=True)
             ],
         }
@@ -127,7 +149,9 @@ def _curve(name: str, progress: Progress, earlier: Sequence[Progress]) -> dict[s
 def _points(progress: Progress, name: str) -> list[list[float]]:
     frame = curve_frame(progress, name)
     frame = frame[np.isfinite(frame["y"])]
-    return [[int(seen), _round(y)] for seen, y in zip(frame["documents_seen"], frame["y"], strict=True)]
+    return [
+        [int(seen), _round(y)] for seen, y in zip(frame["documents_seen"], frame["y"], strict=True)
+    ]
 
 
 def _details(reading: Reading, progress: Progress) -> list[dict[str, Any]]:
@@ -139,9 +163,14 @@ def _details(reading: Reading, progress: Progress) -> list[dict[str, Any]]:
             "title": progress.topic_title(ids[k]),
             "share": f"{percent(topic_share(reading, k))} {name_whole(reading)}",
             "words": [[row["title"], row["weight"]] for row in word_rows(reading, k, 1.0)],
-            "documents": []
-            if reading.doc_shares is None
-            else [[row["title"], row["words"], row["weight"]] for row in typical_rows(reading, k, None)],
+            "documents": (
+                []
+                if reading.doc_shares is None
+                else [
+                    [row["title"], row["words"], row["weight"]]
+                    for row in typical_rows(reading, k, None)
+                ]
+            ),
         }
         for k in reading.used
     ]
@@ -149,12 +178,17 @@ def _details(reading: Reading, progress: Progress) -> list[dict[str, Any]]:
 
 def _periods(reading: Reading, progress: Progress) -> dict[str, Any] | None:
     """Shares of the largest topics by period; None if no document has a date."""
-    frame = calendar_frame(reading, fitting_unit(reading.corpus.dates), "share of tokens", None, progress.topic_title)
+    frame = calendar_frame(
+        reading, fitting_unit(reading.corpus.dates), "share of tokens", None, progress.topic_title
+    )
     if frame.empty:
         return None
     table = frame.pivot(index="place", columns="topic_id", values="value")
     order = list(dict.fromkeys(frame["topic_id"]))
-    values = [[None if np.isnan(each) else _round(each) for each in row] for row in table[order].to_numpy()]
+    values = [
+        [None if np.isnan(each) else _round(each) for each in row]
+        for row in table[order].to_numpy()
+    ]
     return {
         "names": frame.drop_duplicates("place")["period"].tolist(),
         "topics": frame.drop_duplicates("topic_id")["title"].tolist(),

@@ -1,4 +1,6 @@
-"""Exports of a run: tables, sheets, arrays, the input of pyLDAvis, and the model. Pure, but for the file written.
+"""Exports of a run: tables, sheets, arrays, the input of pyLDAvis, and the model.
+
+Pure, but for the file written.
 
 Each topic has its id, the name that a user has given it, and its label.
 """
@@ -37,28 +39,36 @@ UNITS = {
 def topics_table(reading: Reading, progress: Progress) -> pd.DataFrame:
     """The topics in use, largest first, by their most probable words.
 
-    Columns topic_id, name, label, npmi, exclusivity, share (of all words, as read), rank (from 1), word, probability.
-    NPMI is that of the ten most probable words in the documents of the run's corpus.
+    Columns topic_id, name, label, npmi, exclusivity, share (of all words, as read), rank (from 1),
+    word, probability. NPMI is that of the ten most probable words in the documents of the run's
+    corpus.
     """
     frame = topics_frame(reading.summary, reading.corpus.vocabulary.words, NUM_WORDS)
     quality = reading.quality
-    for place, (name, values) in enumerate({"npmi": quality.npmi, "exclusivity": quality.exclusivity}.items()):
+    for place, (name, values) in enumerate(
+        {"npmi": quality.npmi, "exclusivity": quality.exclusivity}.items()
+    ):
         of_topic = dict(zip(quality.topic_ids.tolist(), values.tolist(), strict=True))
         frame.insert(1 + place, name, frame["topic_id"].map(of_topic))
     return _with_names(frame, progress)
 
 
 def take_shares(reading: Reading) -> csr_array:
-    """Topic shares (D, K) of all documents. Raises ValueError before all documents have been read."""
+    """Topic shares (D, K) of all documents.
+
+    Raises ValueError before all documents have been read.
+    """
     if reading.doc_shares is None:
         raise ValueError("The documents have not all been read yet: wait for the reading to end.")
     return reading.doc_shares
 
 
 def shares_table(reading: Reading, progress: Progress) -> pd.DataFrame:
-    """Topic shares of at least 0.005 of all documents, largest first, rescaled to sum to 1 in each document.
+    """Topic shares of at least 0.005 of all documents, largest first, rescaled to sum to 1 in each
+    document.
 
-    Columns doc_id, title, date (text, in the precision known), tokens, topic_id, name, label, share.
+    Columns doc_id, title, date (text, in the precision known), tokens, topic_id, name, label,
+    share.
     """
     corpus = reading.corpus
     shares = take_shares(reading).tocoo()
@@ -82,8 +92,8 @@ def shares_table(reading: Reading, progress: Progress) -> pd.DataFrame:
 def history_table(progress: Progress) -> pd.DataFrame:
     """The word lists of all topics at all moments and now.
 
-    Columns topic_id, name, label, checkpoint (from 0), documents_seen, date (text), weight (in the model then), rank
-    (from 1), word, is_new, has_risen.
+    Columns topic_id, name, label, checkpoint (from 0), documents_seen, date (text), weight (in the
+    model then), rank (from 1), word, is_new, has_risen.
     """
     moments = list(progress.columns)
     now = progress.now
@@ -98,23 +108,46 @@ def history_table(progress: Progress) -> pd.DataFrame:
 def curves_table(progress: Progress, earlier: Sequence[Progress] = ()) -> pd.DataFrame:
     """The four curves of a run and of earlier runs, one row per point.
 
-    Columns run_id, run (its settings), corpus, curve, unit, documents_seen, date (text), seconds, value.
+    Columns run_id, run (its settings), corpus, curve, unit, documents_seen, date (text), seconds,
+    value.
     """
     frames = []
     for run in (*earlier, progress):
         for name in CURVES:
             frame = curve_frame(run, name).rename(columns={"y": "value"})
-            head = {"run_id": run.run_id, "run": run.label, "corpus": run.corpus_name, "curve": name}
-            frames.append(frame.assign(**head, unit=UNITS[name], date=frame["date"].replace("NaT", "")))
-    columns = ["run_id", "run", "corpus", "curve", "unit", "documents_seen", "date", "seconds", "value"]
+            head = {
+                "run_id": run.run_id,
+                "run": run.label,
+                "corpus": run.corpus_name,
+                "curve": name,
+            }
+            frames.append(
+                frame.assign(**head, unit=UNITS[name], date=frame["date"].replace("NaT", ""))
+            )
+    columns = [
+        "run_id",
+        "run",
+        "corpus",
+        "curve",
+        "unit",
+        "documents_seen",
+        "date",
+        "seconds",
+        "value",
+    ]
     return pd.concat(frames, ignore_index=True)[columns]
 
 
 def _with_names(frame: pd.DataFrame, progress: Progress) -> pd.DataFrame:
-    """Insert columns "name" and "label" after the ids; a name is empty unless a person has given one."""
+    """Insert columns "name" and "label" after the ids.
+
+    A name is empty unless a person has given one.
+    """
     ids = [int(topic_id) for topic_id in frame["topic_id"]]
     place = frame.columns.get_loc("topic_id")
-    for number, (column, called) in enumerate({"name": progress.names, "label": progress.labels}.items()):
+    for number, (column, called) in enumerate(
+        {"name": progress.names, "label": progress.labels}.items()
+    ):
         texts = [called.get(topic_id, "") for topic_id in ids]
         frame.insert(place + 1 + number, column, pd.Series(texts, dtype=str, index=frame.index))
     return frame
@@ -123,8 +156,8 @@ def _with_names(frame: pd.DataFrame, progress: Progress) -> pd.DataFrame:
 def write_table(frame: pd.DataFrame, path: Path) -> None:
     """Write a table as Parquet or CSV, according to the file name.
 
-    Every CSV file of the page and of the notebooks is written here. CSV is written in parts, so that other threads can
-    run in between.
+    Every CSV file of the page and of the notebooks is written here. CSV is written in parts, so
+    that other threads can run in between.
     """
     with replacing(path) as file:
         if path.suffix == ".parquet":
@@ -139,9 +172,9 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
 def write_pyldavis(reading: Reading, names: Mapping[int, str], path: Path) -> None:
     """Write the input of `pyLDAvis.prepare` as JSON; `prepare(**json.load(file))` reads it.
 
-    It contains the topics in use, largest first, and the words and documents with tokens; rows sum to 1 over these.
-    pyLDAvis is told to keep this order. Ids and names of the topics are in plot_opts. Raises ValueError if no topic is
-    in use.
+    It contains the topics in use, largest first, and the words and documents with tokens; rows sum
+    to 1 over these. pyLDAvis is told to keep this order. Ids and names of the topics are in
+    plot_opts. Raises ValueError if no topic is in use.
     """
     if not len(reading.used):
         raise ValueError("No topic is in use yet: let the run continue.")
@@ -154,7 +187,11 @@ def write_pyldavis(reading: Reading, names: Mapping[int, str], path: Path) -> No
     topics = (_rounded(reading.summary.topics[k][words]) for k in reading.used)
     with replacing(path) as file:
         _write_rows(file, '{"topic_term_dists": ', topics)
-        _write_rows(file, ', "doc_topic_dists": ', (_rounded(shares[[row]].toarray()[0]) for row in documents))
+        _write_rows(
+            file,
+            ', "doc_topic_dists": ',
+            (_rounded(shares[[row]].toarray()[0]) for row in documents),
+        )
         rest = {
             "doc_lengths": reading.doc_tokens[documents].tolist(),
             "vocab": [corpus.vocabulary[int(word)] for word in words],
@@ -177,7 +214,9 @@ def _rounded(row: np.ndarray) -> list[float]:
 
 
 def _write_rows(file: BinaryIO, head: str, rows: Any) -> None:
-    """Write a list of lists row by row: writing it at once would need much memory and block the page."""
+    """Write a list of lists row by row: writing it at once would need much memory and block the
+    page.
+    """
     file.write(head.encode() + b"[")
     for place, row in enumerate(rows):
         file.write(((",\n" if place else "") + json.dumps(row)).encode())
@@ -190,7 +229,10 @@ def write_sheet_files(reading: Reading, progress: Progress, path: Path) -> None:
     words = reading.corpus.vocabulary.words
     seed = progress.seed
     read = ReadDocuments(
-        titles=corpus.titles, doc_ids=corpus.doc_ids, counts=corpus.counts, shares=take_shares(reading)
+        titles=corpus.titles,
+        doc_ids=corpus.doc_ids,
+        counts=corpus.counts,
+        shares=take_shares(reading),
     )
     sheets = {
         "word-intrusion": ask_words(reading.summary, words, progress.titles, seed),

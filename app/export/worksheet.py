@@ -1,4 +1,6 @@
-"""A worksheet about the topics of a run, as one HTML file to print, with the answers on a separate sheet."""
+"""A worksheet about the topics of a run, as one HTML file to print, with the answers on a separate
+sheet.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
@@ -8,7 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreaker.app.export.single_page import write_page
-from stickbreaker.app.frames.class_questions import ask_first, ask_intruder, ask_period, suggest_words
+from stickbreaker.app.frames.class_questions import (
+    ask_first,
+    ask_intruder,
+    ask_period,
+    suggest_words,
+)
 from stickbreaker.app.model.class_tasks import ClassTaskError, Task
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading
@@ -24,7 +31,8 @@ NUM_FIRST = 3
 BLANK = '<span class="blank"></span>'
 STYLE = Path(__file__).with_name("worksheet.css")
 BODY = """<p class="who"><span>Name</span><span>Date</span></p>
-<p>A computer program has read these documents and sorted their words into topics. A topic is a list of words that often
+<p>A computer program has read these documents and sorted their words into topics. A topic is a list
+of words that often
 occur together.</p>
 {parts}
 <section class="answers">
@@ -34,7 +42,9 @@ occur together.</p>
 
 
 class WorksheetPart(NamedTuple):
-    """One kind of question: a heading, what to do, the questions as HTML, and their answers as text."""
+    """One kind of question: a heading, what to do, the questions as HTML, and their answers as
+    text.
+    """
 
     heading: str
     asked: str
@@ -47,7 +57,9 @@ def write_worksheet(reading: Reading, progress: Progress, path: Path) -> None:
     parts = [part for part in make_parts(reading, progress) if part.questions]
     if not parts:
         raise ValueError("No topic is in use yet: let the run continue.")
-    body = BODY.format(parts="\n".join(map(_write_part, parts)), answers="\n".join(map(_write_answers, parts)))
+    body = BODY.format(
+        parts="\n".join(map(_write_part, parts)), answers="\n".join(map(_write_answers, parts))
+    )
     write_page(path, f"Topics of {title_corpus(progress.corpus_name)}", body, STYLE)
 
 
@@ -61,16 +73,26 @@ def make_parts(reading: Reading, progress: Progress) -> tuple[WorksheetPart, ...
     first = _collect(lambda number: ask_first(words[number], model, progress), range(len(words)))
     return (
         ask_names(reading, seed),
-        _make_choices("Find the intruder", "One word in each line does not belong. Tick it.", intruders),
-        _make_choices("Guess the period", "From which period is the passage with these words?", passages),
         _make_choices(
-            "When does it appear?", "When does this word first appear among the ten words of a topic?", first, words
+            "Find the intruder", "One word in each line does not belong. Tick it.", intruders
+        ),
+        _make_choices(
+            "Guess the period", "From which period is the passage with these words?", passages
+        ),
+        _make_choices(
+            "When does it appear?",
+            "When does this word first appear among the ten words of a topic?",
+            first,
+            words,
         ),
     )
 
 
 def ask_names(reading: Reading, seed: int = 0) -> WorksheetPart:
-    """Ask for missing words and a name of the largest topics; the missing words are in a box, in alphabetical order."""
+    """Ask for missing words and a name of the largest topics.
+
+    The missing words are in a box, in alphabetical order.
+    """
     rng = np.random.default_rng([seed, 3])
     vocabulary = reading.corpus.vocabulary
     questions = []
@@ -87,7 +109,12 @@ def ask_names(reading: Reading, seed: int = 0) -> WorksheetPart:
         answers.append(", ".join(words[rank] for rank in sorted(blanks)))
     box = f'<p class="bank">{escape(", ".join(sorted(missing)))}</p>'
     asked = f"Fill in the missing words from the box, and give each topic a name.</p>{box}<p>"
-    return WorksheetPart(heading="Complete the topics", asked=asked, questions=tuple(questions), answers=tuple(answers))
+    return WorksheetPart(
+        heading="Complete the topics",
+        asked=asked,
+        questions=tuple(questions),
+        answers=tuple(answers),
+    )
 
 
 def _collect(make: Callable[[int], Task], numbers: Iterable[int]) -> list[Task]:
@@ -104,7 +131,9 @@ def _collect(make: Callable[[int], Task], numbers: Iterable[int]) -> list[Task]:
     return tasks
 
 
-def _make_choices(heading: str, asked: str, tasks: Sequence[Task], words: Sequence[str] = ()) -> WorksheetPart:
+def _make_choices(
+    heading: str, asked: str, tasks: Sequence[Task], words: Sequence[str] = ()
+) -> WorksheetPart:
     """Make a part from tasks; words: what each asks about, where the task does not show it."""
     questions = []
     answers = []
@@ -113,12 +142,15 @@ def _make_choices(heading: str, asked: str, tasks: Sequence[Task], words: Sequen
         options = "".join(f"<li>{escape(option)}</li>" for option in task.options)
         questions.append(f'{escape(about)}<ul class="options">{options}</ul>')
         answers.append(task.options[task.correct] if task.correct is not None else "")
-    return WorksheetPart(heading=heading, asked=escape(asked), questions=tuple(questions), answers=tuple(answers))
+    return WorksheetPart(
+        heading=heading, asked=escape(asked), questions=tuple(questions), answers=tuple(answers)
+    )
 
 
 def _write_part(part: WorksheetPart) -> str:
     questions = "\n".join(f"<li>{question}</li>" for question in part.questions)
-    return f"<section>\n<h2>{escape(part.heading)}</h2>\n<p>{part.asked}</p>\n<ol>\n{questions}\n</ol>\n</section>"
+    heading = f"<h2>{escape(part.heading)}</h2>\n<p>{part.asked}</p>"
+    return f"<section>\n{heading}\n<ol>\n{questions}\n</ol>\n</section>"
 
 
 def _write_answers(part: WorksheetPart) -> str:

@@ -1,4 +1,6 @@
-"""Workarounds for notebooks: style sheets without a network, messages of the browser, and when a view is drawn."""
+"""Workarounds for notebooks: style sheets without a network, messages of the browser, and when a
+view is drawn.
+"""
 
 import asyncio
 import base64
@@ -17,20 +19,25 @@ handle_message = getattr(pyviz_comms.JupyterCommJS, "_handle_msg", None)
 
 
 def fix_notebook(loop: asyncio.AbstractEventLoop) -> None:
-    """Make Panel send its style sheets inline and handle messages of the browser on this loop, which runs the cells."""
+    """Make Panel send its style sheets inline and handle messages of the browser on this loop,
+    which runs the cells.
+    """
     if patch_sheet is not None:
         resources.patch_stylesheet = panel.reactive.patch_stylesheet = inline_stylesheet
     if handle_message is not None:
         # JupyterLab handles messages on another thread while a cell runs, since
-        # https://github.com/jupyterlab/jupyterlab/pull/17363. There, pyviz_comms captures the standard output of all
-        # threads, and two threads would change one view.
-        pyviz_comms.JupyterCommJS._handle_msg = lambda comm, sent: loop.call_soon_threadsafe(handle_message, comm, sent)
+        # https://github.com/jupyterlab/jupyterlab/pull/17363. There, pyviz_comms captures the
+        # standard output of all threads, and two threads would change one view.
+        pyviz_comms.JupyterCommJS._handle_msg = lambda comm, sent: loop.call_soon_threadsafe(
+            handle_message, comm, sent
+        )
 
 
 def inline_stylesheet(sheet: Any, address: str) -> None:
     """Replace the address of one of Panel's style sheets by its text; other sheets do not change.
 
-    Panel's `inline` does so only at the first rendering (https://github.com/holoviz/panel/issues/8707).
+    Panel's `inline` does so only at the first rendering
+    (https://github.com/holoviz/panel/issues/8707).
     """
     if patch_sheet is not None:
         patch_sheet(sheet, address)
@@ -57,7 +64,9 @@ def is_drawn(root: Any, comm: Any) -> bool:
     Changes before that are lost: at the first message from the browser, Panel drops unsent events.
     """
     plots = list(root.select({"type": Plot}))
-    return comm is None or (bool(getattr(comm, "_comm", True)) and (not plots or any(map(_is_laid_out, plots))))
+    return comm is None or (
+        bool(getattr(comm, "_comm", True)) and (not plots or any(map(_is_laid_out, plots)))
+    )
 
 
 def _is_laid_out(plot: Any) -> bool:

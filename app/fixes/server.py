@@ -1,4 +1,6 @@
-"""Workarounds for the server: what it is made of, its secret, and pages that leave at a bad moment."""
+"""Workarounds for the server: what it is made of, its secret, and pages that leave at
+a bad moment.
+"""
 
 import asyncio
 from functools import partial
@@ -15,21 +17,31 @@ from tornado.websocket import WebSocketClosedError
 PARTS = ("BokehTornado", "HTTPServer")
 NEEDED = (
     *((bokeh.server.server, name) for name in PARTS),
-    *((BokehTornado, name) for name in ("websocket_origins", "get_handler_delegate", "add_transform")),
+    *(
+        (BokehTornado, name)
+        for name in ("websocket_origins", "get_handler_delegate", "add_transform")
+    ),
 )
-CANNOT_PROTECT = "This server cannot be protected with the installed version of Bokeh or Tornado: {} is missing."
+CANNOT_PROTECT = (
+    "This server cannot be protected with the installed version of Bokeh or Tornado: {} is missing."
+)
 
 
 def find_missing() -> str:
-    """Say which of the names is missing without which a server would not be protected; an empty text if none is."""
+    """Say which of the names is missing without which a server would not be protected.
+
+    An empty text if none is.
+    """
     missing = [name for owner, name in NEEDED if not hasattr(owner, name)]
     return CANNOT_PROTECT.format(missing[0]) if missing else ""
 
 
 def make_servers_of(application: type[BokehTornado], http: type[HTTPServer], secret: str) -> None:
-    """Make each server of this application and this HTTP server, and sign session tokens with this secret.
+    """Make each server of this application and this HTTP server, and sign session tokens with this
+    secret.
 
-    `panel serve` has imported the class of its server before it runs our hooks, and has no option for its parts.
+    `panel serve` has imported the class of its server before it runs our hooks, and has no option
+    for its parts.
     """
     for name, part in zip(PARTS, (application, http), strict=True):
         setattr(bokeh.server.server, name, part)
@@ -40,11 +52,15 @@ def make_servers_of(application: type[BokehTornado], http: type[HTTPServer], sec
 
 
 def open_browser_with_token() -> None:
-    """Let `panel serve --show` open the address that contains the start-up token: a server has no option for it."""
+    """Let `panel serve --show` open the address that contains the start-up token: a server has no
+    option for it.
+    """
     show: Any = getattr(Server, "show", None)
 
     def show_with_token(server: Any, *arguments: Any, **options: Any) -> None:
-        getattr(getattr(server, "_tornado", None), "show", partial(show, server))(*arguments, **options)
+        getattr(getattr(server, "_tornado", None), "show", partial(show, server))(
+            *arguments, **options
+        )
 
     if show is not None:
         setattr(Server, "show", show_with_token)  # noqa: B010
@@ -53,8 +69,8 @@ def open_browser_with_token() -> None:
 def skip_closed_pages(loop: asyncio.AbstractEventLoop) -> None:
     """Log no error for a message to a page that has just left.
 
-    Panel sends a message in several parts. If the connection ends at the first one, the second raises
-    WebSocketClosedError in a task that is not awaited, and asyncio logs a traceback.
+    Panel sends a message in several parts. If the connection ends at the first one, the second
+    raises WebSocketClosedError in a task that is not awaited, and asyncio logs a traceback.
     """
     before = loop.get_exception_handler() or type(loop).default_exception_handler
 
@@ -66,10 +82,13 @@ def skip_closed_pages(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def start_cleaning_up() -> None:
-    """Let Panel start its cleaning up of what the server is busy with; call it while the loop of the server runs.
+    """Let Panel start its cleaning up of what the server is busy with.
 
-    Panel (1.10.0) starts it with the first callback of a page. That runs on a thread, so the start is put off to
-    the next callback, which runs on a thread too, and so on: one core is busy until the server ends.
+    Call it while the loop of the server runs.
+
+    Panel (1.10.0) starts it with the first callback of a page. That runs on a thread, so the start
+    is put off to the next callback, which runs on a thread too, and so on: one core is busy until
+    the server ends.
     """
     panel.state.add_periodic_callback(lambda: None, period=1, count=1)
 
@@ -77,9 +96,10 @@ def start_cleaning_up() -> None:
 class LeavingSocket(WSHandler):
     """The websocket of a page that may leave at any moment, even while it is loading.
 
-    The keep-alive job of Bokeh detaches the session of a connection that is closed already. If Bokeh then hears of the
-    end, or of a message that came before it, it fails an assertion. This happens if a page leaves while the server is
-    busy with another one. A page that leaves before its session is made stays among the open ones until a ping.
+    The keep-alive job of Bokeh detaches the session of a connection that is closed already. If
+    Bokeh then hears of the end, or of a message that came before it, it fails an assertion. This
+    happens if a page leaves while the server is busy with another one. A page that leaves before
+    its session is made stays among the open ones until a ping.
     """
 
     @property

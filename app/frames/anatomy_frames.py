@@ -21,7 +21,9 @@ Title = Callable[[int], str]
 
 
 def stick_frame(stick: Breaking, title: Title) -> pd.DataFrame:
-    """The first pieces of a stick, then the rest as one piece: columns label, title, start, end, cut, weight, color."""
+    """The first pieces of a stick, then the rest as one piece: columns label, title, start, end,
+    cut, weight, color.
+    """
     ends = np.cumsum(stick.weights)
     number = min(NUM_PIECES, len(ends))
     rows = []
@@ -29,19 +31,31 @@ def stick_frame(stick: Breaking, title: Title) -> pd.DataFrame:
         topic_id = int(stick.topic_ids[k])
         name = "left for new topics" if topic_id == NO_TOPIC else title(topic_id)
         color = REST_COLOR if topic_id == NO_TOPIC else topic_color(topic_id)
-        rows.append((f"{k + 1}", name, ends[k] - stick.weights[k], ends[k], stick.cuts[k], stick.weights[k], color))
+        rows.append(
+            (
+                f"{k + 1}",
+                name,
+                ends[k] - stick.weights[k],
+                ends[k],
+                stick.cuts[k],
+                stick.weights[k],
+                color,
+            )
+        )
     if number < len(ends):
         start = ends[number - 1]
         label = f"{number + 1} to {len(ends)}"
-        rows.append((label, f"{len(ends) - number} more topics", start, 1.0, 1.0, 1.0 - start, REST_COLOR))
+        rows.append(
+            (label, f"{len(ends) - number} more topics", start, 1.0, 1.0, 1.0 - start, REST_COLOR)
+        )
     return pd.DataFrame(rows, columns=["label", "title", "start", "end", "cut", "weight", "color"])
 
 
 def slot_frame(trace: SlotTrace, title: Title) -> pd.DataFrame:
     """Slots after each iteration, stacked from bottom to top, as shares of the document's tokens.
 
-    Columns iteration, slot, bottom, top, tokens, share (E[π_jt]), topic_id, title, held, color: a slot's topic is the
-    most probable in φ_jt, and held is its probability.
+    Columns iteration, slot, bottom, top, tokens, share (E[π_jt]), topic_id, title, held, color: a
+    slot's topic is the most probable in φ_jt, and held is its probability.
     """
     leading = trace.slot_topics.argmax(2)
     held = np.take_along_axis(trace.slot_topics, leading[:, :, None], 2)[:, :, 0]
@@ -72,7 +86,9 @@ def bound_frame(trace: SlotTrace) -> pd.DataFrame:
 
 
 def slot_rows(trace: SlotTrace, title: Title) -> list[dict[str, Any]]:
-    """List the slots that have tokens after the last iteration of a run: topic, E[π_jt] and the topic's probability."""
+    """List the slots that have tokens after the last iteration of a run: topic, E[π_jt] and the
+    topic's probability.
+    """
     frame = slot_frame(trace, title)
     last = min(trace.num_taken, len(trace.bounds))
     frame = frame[(frame["iteration"] == last) & (frame["tokens"] >= LEAST_SHARE)]
@@ -92,7 +108,9 @@ def slot_rows(trace: SlotTrace, title: Title) -> list[dict[str, Any]]:
 
 
 def arrow_frame(arrows: TopicStep, vocabulary: Any) -> pd.DataFrame:
-    """λ of words before a step, its target, and λ after the step: columns word, before, target, after."""
+    """λ of words before a step, its target, and λ after the step: columns word, before, target,
+    after.
+    """
     return pd.DataFrame(
         {
             "word": [vocabulary[int(word)] for word in arrows.words],

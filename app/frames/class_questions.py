@@ -1,4 +1,6 @@
-"""The questions that a class can be asked about a run: the intruder, a word's first column, a passage's period, κ."""
+"""The questions that a class can be asked about a run: the intruder, a word's first column, a
+passage's period, κ.
+"""
 
 import re
 from collections.abc import Callable, Sequence
@@ -41,8 +43,8 @@ ABSENT = "Not in this run"
 NO_TOPICS = "There is no topic for a task yet: let the run continue."
 NO_RATE = "This algorithm has no forgetting rate κ: choose another algorithm or another task."
 NO_SCORES = (
-    "This run has no held-out scores: set “Held-out scores per pass” under Advanced settings and restart, or choose "
-    "another task."
+    "This run has no held-out scores: set “Held-out scores per pass” under Advanced settings and"
+    " restart, or choose another task."
 )
 RATE_HINT = (
     "With a low κ each mini-batch changes the model a lot, even late in the run. "
@@ -75,9 +77,11 @@ def ask_intruder(model: Model, progress: Progress, number: int) -> Task:
 
 
 def ask_first(word: str, model: Model, progress: Progress) -> Task:
-    """Ask in which column of the word lists a word first is among the ten most probable words of a topic.
+    """Ask in which column of the word lists a word first is among the ten most probable words of a
+    topic.
 
-    Raises ClassTaskError if the corpus does not have the word, or the run has fewer than two columns.
+    Raises ClassTaskError if the corpus does not have the word, or the run has fewer than two
+    columns.
     """
     try:
         place = model.corpus.vocabulary.index(word.strip().casefold())
@@ -85,10 +89,15 @@ def ask_first(word: str, model: Model, progress: Progress) -> Task:
         raise ClassTaskError(str(error.args[0])) from error
     columns = [point.documents_seen for point in progress.columns] + list(progress.planned_columns)
     if len(columns) < 2:
-        raise ClassTaskError("This run has fewer than two columns of word lists: set more under Advanced settings.")
+        raise ClassTaskError(
+            "This run has fewer than two columns of word lists: set more under Advanced settings."
+        )
     task = Task(
         kind=FIRST,
-        question=f"When does “{model.corpus.vocabulary[place]}” first appear among the top ten words of a topic?",
+        question=(
+            f"When does “{model.corpus.vocabulary[place]}” first appear among the top ten words of"
+            " a topic?"
+        ),
         options=(*name_columns(columns, model.train, progress), ABSENT),
         run_id=progress.run_id,
         word=place,
@@ -99,7 +108,9 @@ def ask_first(word: str, model: Model, progress: Progress) -> Task:
 
 
 def name_columns(columns: Sequence[int], train: Corpus, progress: Progress) -> list[str]:
-    """Name columns by the date that the run has read up to, or by the number of documents if it has no such date."""
+    """Name columns by the date that the run has read up to, or by the number of documents if it has
+    no such date.
+    """
     is_in_order = progress.settings is not None and progress.settings.order == "chronological"
     is_dated = train.has_dates and is_in_order
     if not is_dated:
@@ -111,18 +122,24 @@ def name_columns(columns: Sequence[int], train: Corpus, progress: Progress) -> l
 
 
 def find_first(task: Task, progress: Progress) -> int | None:
-    """The place of the column in which the word of a `FIRST` task first is in a list; None while it is not known."""
+    """The place of the column in which the word of a `FIRST` task first is in a list.
+
+    None while it is not known.
+    """
     if progress.run_id != task.run_id:
         return None
     for point in progress.columns:
         used = rank_topics(point.expected_tokens)
-        if (point.top_words[used, :NUM_TOP_WORDS] == task.word).any() and point.documents_seen in task.columns:
+        if (
+            point.top_words[used, :NUM_TOP_WORDS] == task.word
+        ).any() and point.documents_seen in task.columns:
             return task.columns.index(point.documents_seen)
     return len(task.columns) if progress.status == "finished" else None
 
 
 def suggest_words(model: Model) -> list[str]:
-    """Frequent words that are used late in the reading order: of the most frequent ones, those with the latest mean.
+    """Frequent words that are used late in the reading order: of the most frequent ones, those with
+    the latest mean.
 
     The mean place of a word is that of its documents, weighted by counts.
     """
@@ -131,16 +148,20 @@ def suggest_words(model: Model) -> list[str]:
     places = np.arange(counts.shape[0], dtype=float) @ counts
     frequent = np.argsort(-total, kind="stable")[:NUM_FREQUENT]
     frequent = frequent[total[frequent] > 0]
-    latest = frequent[np.argsort(-places[frequent] / total[frequent], kind="stable")][:NUM_SUGGESTED]
+    latest = frequent[np.argsort(-places[frequent] / total[frequent], kind="stable")][
+        :NUM_SUGGESTED
+    ]
     return [model.corpus.vocabulary[int(word)] for word in latest]
 
 
-def ask_period(corpus: Corpus, number: int, seed: int = 0, read_text: Callable[[int], str] = lambda row: "") -> Task:
+def ask_period(
+    corpus: Corpus, number: int, seed: int = 0, read_text: Callable[[int], str] = lambda row: ""
+) -> Task:
     """Ask from which of six periods a passage is; another one for each number.
 
-    read_text(row): the text of a document. The passage is shown as text without its years, or by its most frequent
-    words if the text is empty. The periods hold about equally many documents. Raises ClassTaskError without dates that
-    differ.
+    read_text(row): the text of a document. The passage is shown as text without its years, or by
+    its most frequent words if the text is empty. The periods hold about equally many documents.
+    Raises ClassTaskError without dates that differ.
     """
     if not corpus.has_dates:
         raise ClassTaskError(NO_PERIODS)
@@ -151,7 +172,9 @@ def ask_period(corpus: Corpus, number: int, seed: int = 0, read_text: Callable[[
     groups = _group(periods.of_document, taken)
     long_enough = np.flatnonzero(np.diff(corpus.counts.indptr) >= LEAST_SHOWN)
     if not len(long_enough):
-        raise ClassTaskError("The documents of this corpus are too short for this task: choose another task.")
+        raise ClassTaskError(
+            "The documents of this corpus are too short for this task: choose another task."
+        )
     rng = np.random.default_rng([seed, 2, number])
     row = int(rng.choice(long_enough))
     start, end = corpus.counts.indptr[row : row + 2]
@@ -162,7 +185,9 @@ def ask_period(corpus: Corpus, number: int, seed: int = 0, read_text: Callable[[
     passage = hide_years(read_text(row))
     return Task(
         kind=PERIOD,
-        question=f"From which period is {'this passage' if passage else 'the passage with these words'}?",
+        question=(
+            f"From which period is {'this passage' if passage else 'the passage with these words'}?"
+        ),
         options=tuple(names),
         shown=passage or ", ".join(corpus.vocabulary[int(word)] for word in words[order]),
         correct=correct,
@@ -170,13 +195,17 @@ def ask_period(corpus: Corpus, number: int, seed: int = 0, read_text: Callable[[
 
 
 def ask_rate(progress: Progress, config: object) -> Task:
-    """Ask which forgetting rate κ predicts held-out words best at the end of a run; runs give the answer.
+    """Ask which forgetting rate κ predicts held-out words best at the end of a run.
+
+    Runs give the answer.
 
     Raises ClassTaskError if the algorithm has no κ or the run no held-out scores.
     """
     if "forgetting_rate" not in live_settings(config):
         raise ClassTaskError(NO_RATE)
-    if progress.settings is None or not (progress.settings.num_evaluations and progress.settings.num_test):
+    if progress.settings is None or not (
+        progress.settings.num_evaluations and progress.settings.num_test
+    ):
         raise ClassTaskError(NO_SCORES)
     return Task(
         kind=RATE,
@@ -190,13 +219,20 @@ def ask_rate(progress: Progress, config: object) -> Task:
 
 
 def rate_frame(state: ClassState, chosen: int = -1) -> pd.DataFrame:
-    """Held-out curves of the runs for a question about κ: columns x, y (arrays), label, color, is_chosen.
+    """Held-out curves of the runs for a question about κ: columns x, y (arrays), label, color,
+    is_chosen.
 
     chosen: the option of this page, whose curve is drawn thick.
     """
     options = state.task.options if state.task is not None else ()
     rows = [
-        (np.array(point.documents_seen), np.array(point.nats_per_word), option, topic_color(place), place == chosen)
+        (
+            np.array(point.documents_seen),
+            np.array(point.nats_per_word),
+            option,
+            topic_color(place),
+            place == chosen,
+        )
         for place, (point, option) in enumerate(zip(state.points, options, strict=False))
         if point.heldout is not None
     ]
@@ -204,7 +240,8 @@ def rate_frame(state: ClassState, chosen: int = -1) -> pd.DataFrame:
 
 
 def hide_years(text: str) -> str:
-    """The beginning of a text in one line, at most 900 characters, with its years hidden: they would give the answer.
+    """The beginning of a text in one line, at most 900 characters, with its years hidden: they
+    would give the answer.
 
     >>> hide_years("The treaty\\nof 1846 and 12,000 men")
     'The treaty of [year] and 12,000 men'
@@ -228,9 +265,11 @@ def _name_group(names: Sequence[str], group: np.ndarray) -> str:
 
 
 def answer_frame(results: Sequence[Result]) -> pd.DataFrame:
-    """The answers of a class, one row per option: the question, its topic if it has one, and the key.
+    """The answers of a class, one row per option: the question, its topic if it has one, and the
+    key.
 
-    Columns task, kind, question, shown, run_id, topic_id, label, place (from 1), option, is_correct, answers.
+    Columns task, kind, question, shown, run_id, topic_id, label, place (from 1), option,
+    is_correct, answers.
     """
     rows = [
         {
@@ -249,5 +288,16 @@ def answer_frame(results: Sequence[Result]) -> pd.DataFrame:
         for result in results
         for place, option in enumerate(result.task.options)
     ]
-    columns = ["task", "kind", "question", "shown", "run_id", "topic_id", "label", "place", "option", "is_correct"]
+    columns = [
+        "task",
+        "kind",
+        "question",
+        "shown",
+        "run_id",
+        "topic_id",
+        "label",
+        "place",
+        "option",
+        "is_correct",
+    ]
     return pd.DataFrame(rows, columns=[*columns, "answers"])

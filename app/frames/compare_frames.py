@@ -1,4 +1,6 @@
-"""Kept runs as rows and frames: the table, their curves together, settings that differ, matched topics. Pure."""
+"""Kept runs as rows and frames: the table, their curves together, settings that differ, matched
+topics. Pure.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -51,9 +53,11 @@ SYMBOLS = {
 
 
 class MatchedTopics(NamedTuple):
-    """Topics of two runs side by side: `pairs` of places with their divergence, and unmatched places on each side.
+    """Topics of two runs side by side: `pairs` of places with their divergence, and unmatched
+    places on each side.
 
-    `left` and `right` of a pair are places in the two contents; `divergence` is in nats, 0 to log 2.
+    `left` and `right` of a pair are places in the two contents; `divergence` is in nats, 0 to log
+    2.
     """
 
     pairs: tuple[tuple[int, int, float], ...]
@@ -64,7 +68,9 @@ class MatchedTopics(NamedTuple):
 def run_rows(
     runs: Sequence[KeptRun], ticked: Sequence[str], sizes: Mapping[str, Size] = NO_SIZES
 ) -> list[dict[str, Any]]:
-    """Rows of the table: every value as text in the order of `COLUMNS`, except the first, which can be renamed."""
+    """Rows of the table: every value as text in the order of `COLUMNS`, except the first, which can
+    be renamed.
+    """
     colors = run_colors(ticked)
     return [
         {
@@ -79,24 +85,34 @@ def run_rows(
                 "" if run.heldout is None else f"{run.heldout:.3f}".replace("-", "−"),
                 f"{run.num_topics:,}",
                 *quality_cells(run.quality),
-                f"{run.documents_seen:,}" + ("" if run.status == "finished" else f" of {run.documents_total:,}"),
+                f"{run.documents_seen:,}"
+                + ("" if run.status == "finished" else f" of {run.documents_total:,}"),
                 f"{run.seconds:.1f}",
                 str(run.settings.get("seed", "")),
                 describe_time(run).replace(" ", "\n"),
                 f"{sum(sizes.get(run.key, NO_SIZE)) / 1e6:.1f}",
             ],
             "has_model": sizes.get(run.key, NO_SIZE).model > 0,
-            "note": "; ".join(filter(None, (run.sweep, describe_changes(run), "" if run.num_topics else NO_TOPIC))),
+            "note": "; ".join(
+                filter(None, (run.sweep, describe_changes(run), "" if run.num_topics else NO_TOPIC))
+            ),
         }
         for run in runs
     ]
 
 
 def quality_cells(quality: Mapping[str, float]) -> tuple[str, str, str]:
-    """Mean NPMI by tokens, share of topics below zero, and diversity as text; empty if they were not measured."""
+    """Mean NPMI by tokens, share of topics below zero, and diversity as text.
+
+    Empty if they were not measured.
+    """
     if not quality:
         return "", "", ""
-    return write_npmi(quality["weighted_npmi"]), f"{100 * quality['below_zero']:.0f} %", f"{quality['diversity']:.2f}"
+    return (
+        write_npmi(quality["weighted_npmi"]),
+        f"{100 * quality['below_zero']:.0f} %",
+        f"{quality['diversity']:.2f}",
+    )
 
 
 def describe_changes(run: KeptRun) -> str:
@@ -137,7 +153,10 @@ def kept_progress(run: KeptRun, content: KeptContent) -> Progress:
 
 
 def overlay_frame(chosen: Sequence[tuple[KeptRun, KeptContent]], axis: str) -> pd.DataFrame:
-    """Held-out curves of runs: columns key, title, corpus, color, arrays x, y; one row per run that has points."""
+    """Held-out curves of runs: columns key, title, corpus, color, arrays x, y.
+
+    One row per run that has points.
+    """
     colors = run_colors([run.key for run, _ in chosen])
     rows = [
         (
@@ -158,7 +177,11 @@ def differing_settings(left: KeptRun, right: KeptRun) -> pd.DataFrame:
     """All differences between two runs: columns what, left, right, as text."""
     ours, theirs = _everything(left), _everything(right)
     rows = [
-        (name_setting(name, SYMBOLS.get(name, "")), ours.get(name, NO_SUCH_SETTING), theirs.get(name, NO_SUCH_SETTING))
+        (
+            name_setting(name, SYMBOLS.get(name, "")),
+            ours.get(name, NO_SUCH_SETTING),
+            theirs.get(name, NO_SUCH_SETTING),
+        )
         for name in dict.fromkeys((*ours, *theirs))
         if ours.get(name) != theirs.get(name)
     ]
@@ -185,8 +208,8 @@ def _as_text(values: Mapping[str, Any]) -> dict[str, str]:
 def choose_pair(runs: Sequence[KeptRun]) -> tuple[KeptRun, KeptRun] | None:
     """Two different runs of these, newest first: left and right; None if there are fewer than two.
 
-    The right one is the newest that has finished. The left one has finished, if there is such a run, then differs from
-    it in a setting, then has the same corpus, and is the newest of these.
+    The right one is the newest that has finished. The left one has finished, if there is such a
+    run, then differs from it in a setting, then has the same corpus, and is the newest of these.
     """
     if len(runs) < 2:
         return None
@@ -194,7 +217,11 @@ def choose_pair(runs: Sequence[KeptRun]) -> tuple[KeptRun, KeptRun] | None:
     others = [run for run in runs if run is not right]
 
     def miss(run: KeptRun) -> tuple[bool, bool, bool]:
-        return run.status != "finished", differing_settings(run, right).empty, run.corpus_name != right.corpus_name
+        return (
+            run.status != "finished",
+            differing_settings(run, right).empty,
+            run.corpus_name != right.corpus_name,
+        )
 
     return min(others, key=miss), right
 
@@ -208,7 +235,9 @@ def keep_large(content: KeptContent) -> KeptContent:
 
 
 def describe_size(content: KeptContent, place: int) -> str:
-    """The share of a topic; its weight in the model, called so, where the documents have not been read.
+    """The share of a topic.
+
+    Its weight in the model, called so, where the documents have not been read.
 
     >>> from types import SimpleNamespace
     >>> describe_size(SimpleNamespace(is_read=False, sizes=[0.0423]), 0)
@@ -218,10 +247,12 @@ def describe_size(content: KeptContent, place: int) -> str:
 
 
 def match_runs(left: KeptContent, right: KeptContent) -> MatchedTopics:
-    """Match the topics of two runs one to one, with the smallest sum of divergences of their most probable words.
+    """Match the topics of two runs one to one, with the smallest sum of divergences of their most
+    probable words.
 
-    Each topic is the distribution of its fifty most probable words, rescaled to sum to 1. Words are compared by
-    spelling, so runs on different vocabularies can be matched. The pairs with the largest left topics come first.
+    Each topic is the distribution of its fifty most probable words, rescaled to sum to 1. Words are
+    compared by spelling, so runs on different vocabularies can be matched. The pairs with the
+    largest left topics come first.
     """
     places = {str(word): place for place, word in enumerate(np.union1d(left.words, right.words))}
     distances = divergences_between(_word_shares(left, places), _word_shares(right, places))
@@ -242,7 +273,8 @@ def _word_shares(content: KeptContent, places: Mapping[str, int]) -> csr_array:
     shares /= np.maximum(shares.sum(1, keepdims=True), 1e-300)
     rows = np.repeat(np.arange(num_topics), number)
     return csr_array(
-        (shares.ravel(), (rows, columns[content.top_words.ravel()])), shape=(num_topics, max(1, len(places)))
+        (shares.ravel(), (rows, columns[content.top_words.ravel()])),
+        shape=(num_topics, max(1, len(places))),
     )
 
 

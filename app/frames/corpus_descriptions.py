@@ -1,4 +1,7 @@
-"""Descriptions of an uploaded file or corpus. Text from the file is escaped if the result is HTML."""
+"""Descriptions of an uploaded file or corpus.
+
+Text from the file is escaped if the result is HTML.
+"""
 
 from collections.abc import Callable
 from html import escape
@@ -12,8 +15,8 @@ NUM_LISTED = 100
 # With fewer documents in a sample, words may be missing from it by chance.
 ENOUGH_TO_TELL = 100
 FILE_IS_DOCUMENT = (
-    "Each text file is one document. For more documents, use one file for each, or CSV or JSON lines with one row for "
-    "each."
+    "Each text file is one document. For more documents, use one file for each, or CSV or JSON"
+    " lines with one row for each."
 )
 
 
@@ -31,9 +34,14 @@ def describe_preview(seen: Preview, shorten: Callable[[str], str] = str) -> str:
         span = _describe_span(seen.date_span)
         parts.append(f"Dates from {span}." if " to " in span else f"All dates: {span}.")
     elif seen.columns:
-        parts.append(f"No dates: the documents keep the order of the {'files' if has_files else 'file'}.")
+        parts.append(
+            f"No dates: the documents keep the order of the {'files' if has_files else 'file'}."
+        )
     if seen.num_undated:
-        parts.append(f"Without a date: {count(seen.num_undated, unit)}, skipped unless you choose no date column.")
+        parts.append(
+            f"Without a date: {count(seen.num_undated, unit)}, skipped unless you choose no date"
+            " column."
+        )
     parts.append(describe_language(seen))
     facts = f"<h2>Content</h2><p>{escape(' '.join(filter(None, parts)))}</p>"
     facts += "".join(f"<p>{escape(shorten(note))}</p>" for note in seen.notes)
@@ -49,8 +57,9 @@ def describe_language(seen: Preview) -> str:
     """Name the detected language and the evidence for it."""
     if seen.language == "unspaced":
         return (
-            "The text looks like Chinese, Japanese or Thai, which do not separate words with spaces. Separate the words"
-            " with spaces first; otherwise whole clauses are counted as words."
+            "The text looks like Chinese, Japanese or Thai, which do not separate words with"
+            " spaces. Separate the words with spaces first; otherwise whole clauses are counted as"
+            " words."
         )
     if not seen.language:
         return "No stop-word list matches the language of the text."
@@ -61,7 +70,8 @@ def describe_language(seen: Preview) -> str:
 def describe_first(seen: Preview) -> str:
     """Show the first documents as HTML."""
     articles = [
-        f"<article><strong>{escape(shown.title)}</strong> {escape(shown.date)}<p>{escape(shown.text)}</p></article>"
+        f"<article><strong>{escape(shown.title)}</strong>"
+        f" {escape(shown.date)}<p>{escape(shown.text)}</p></article>"
         for shown in seen.first
     ]
     return f"<h2>First documents</h2>{''.join(articles)}"
@@ -71,18 +81,28 @@ def describe_effect(effect: WordEffect, words: WordChoices) -> str:
     """Describe as HTML the vocabulary that a choice of words produces."""
     where = f"In {count_all(effect.num_documents, 'document')}"
     if effect.num_documents < effect.of_documents:
-        where = f"In a sample of {effect.num_documents:,} of {count(effect.of_documents, 'document')}"
+        where = (
+            f"In a sample of {effect.num_documents:,} of {count(effect.of_documents, 'document')}"
+        )
     least, most = words.limits(effect.of_documents)
     kept = f"{100 * effect.num_tokens / max(1, effect.raw_tokens):.0f} %"
     parts = [
-        f"{where}: a vocabulary of {count(effect.num_terms, 'word')}, and {effect.num_tokens:,} of"
-        f" {count(effect.raw_tokens, 'token')} counted ({kept}).",
-        f"A word must be in at least {count(least, 'document')} and in at most {100 * most:.0f} % of them.",
+        (
+            f"{where}: a vocabulary of {count(effect.num_terms, 'word')}, and {effect.num_tokens:,}"
+            f" of {count(effect.raw_tokens, 'token')} counted ({kept})."
+        ),
+        (
+            f"A word must be in at least {count(least, 'document')} and in at most {100 * most:.0f}"
+            " % of them."
+        ),
     ]
     if effect.num_empty:
         parts.append(f"Skipped because no word is counted: {count(effect.num_empty, 'document')}.")
     if effect.num_terms >= words.max_words:
-        parts.append(f"The vocabulary is limited to {words.max_words:,} words; the maximum is {MAX_VOCABULARY:,}.")
+        parts.append(
+            f"The vocabulary is limited to {words.max_words:,} words; the maximum is"
+            f" {MAX_VOCABULARY:,}."
+        )
     listed = escape(" ".join(effect.words))
     frequent = f'<p class="words"><strong>Most frequent:</strong> {listed}</p>' if listed else ""
     return f'<p role="status">{escape(" ".join(parts))}</p>{frequent}'
@@ -95,22 +115,25 @@ def explain_no_word(effect: WordEffect) -> str:
     if not effect.raw_tokens:
         return "This text has no words: choose another text column or another file."
     return (
-        "These choices leave no words: lower “Minimum letters per word” or “Minimum documents per word”, raise "
-        "“Maximum document frequency”, or remove stop words."
+        "These choices leave no words: lower “Minimum letters per word” or “Minimum documents per"
+        " word”, raise “Maximum document frequency”, or remove stop words."
     )
 
 
 def describe_built(about: OwnCorpus) -> str:
     """Describe a corpus that has just been built."""
     left_out = f"; {count(about.num_bad, 'row')} skipped" if about.num_bad else ""
-    return f"{about.name} is built: {_describe_size(about)}{left_out}. It is selected for the next run."
+    return (
+        f"{about.name} is built: {_describe_size(about)}{left_out}. It is selected for the next"
+        " run."
+    )
 
 
 def describe_taken(about: OwnCorpus) -> str:
     """Say that a corpus with this file's name already exists."""
     return (
-        f"A corpus named “{about.name}” already exists, built on {about.built_at[:10]}: choose another name, or delete "
-        "that corpus below."
+        f"A corpus named “{about.name}” already exists, built on {about.built_at[:10]}: choose"
+        " another name, or delete that corpus below."
     )
 
 

@@ -1,4 +1,6 @@
-"""Topics over time by the model at the time: each period by the topic shares of its documents when first read. Pure."""
+"""Topics over time by the model at the time: each period by the topic shares of its documents when
+first read. Pure.
+"""
 
 from collections.abc import Sequence
 
@@ -15,17 +17,23 @@ NUM_THEN_WORDS = 5
 NOT_LISTED = "not recorded yet"
 
 
-def then_frame(reading: Reading, unit: str, measure: str, chosen: int | None, title: Title) -> pd.DataFrame:
-    """A measure of topics of the first readings by period: `calendar_frame` with columns words and read.
+def then_frame(
+    reading: Reading, unit: str, measure: str, chosen: int | None, title: Title
+) -> pd.DataFrame:
+    """A measure of topics of the first readings by period: `calendar_frame` with columns words and
+    read.
 
-    Only documents that were read count. words: the topic's most probable words in the last column of the word lists
-    that was recorded before the last document of the period was read, so no word appears before it was learned.
-    read: how many documents had been learned when those of the period were read, as text. chosen: a topic's id.
-    Raises ValueError if the reading has no first readings.
+    Only documents that were read count. words: the topic's most probable words in the last column
+    of the word lists that was recorded before the last document of the period was read, so no word
+    appears before it was learned. read: how many documents had been learned when those of the
+    period were read, as text. chosen: a topic's id. Raises ValueError if the reading has no first
+    readings.
     """
     first = reading.first
     if first is None:
-        raise ValueError("This run has not recorded the topics of documents before it learned from them.")
+        raise ValueError(
+            "This run has not recorded the topics of documents before it learned from them."
+        )
     periods = divide(reading.corpus.dates, unit)
     periods = periods._replace(of_document=np.where(first.seen >= 0, periods.of_document, -1))
     values = add_up(first.doc_shares, reading.doc_tokens, periods, measure)
@@ -37,7 +45,10 @@ def then_frame(reading: Reading, unit: str, measure: str, chosen: int | None, ti
     words: dict[tuple[int, int], str] = {}
     for period, seen in enumerate(latest):
         columns = [point for point in reading.model.columns if point.documents_seen <= seen]
-        words |= {(period, topic_id): _words(columns, topic_id, reading.corpus.vocabulary.words) for topic_id in ids}
+        words |= {
+            (period, topic_id): _words(columns, topic_id, reading.corpus.vocabulary.words)
+            for topic_id in ids
+        }
     return frame.assign(
         words=[words.get(key, "") for key in zip(frame["place"], frame["topic_id"], strict=True)],
         read=[_name_moments(earliest[period], latest[period]) for period in frame["place"]],
@@ -45,7 +56,10 @@ def then_frame(reading: Reading, unit: str, measure: str, chosen: int | None, ti
 
 
 def _moments(periods: Periods, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Documents learned when the first and the last document of each period (P,) was read; -1 if none was read."""
+    """Documents learned when the first and the last document of each period (P,) was read.
+
+    -1 if none was read.
+    """
     number = len(periods.names)
     earliest, latest = np.full(number, np.iinfo(np.int64).max), np.full(number, -1, np.int64)
     rows = np.flatnonzero(periods.of_document >= 0)
@@ -57,7 +71,11 @@ def _moments(periods: Periods, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def _name_moments(earliest: int, latest: int) -> str:
     if latest < 0:
         return "no document read"
-    return f"after {latest:,} documents" if earliest == latest else f"after {earliest:,} to {latest:,} documents"
+    return (
+        f"after {latest:,} documents"
+        if earliest == latest
+        else f"after {earliest:,} to {latest:,} documents"
+    )
 
 
 def _words(columns: Sequence[Moment], topic_id: int, vocabulary: Sequence[str]) -> str:
@@ -67,4 +85,6 @@ def _words(columns: Sequence[Moment], topic_id: int, vocabulary: Sequence[str]) 
     place = find_used(columns[-1], topic_id) if columns else None
     if place is None:
         return NOT_LISTED
-    return ", ".join(vocabulary[int(word)] for word in columns[-1].top_words[place, :NUM_THEN_WORDS])
+    return ", ".join(
+        vocabulary[int(word)] for word in columns[-1].top_words[place, :NUM_THEN_WORDS]
+    )

@@ -20,7 +20,9 @@ MARK_COLUMNS = ["topic_id", "title", "y", "x", "kind", "text", "date", "color"]
 
 
 def lane_topics(progress: Progress, chosen: int | None) -> list[int]:
-    """The thirty topics to draw: those with the most weight in the model at any moment, and always the selected one."""
+    """The thirty topics to draw: those with the most weight in the model at any moment, and always
+    the selected one.
+    """
     peaks: dict[int, float] = {}
     for point in progress.columns:
         for topic_id, share in _shares(point).items():
@@ -41,9 +43,11 @@ def _shares(point: Moment) -> dict[int, float]:
 
 
 def lane_frame(progress: Progress, topic_ids: Sequence[int]) -> pd.DataFrame:
-    """Pieces of lanes between two moments, if the topic is in use at both: columns as `LANE_COLUMNS`.
+    """Pieces of lanes between two moments, if the topic is in use at both: columns as
+    `LANE_COLUMNS`.
 
-    y: minus the topic's place in `topic_ids`; width: in pixels, proportional to the topic's weight in the model.
+    y: minus the topic's place in `topic_ids`; width: in pixels, proportional to the topic's weight
+    in the model.
     """
     _, places = run_places(progress)
     shares = [_shares(point) for point in progress.columns]
@@ -55,11 +59,15 @@ def lane_frame(progress: Progress, topic_ids: Sequence[int]) -> pd.DataFrame:
                 share = (shares[column][topic_id] + shares[column + 1][topic_id]) / 2
                 width = max(THINNEST, THICKEST * share / largest)
                 head = (topic_id, progress.topic_title(topic_id), -y)
-                rows.append((*head, places[column], places[column + 1], width, share, topic_color(topic_id)))
+                rows.append(
+                    (*head, places[column], places[column + 1], width, share, topic_color(topic_id))
+                )
     return pd.DataFrame(rows, columns=LANE_COLUMNS)
 
 
-def mark_frame(progress: Progress, events: Sequence[LifeEvent], topic_ids: Sequence[int]) -> pd.DataFrame:
+def mark_frame(
+    progress: Progress, events: Sequence[LifeEvent], topic_ids: Sequence[int]
+) -> pd.DataFrame:
     """The events of these topics on their lanes: columns as `MARK_COLUMNS`."""
     _, places = run_places(progress)
     lanes = {topic_id: -y for y, topic_id in enumerate(topic_ids)}
@@ -82,7 +90,11 @@ def mark_frame(progress: Progress, events: Sequence[LifeEvent], topic_ids: Seque
 
 def describe_event(event: LifeEvent, progress: Progress) -> str:
     """Describe an event."""
-    other = "" if event.other is None else f"similarity {event.similarity:.2f} to {progress.topic_title(event.other)}"
+    other = (
+        ""
+        if event.other is None
+        else f"similarity {event.similarity:.2f} to {progress.topic_title(event.other)}"
+    )
     return {
         BORN: "born",
         STABLE: "stable from here on",
@@ -92,7 +104,10 @@ def describe_event(event: LifeEvent, progress: Progress) -> str:
 
 
 def event_rows(progress: Progress, events: Sequence[LifeEvent]) -> list[dict[str, Any]]:
-    """List the newest forty events, newest first: the moment as a bar, the event in words; keys are places."""
+    """List the newest forty events, newest first: the moment as a bar, the event in words.
+
+    Keys are places.
+    """
     label, places = run_places(progress)
     end = max(places, default=1.0) or 1.0
     order = sorted(range(len(events)), key=lambda place: -events[place].column)[:NUM_EVENTS]
@@ -101,9 +116,15 @@ def event_rows(progress: Progress, events: Sequence[LifeEvent]) -> list[dict[str
             "key": place,
             "title": progress.topic_title(events[place].topic_id),
             "color": topic_color(events[place].topic_id),
-            "weight": f"{places[events[place].column]:,.0f} {'passes' if label.startswith('passes') else 'documents'}",
+            "weight": (
+                f"{places[events[place].column]:,.0f}"
+                f" {'passes' if label.startswith('passes') else 'documents'}"
+            ),
             "share": places[events[place].column] / end,
-            "words": f"{describe_event(events[place], progress)} · {last_words(progress, events[place].topic_id)}",
+            "words": (
+                f"{describe_event(events[place], progress)} ·"
+                f" {last_words(progress, events[place].topic_id)}"
+            ),
             "action": "select",
         }
         for place in order
@@ -117,19 +138,24 @@ def last_words(progress: Progress, topic_id: int, number: int = 5) -> str:
             continue
         found = np.flatnonzero(point.lists.topic_ids == topic_id)
         if len(found):
-            return ", ".join(str(progress.vocabulary[int(word)]) for word in point.lists.words[found[0], :number])
+            return ", ".join(
+                str(progress.vocabulary[int(word)]) for word in point.lists.words[found[0], :number]
+            )
     return ""
 
 
 def summarize_life(progress: Progress, events: Sequence[LifeEvent]) -> str:
     """Say how many topics there were and are, and how many events of each kind there were."""
     lists = [point.lists for point in progress.columns if point.lists is not None]
-    numbers = {kind: sum(event.kind == kind for event in events) for kind in (BORN, STABLE, NEAR_DUPLICATE, GONE)}
+    numbers = {
+        kind: sum(event.kind == kind for event in events)
+        for kind in (BORN, STABLE, NEAR_DUPLICATE, GONE)
+    }
     merges = {0: "no merge is proposed", 1: "1 merge is proposed"}.get(
         numbers[NEAR_DUPLICATE], f"{numbers[NEAR_DUPLICATE]} merges are proposed"
     )
     return (
-        f"{count(len(lists[0].topic_ids), 'topic')} at the first moment, {numbers[BORN]:,} born since, "
-        f"{numbers[GONE]:,} gone. Of the {len(lists[-1].topic_ids):,} topics in use now, {numbers[STABLE]:,} "
-        f"{'is' if numbers[STABLE] == 1 else 'are'} stable, and {merges}."
+        f"{count(len(lists[0].topic_ids), 'topic')} at the first moment, {numbers[BORN]:,} born"
+        f" since, {numbers[GONE]:,} gone. Of the {len(lists[-1].topic_ids):,} topics in use now,"
+        f" {numbers[STABLE]:,} {'is' if numbers[STABLE] == 1 else 'are'} stable, and {merges}."
     )

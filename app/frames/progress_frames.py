@@ -1,4 +1,7 @@
-"""A run's progress as tidy data frames, and the rule that selects the topics shown first. Pure: no widget, no plot."""
+"""A run's progress as tidy data frames, and the rule that selects the topics shown first.
+
+Pure: no widget, no plot.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -31,8 +34,8 @@ def curve_frame(progress: Progress, name: str, axis: str = "documents") -> pd.Da
 def curve_columns(progress: Progress, name: str, axis: str = "documents") -> dict[str, np.ndarray]:
     """One curve of a run, for a plot that grows: x, y, documents_seen, date (text), seconds.
 
-    On the axis of dates, each new pass over the corpus starts with an empty row, so that no line runs back in time.
-    The curve of topics is empty while no topic is in use.
+    On the axis of dates, each new pass over the corpus starts with an empty row, so that no line
+    runs back in time. The curve of topics is empty while no topic is in use.
     """
     source, column = CURVES[name]
     curve = getattr(progress, source)
@@ -42,7 +45,9 @@ def curve_columns(progress: Progress, name: str, axis: str = "documents") -> dic
         "x": axis_values(curve[AXES[axis]]),
         "y": np.asarray(curve[column], dtype=float),
         "documents_seen": np.asarray(curve["documents_seen"]),
-        "date": _date_texts(np.asarray(curve["date"]), date_unit(progress.date, progress.stream is not None)),
+        "date": _date_texts(
+            np.asarray(curve["date"]), date_unit(progress.date, progress.stream is not None)
+        ),
         "seconds": np.asarray(curve["seconds"], dtype=float),
     }
     return _break_passes(columns) if axis == "dates" else columns
@@ -51,7 +56,8 @@ def curve_columns(progress: Progress, name: str, axis: str = "documents") -> dic
 def topics_by_pass(progress: Progress) -> list[int]:
     """The number of topics in use at the end of each whole pass.
 
-    Where the curve of a long run is thinned, it is the first number that is kept after the end of the pass.
+    Where the curve of a long run is thinned, it is the first number that is kept after the end of
+    the pass.
     """
     seen, numbers = progress.steps["documents_seen"], progress.steps["num_topics"]
     if not progress.corpus_size or not len(seen):
@@ -69,14 +75,20 @@ def _date_texts(dates: np.ndarray, unit: DateUnit) -> np.ndarray:
 
 def _break_passes(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     backwards = np.flatnonzero(np.diff(columns["x"]) < 0) + 1
-    broken = {column: np.insert(values, backwards, values[backwards]) for column, values in columns.items()}
+    broken = {
+        column: np.insert(values, backwards, values[backwards])
+        for column, values in columns.items()
+    }
     for column in ("x", "y"):
         broken[column][backwards + np.arange(len(backwards))] = np.nan
     return broken
 
 
 def axis_values(values: np.ndarray) -> np.ndarray:
-    """Positions on an axis as float64; dates become milliseconds since 1970, as the plots count them."""
+    """Positions on an axis as float64.
+
+    Dates become milliseconds since 1970, as the plots count them.
+    """
     values = np.asarray(values)
     if np.issubdtype(values.dtype, np.datetime64):
         return values.astype("datetime64[ms]").astype(np.int64).astype(float)
@@ -99,25 +111,32 @@ def date_unit(date: object, has_times: bool = False) -> DateUnit:
 def date_text(date: Any, has_times: bool = False) -> str:
     """A date in its own precision; empty if there is none. has_times: as for `date_unit`.
 
-    >>> date_text(np.datetime64("1863")), date_text(None), date_text(np.datetime64("2026-11-26T10:05:09"), True)
+    >>> (date_text(np.datetime64("1863")), date_text(None),
+    ...  date_text(np.datetime64("2026-11-26T10:05:09"), True))
     ('1863', '', '2026-11-26 10:05')
     """
     if date is None or np.isnat(np.datetime64(date)):
         return ""
-    return str(np.datetime_as_string(np.datetime64(date), unit=date_unit(date, has_times))).replace("T", " ")
+    return str(np.datetime_as_string(np.datetime64(date), unit=date_unit(date, has_times))).replace(
+        "T", " "
+    )
 
 
 def axis_span(runs: Sequence[Progress], axis: str) -> tuple[float, float] | None:
     """The start and end of the shared x axis for these runs; None before they are known.
 
-    The first run is the present one, whose total number of documents is known; earlier runs, dates and seconds reach
-    as far as they have come. So does a stream, of which only the last hours are known. Some room is left at the end, so
-    that the newest point is drawn whole.
+    The first run is the present one, whose total number of documents is known; earlier runs, dates
+    and seconds reach as far as they have come. So does a stream, of which only the last hours are
+    known. Some room is left at the end, so that the newest point is drawn whole.
     """
     is_stream = runs[0].stream is not None
     if axis == "documents" and not is_stream:
         present, *earlier = runs
-        ends = [float(end) for end in (present.documents_total, *(run.documents_seen for run in earlier)) if end]
+        ends = [
+            float(end)
+            for end in (present.documents_total, *(run.documents_seen for run in earlier))
+            if end
+        ]
         return (0.0, (1 + END_ROOM) * max(ends)) if ends else None
     values = [axis_values(run.steps[AXES[axis]]) for run in runs if len(run.steps)]
     if not values:
@@ -138,10 +157,13 @@ def warm_up_columns(progress: Progress, axis: str = "documents") -> dict[str, li
 
 
 def mark_frame(marks: Sequence[Mark], axis: str = "documents") -> pd.DataFrame:
-    """Changes of settings: columns x, text; changes at the same place share a row, with a line for each.
+    """Changes of settings: columns x, text.
+
+    Changes at the same place share a row, with a line for each.
 
     >>> date = np.datetime64("1801")
-    >>> mark_frame([Mark(512, 1.0, date, "κ 0.6 → 0.8, τ₀ 1 → 2"), Mark(512, 1.0, date, "S 256 → 64")])["text"].tolist()
+    >>> mark_frame([Mark(512, 1.0, date, "κ 0.6 → 0.8, τ₀ 1 → 2"), Mark(512, 1.0, date,
+    ...     "S 256 → 64")])["text"].tolist()
     ['κ 0.6 → 0.8\\nτ₀ 1 → 2\\nS 256 → 64']
     """
     texts: dict[float, list[str]] = {}
@@ -149,12 +171,18 @@ def mark_frame(marks: Sequence[Mark], axis: str = "documents") -> pd.DataFrame:
         place = np.datetime64(mark.date) if axis == "dates" else getattr(mark, AXES[axis])
         texts.setdefault(float(axis_values(np.array([place]))[0]), []).extend(mark.text.split(", "))
     return pd.DataFrame(
-        {"x": pd.Series(list(texts), dtype=float), "text": ["\n".join(each) for each in texts.values()]}
+        {
+            "x": pd.Series(list(texts), dtype=float),
+            "text": ["\n".join(each) for each in texts.values()],
+        }
     )
 
 
 def earlier_frame(earlier: Sequence[Progress], name: str, axis: str = "documents") -> pd.DataFrame:
-    """The same curve of earlier runs: columns xs, ys (lists), label; one row per run that has points."""
+    """The same curve of earlier runs: columns xs, ys (lists), label.
+
+    One row per run that has points.
+    """
     rows = []
     for run in earlier:
         columns = curve_columns(run, name, axis)
@@ -164,14 +192,18 @@ def earlier_frame(earlier: Sequence[Progress], name: str, axis: str = "documents
 
 
 def topic_choices(
-    titles: Sequence[tuple[int, str]], shares: Sequence[float], unused: Sequence[tuple[int, str]] = ()
+    titles: Sequence[tuple[int, str]],
+    shares: Sequence[float],
+    unused: Sequence[tuple[int, str]] = (),
 ) -> dict[str, int]:
-    """Choices of a menu, from ids with titles, and shares: "war, peace · 4.2 %"; equal titles are told apart by the id.
+    """Choices of a menu, from ids with titles, and shares: "war, peace · 4.2 %".
+
+    Equal titles are told apart by the id.
 
     `unused` are ids with titles of topics that are selected but not in use; they come last.
 
-    >>> topic_choices([(7, "war"), (9, "war"), (4, "tax")], [0.2, 0.1, 0.05], [(3, "law")])
-    {'war (topic 7) · 20.0 %': 7, 'war (topic 9) · 10.0 %': 9, 'tax · 5.0 %': 4, 'law · not in use': 3}
+    >>> topic_choices([(7, "war"), (9, "war")], [0.2, 0.1], [(3, "law")])
+    {'war (topic 7) · 20.0 %': 7, 'war (topic 9) · 10.0 %': 9, 'law · not in use': 3}
     """
     notes = [*(f"{100 * share:.1f} %" for share in shares), *("not in use" for _ in unused)]
     return {
@@ -195,14 +227,20 @@ def tell_apart(titles: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
     return [(k, f"{title} (topic {k})" if numbers[title] > 1 else title) for k, title in titles]
 
 
-def steady_order(topic_ids: np.ndarray, weights: np.ndarray, shown: Sequence[int], limit: int) -> list[int]:
-    """Places of the largest topics in display order: by weight rounded to 0.1 %, then in their previous order.
+def steady_order(
+    topic_ids: np.ndarray, weights: np.ndarray, shown: Sequence[int], limit: int
+) -> list[int]:
+    """Places of the largest topics in display order: by weight rounded to 0.1 %, then in their
+    previous order.
 
-    The second rule keeps two topics of nearly the same weight from changing places at every repaint.
+    The second rule keeps two topics of nearly the same weight from changing places at every
+    repaint.
     """
     place = {topic_id: position for position, topic_id in enumerate(shown)}
     keys = [
         (-round(weight, 3), place.get(topic_id, len(place)), row)
-        for row, (topic_id, weight) in enumerate(zip(topic_ids.tolist(), weights.tolist(), strict=True))
+        for row, (topic_id, weight) in enumerate(
+            zip(topic_ids.tolist(), weights.tolist(), strict=True)
+        )
     ]
     return [row for *_, row in sorted(keys)[:limit]]

@@ -1,4 +1,7 @@
-"""The text of a document, word by word with the topic of each, and short pieces of it for lists. Pure."""
+"""The text of a document, word by word with the topic of each, and short pieces of it for lists.
+
+Pure.
+"""
 
 import re
 from itertools import pairwise
@@ -16,17 +19,21 @@ SNIPPET_LETTERS = 160
 
 
 class ProsePiece(NamedTuple):
-    """Consecutive characters of a text; topic_id: the most probable topic of the word, None between counted words."""
+    """Consecutive characters of a text.
+
+    Topic_id: the most probable topic of the word, None between counted words.
+    """
 
     text: str
     topic_id: int | None
 
 
 def tint(reading: Reading, row: int, text: str) -> list[ProsePiece]:
-    """Cut a document's text into counted words, each with its most probable topic θ_k φ_kw, and the rest between them.
+    """Cut a document's text into counted words, each with its most probable topic θ_k φ_kw, and the
+    rest between them.
 
-    Words are found as they were counted: in lower case, without regard to how letters and marks are joined. Two
-    neighbouring words that were counted as one phrase have the topic of the phrase.
+    Words are found as they were counted: in lower case, without regard to how letters and marks are
+    joined. Two neighbouring words that were counted as one phrase have the topic of the phrase.
     """
     topics = {word: topic_id for word, _, topic_id in word_topics(reading, row)}
     text = normalize("NFC", text)
@@ -52,7 +59,8 @@ def tint(reading: Reading, row: int, text: str) -> list[ProsePiece]:
 def order_topics(pieces: list[ProsePiece]) -> list[int]:
     """The ids of the topics in a text, by falling number of words.
 
-    >>> order_topics([ProsePiece("war", 3), ProsePiece(" and ", None), ProsePiece("peace", 5), ProsePiece("treaty", 5)])
+    >>> order_topics([ProsePiece("war", 3), ProsePiece(" and ", None), ProsePiece("peace", 5),
+    ...     ProsePiece("treaty", 5)])
     [5, 3]
     """
     ids = [piece.topic_id for piece in pieces if piece.topic_id is not None]

@@ -1,4 +1,6 @@
-"""How well people can read the topics of a reading: rows of a table, and a sentence about all of them. Pure."""
+"""How well people can read the topics of a reading: rows of a table, and a sentence about all of
+them. Pure.
+"""
 
 from typing import Any
 
@@ -16,7 +18,8 @@ LOW = "low coherence"
 
 
 def quality_rows(reading: Reading, title: Title) -> list[dict[str, Any]]:
-    """Rows of the topics in use, largest first: their numbers as text (`cells`) and for sorting (`values`).
+    """Rows of the topics in use, largest first: their numbers as text (`cells`) and for sorting
+    (`values`).
 
     A topic whose NPMI is below 0 has the mark "low coherence".
     """

@@ -27,12 +27,12 @@ MOST_AT_FIRST = 40
 REST, REST_COLOR = -1, "#9e9e9e"
 
 ROWS_RULE = (
-    f"Up to {NUM_ROWS} topics are shown: topics that rank first in some period come first, then those that rank "
-    "second in some period, and so on. The selected topic is always shown."
+    f"Up to {NUM_ROWS} topics are shown: topics that rank first in some period come first, then"
+    " those that rank second in some period, and so on. The selected topic is always shown."
 )
 TYPICAL_RULE = (
-    "The documents with the most tokens of the topic. Those with at least half of their tokens in it come first; "
-    "percentages are this share."
+    "The documents with the most tokens of the topic. Those with at least half of their tokens in"
+    " it come first; percentages are this share."
 )
 OF_WORDS, OF_WEIGHT = "of all tokens", "of the model's weight now (recent text counts more)"
 
@@ -67,7 +67,10 @@ def percent(share: float) -> str:
 
 
 def topic_share(reading: Reading, position: int) -> float:
-    """The share of a topic in all words as read; until all documents are read, in the model's weight."""
+    """The share of a topic in all words as read.
+
+    Until all documents are read, in the model's weight.
+    """
     tokens = reading.summary.expected_tokens
     return float(tokens[position] / max(tokens.sum(), 1e-30))
 
@@ -84,10 +87,15 @@ def top_words(reading: Reading, position: int, number: int = 5) -> str:
 
 
 def topic_options(reading: Reading, title: Title, selected: int | None = None) -> dict[str, int]:
-    """List the topics in use, largest first, as "war, peace · 4.2 %"; the selected topic is listed in any case."""
+    """List the topics in use, largest first, as "war, peace · 4.2 %".
+
+    The selected topic is listed in any case.
+    """
     ids = reading.summary.topic_ids[reading.used].tolist()
     unused = [] if selected is None or selected in ids else [(selected, title(selected))]
-    return topic_choices([(k, title(k)) for k in ids], [topic_share(reading, k) for k in reading.used], unused)
+    return topic_choices(
+        [(k, title(k)) for k in ids], [topic_share(reading, k) for k in reading.used], unused
+    )
 
 
 def word_rows(reading: Reading, position: int, weight: float) -> list[dict[str, Any]]:
@@ -116,12 +124,20 @@ def nearest_rows(reading: Reading, position: int, title: Title) -> list[dict[str
     distances = reading.divergences[place]
     order = [each for each in np.argsort(distances, kind="stable") if each != place][:NUM_NEAREST]
     return [
-        _topic_row(reading, reading.used[each], title, f"{distances[each]:.2f}", 1 - distances[each] / np.log(2))
+        _topic_row(
+            reading,
+            reading.used[each],
+            title,
+            f"{distances[each]:.2f}",
+            1 - distances[each] / np.log(2),
+        )
         for each in order
     ]
 
 
-def _topic_row(reading: Reading, position: int, title: Title, weight: str, share: float) -> dict[str, Any]:
+def _topic_row(
+    reading: Reading, position: int, title: Title, weight: str, share: float
+) -> dict[str, Any]:
     topic_id = int(reading.summary.topic_ids[position])
     return {
         "key": topic_id,
@@ -137,11 +153,16 @@ def _topic_row(reading: Reading, position: int, title: Title, weight: str, share
 def holder_rows(reading: Reading, word: int, title: Title) -> list[dict[str, Any]]:
     """List the topics of a word's tokens, p(topic | word)."""
     places, shares = find_holders(reading, word)
-    return [_topic_row(reading, k, title, percent(share), share) for k, share in zip(places, shares, strict=True)]
+    return [
+        _topic_row(reading, k, title, percent(share), share)
+        for k, share in zip(places, shares, strict=True)
+    ]
 
 
 def find_holders(reading: Reading, word: int) -> tuple[np.ndarray, np.ndarray]:
-    """The places of the topics with the most tokens of a word, and their shares of these tokens, p(topic | word)."""
+    """The places of the topics with the most tokens of a word, and their shares of these tokens,
+    p(topic | word).
+    """
     joint = reading.summary.topics[:, word] * reading.summary.expected_tokens
     shares = joint / max(joint.sum(), 1e-30)
     places = np.argsort(-shares, kind="stable")[:NUM_NEAREST]
@@ -158,8 +179,12 @@ def typical_rows(reading: Reading, position: int, span: Span | None) -> list[dic
     return [document_row(reading, row, column[row], topic_color(topic_id)) for row in rows]
 
 
-def document_row(reading: Reading, row: int, share: float, color: str, piece: str = "") -> dict[str, Any]:
-    """Make the row of one document: its title and date, a share as a bar, and a piece of its text."""
+def document_row(
+    reading: Reading, row: int, share: float, color: str, piece: str = ""
+) -> dict[str, Any]:
+    """Make the row of one document: its title and date, a share as a bar, and a piece
+    of its text.
+    """
     corpus = reading.corpus
     facts = [date_text(corpus.dates[row]), count(reading.doc_tokens[row], "token"), piece]
     return {
@@ -187,10 +212,11 @@ def find_documents(
     order: str,
     in_text: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Rows of documents with a text in the title or as a word, sorted by "share" of a topic or by "date".
+    """Rows of documents with a text in the title or as a word, sorted by "share" of a topic or by
+    "date".
 
-    topic: its place, and the smallest share of it that a document has. in_text: (n,) more rows, whose stored text
-    contains the text.
+    topic: its place, and the smallest share of it that a document has. in_text: (n,) more rows,
+    whose stored text contains the text.
     """
     corpus, number = reading.corpus, reading.corpus.num_documents
     found = np.ones(number, bool)
@@ -221,14 +247,18 @@ def share_rows(reading: Reading, row: int, title: Title) -> list[dict[str, Any]]
 
 
 def word_topics(reading: Reading, row: int) -> list[tuple[str, int, int]]:
-    """Words of a document, each with its count and the id of its most probable topic, θ_k φ_kw, grouped by topic."""
+    """Words of a document, each with its count and the id of its most probable topic, θ_k φ_kw,
+    grouped by topic.
+    """
     counts = reading.corpus.counts[[row]]
     shares = _shares_of_document(reading, row)
     weights = shares[:, None] * reading.summary.topics[:, counts.indices]
     best = weights.argmax(0) if len(shares) else np.zeros(0, int)
     order = np.lexsort((-counts.data, -shares[best]))
     ids, vocabulary = reading.summary.topic_ids, reading.corpus.vocabulary
-    return [(vocabulary[int(counts.indices[i])], int(counts.data[i]), int(ids[best[i]])) for i in order]
+    return [
+        (vocabulary[int(counts.indices[i])], int(counts.data[i]), int(ids[best[i]])) for i in order
+    ]
 
 
 def fitting_unit(dates: np.ndarray) -> str:
@@ -243,10 +273,14 @@ def fitting_unit(dates: np.ndarray) -> str:
     return "decade"
 
 
-def calendar_frame(reading: Reading, unit: str, measure: str, chosen: int | None, title: Title) -> pd.DataFrame:
-    """A measure of the largest topics by period, tidy: columns place, period, start, topic_id, title, value, documents.
+def calendar_frame(
+    reading: Reading, unit: str, measure: str, chosen: int | None, title: Title
+) -> pd.DataFrame:
+    """A measure of the largest topics by period, tidy: columns place, period, start, topic_id,
+    title, value, documents.
 
-    The topics of `choose_rows`, always with the selected one, and all other topics together under id -1.
+    The topics of `choose_rows`, always with the selected one, and all other topics together under
+    id -1.
     """
     periods = divide(reading.corpus.dates, unit)
     values = add_up(read_shares(reading), reading.doc_tokens, periods, measure)
@@ -259,8 +293,8 @@ def calendar_frame(reading: Reading, unit: str, measure: str, chosen: int | None
 def choose_rows(values: np.ndarray, tokens: np.ndarray, chosen: int | None) -> list[int]:
     """Columns of values (P, K) by period to show, by `ROWS_RULE`; the most tokens (K,) first.
 
-    Only topics in use are shown. Of those with the same best rank, the ones that have it in more periods go first, then
-    those with more tokens.
+    Only topics in use are shown. Of those with the same best rank, the ones that have it in more
+    periods go first, then those with more tokens.
     """
     order = np.argsort(-np.nan_to_num(values), axis=1, kind="stable")
     ranks = np.argsort(order, axis=1)
@@ -274,24 +308,38 @@ def choose_rows(values: np.ndarray, tokens: np.ndarray, chosen: int | None) -> l
     return sorted(shown, key=lambda k: -tokens[k])
 
 
-def period_frame(periods: Periods, values: np.ndarray, shown: dict[int, int], titles: list[str]) -> pd.DataFrame:
-    """Values (P, K) by period in the form of `calendar_frame`; shown: columns with the ids of their topics."""
+def period_frame(
+    periods: Periods, values: np.ndarray, shown: dict[int, int], titles: list[str]
+) -> pd.DataFrame:
+    """Values (P, K) by period in the form of `calendar_frame`.
+
+    Shown: columns with the ids of their topics.
+    """
     others = np.setdiff1d(np.arange(values.shape[1]), list(shown))
-    # A period without documents has no value for the rest either, even if the sum over no topics would be 0.
+    # A period without documents has no value for the rest either, even if the sum over no topics
+    # would be 0.
     rest = np.where(np.isnan(values).any(1), np.nan, values[:, others].sum(1))
     columns = np.column_stack([values[:, list(shown)], rest]) if len(values) else np.zeros((0, 1))
-    documents = np.bincount(periods.of_document[periods.of_document >= 0], minlength=len(periods.names))
+    documents = np.bincount(
+        periods.of_document[periods.of_document >= 0], minlength=len(periods.names)
+    )
     ids, titles = [*shown.values(), REST], [*titles, "all other topics"]
     rows = [
         (p, name, periods.starts[p], topic_id, called, value, documents[p])
         for p, name in enumerate(periods.names)
         for topic_id, called, value in zip(ids, titles, columns[p], strict=True)
     ]
-    return pd.DataFrame(rows, columns=["place", "period", "start", "topic_id", "title", "value", "documents"])
+    return pd.DataFrame(
+        rows, columns=["place", "period", "start", "topic_id", "title", "value", "documents"]
+    )
 
 
-def map_frame(reading: Reading, title: Title, last: tuple[np.ndarray, np.ndarray] | None) -> pd.DataFrame:
-    """Positions of the topics in use on the map: columns topic_id, title, x, y, share, whole, words, color."""
+def map_frame(
+    reading: Reading, title: Title, last: tuple[np.ndarray, np.ndarray] | None
+) -> pd.DataFrame:
+    """Positions of the topics in use on the map: columns topic_id, title, x, y, share, whole,
+    words, color.
+    """
     ids = reading.summary.topic_ids[reading.used]
     places = lay_out(np.sqrt(reading.divergences), ids, last)
     return pd.DataFrame(
@@ -309,19 +357,25 @@ def map_frame(reading: Reading, title: Title, last: tuple[np.ndarray, np.ndarray
 
 
 def map_then(frame: pd.DataFrame, moment: Moment | None) -> pd.DataFrame:
-    """A map with the weights at an earlier moment as shares, without the topics that were not in use then."""
+    """A map with the weights at an earlier moment as shares, without the topics that were not in
+    use then.
+    """
     if moment is None:
         return frame.iloc[:0]
     used = rank_topics(moment.expected_tokens)
     weights = dict(zip(moment.topic_ids[used].tolist(), moment.weights[used].tolist(), strict=True))
     frame = frame[frame["topic_id"].isin(list(weights))]
-    return frame.assign(share=frame["topic_id"].map(weights), whole="of the weight in the model at that moment")
+    return frame.assign(
+        share=frame["topic_id"].map(weights), whole="of the weight in the model at that moment"
+    )
 
 
 class TopicLines(NamedTuple):
-    """The topics of the map over calendar time: `lines` (topic_id, title, color, xs, ys), and the unit of a period.
+    """The topics of the map over calendar time: `lines` (topic_id, title, color, xs, ys), and the
+    unit of a period.
 
-    xs: starts of the periods in milliseconds since 1970; ys: the topic's share of the tokens of each period.
+    xs: starts of the periods in milliseconds since 1970; ys: the topic's share of the tokens of
+    each period.
     """
 
     lines: pd.DataFrame
@@ -329,7 +383,10 @@ class TopicLines(NamedTuple):
 
 
 def topic_lines(reading: Reading, title: Title) -> TopicLines | None:
-    """Follow the topics in use over calendar time; None without two periods or before all documents are read."""
+    """Follow the topics in use over calendar time.
+
+    None without two periods or before all documents are read.
+    """
     unit = fitting_unit(reading.corpus.dates)
     periods = divide(reading.corpus.dates, unit)
     if reading.doc_shares is None or len(periods.names) < 2:
@@ -350,10 +407,11 @@ def topic_lines(reading: Reading, title: Title) -> TopicLines | None:
 
 
 class TopicTree(NamedTuple):
-    """Topics by similarity: `leaves` (topic_id, title, color, y) from bottom to top, and the branches as lines.
+    """Topics by similarity: `leaves` (topic_id, title, color, y) from bottom to top, and the
+    branches as lines.
 
-    xs, ys: each branch is a line of four points; x is the mean Jensen-Shannon distance of what it joins, in square
-    roots of nats.
+    xs, ys: each branch is a line of four points; x is the mean Jensen-Shannon distance of what it
+    joins, in square roots of nats.
     """
 
     leaves: pd.DataFrame
@@ -362,7 +420,10 @@ class TopicTree(NamedTuple):
 
 
 def topic_tree(reading: Reading, title: Title) -> TopicTree | None:
-    """Join the most similar topics step by step (average linkage) among the largest; None for fewer than two topics."""
+    """Join the most similar topics step by step (average linkage) among the largest.
+
+    None for fewer than two topics.
+    """
     shown = np.arange(min(NUM_LEAVES, len(reading.used)))
     if len(shown) < 2:
         return None
@@ -379,4 +440,8 @@ def topic_tree(reading: Reading, title: Title) -> TopicTree | None:
         }
     )
     # scipy puts the leaves at 5, 15, 25 and so on.
-    return TopicTree(leaves=leaves, xs=drawn["dcoord"], ys=[[(each - 5) / 10 for each in ys] for ys in drawn["icoord"]])
+    return TopicTree(
+        leaves=leaves,
+        xs=drawn["dcoord"],
+        ys=[[(each - 5) / 10 for each in ys] for ys in drawn["icoord"]],
+    )

@@ -22,7 +22,10 @@ def describe_stream(progress: Progress, stream: StreamFacts) -> str:
         if progress.status == "compiling":
             return f"About to follow {name}."
         waiting = f"{stream.num_waiting:,} of {count(stream.batch_size, 'document')}"
-        return f"Waiting for documents: {waiting} {'has' if stream.num_waiting == 1 else 'have'} arrived."
+        return (
+            f"Waiting for documents: {waiting} {'has' if stream.num_waiting == 1 else 'have'}"
+            " arrived."
+        )
     verb = "Followed" if progress.status == "failed" else "Following"
     last = date_text(progress.date, has_times=True)
     how = f", the last {'of' if stream.is_dated else 'at'} {last}" if last else ""
@@ -48,13 +51,20 @@ def list_facts(stream: StreamFacts) -> list[Fact]:
     return [
         *facts,
         Fact(label="Vocabulary", value=count(stream.num_words, "word")),
-        Fact(label="New words", value=f"{stream.num_new:,}", words=_list_words(stream.new_words, stream.num_new)),
+        Fact(
+            label="New words",
+            value=f"{stream.num_new:,}",
+            words=_list_words(stream.new_words, stream.num_new),
+        ),
         Fact(
             label="Dropped words",
             value=f"{stream.num_dropped:,}",
             words=_list_words(stream.dropped_words, stream.num_dropped),
         ),
-        Fact(label="Left out", value=f"{stream.num_left_out:,} of {count(stream.num_tokens, 'token')} ({share:.1f} %)"),
+        Fact(
+            label="Left out",
+            value=f"{stream.num_left_out:,} of {count(stream.num_tokens, 'token')} ({share:.1f} %)",
+        ),
     ]
 
 

@@ -14,7 +14,11 @@ from stickbreaker.engine.runs.count_check import CountCheck, Trend
 OPENING = "The corpus is being opened."
 NO_VALUE = "–"
 NUM_LISTED_NAMES = 5
-TRENDS = {Trend.STABLE: "", Trend.RISING: " The count is still rising.", Trend.FALLING: " The count is still falling."}
+TRENDS = {
+    Trend.STABLE: "",
+    Trend.RISING: " The count is still rising.",
+    Trend.FALLING: " The count is still falling.",
+}
 PLACES = {"running": "now", "paused": "paused at", "failed": "stopped at", REPLAYED: "at"}
 
 
@@ -37,11 +41,19 @@ def describe_reading(progress: Progress) -> str:
     num_passes = round(progress.documents_total / progress.corpus_size)
     passes = f" {num_passes} times" if num_passes > 1 else ""
     if progress.reads_corpus:
-        return f"{verb} {count(progress.corpus_size, 'document')}{passes}, all of them in each step."
-    sentence = f"{verb} {count(progress.corpus_size, 'document')}{passes} {_describe_order(progress)}"
+        return (
+            f"{verb} {count(progress.corpus_size, 'document')}{passes}, all of them in each step."
+        )
+    sentence = (
+        f"{verb} {count(progress.corpus_size, 'document')}{passes} {_describe_order(progress)}"
+    )
     place = PLACES.get(progress.status)
     date = date_text(progress.date)
-    return f"{sentence}: {place} {date}." if place and date and progress.documents_seen else f"{sentence}."
+    return (
+        f"{sentence}: {place} {date}."
+        if place and date and progress.documents_seen
+        else f"{sentence}."
+    )
 
 
 def _describe_order(progress: Progress) -> str:
@@ -50,7 +62,9 @@ def _describe_order(progress: Progress) -> str:
     if progress.date_span is None:
         return "in the order of the file"
     first, last = map(date_text, progress.date_span)
-    return f"in date order, all from {first}" if first == last else f"in date order, {first} to {last}"
+    return (
+        f"in date order, all from {first}" if first == last else f"in date order, {first} to {last}"
+    )
 
 
 def list_figures(progress: Progress) -> tuple[Figure, Figure]:
@@ -69,12 +83,19 @@ def list_figures(progress: Progress) -> tuple[Figure, Figure]:
             value=newest,
             unit="nats per held-out word",
         ),
-        Figure(label="Topics in use, so far", value=f"{topics[-1]:,}" if has_topics else NO_VALUE, unit=""),
+        Figure(
+            label="Topics in use, so far",
+            value=f"{topics[-1]:,}" if has_topics else NO_VALUE,
+            unit="",
+        ),
     )
 
 
 def describe_check(job: CountJob, progress: Progress) -> str:
-    """Say what the check of the number of topics has found or does; empty if this run has no check."""
+    """Say what the check of the number of topics has found or does.
+
+    Empty if this run has no check.
+    """
     if job.status == "none" or job.run_id != progress.run_id:
         return ""
     if job.status == "failed":
@@ -85,23 +106,34 @@ def describe_check(job: CountJob, progress: Progress) -> str:
         return job.message or "Checking the count with the Gibbs sampler …"
     is_old = job.documents_seen != progress.documents_seen
     model = f"the model after {count(job.documents_seen, 'document')}" if is_old else "this model"
-    return f"Gibbs sampler started from {model}: {_describe_counts(job.check)}.{TRENDS[job.check.trend]}"
+    return (
+        f"Gibbs sampler started from {model}:"
+        f" {_describe_counts(job.check)}.{TRENDS[job.check.trend]}"
+    )
 
 
 def _describe_counts(check: CountCheck) -> str:
     low, high = check.interval
-    number = f"{count(low, 'topic')} in use" if low == high else f"{low:,} to {count(high, 'topic')} in use"
+    number = (
+        f"{count(low, 'topic')} in use"
+        if low == high
+        else f"{low:,} to {count(high, 'topic')} in use"
+    )
     documents = count(check.num_documents, "document")
     if check.num_documents < check.corpus_size:
-        documents = f"{check.num_documents:,} of {count(check.corpus_size, 'document')}, drawn at random"
+        documents = (
+            f"{check.num_documents:,} of {count(check.corpus_size, 'document')}, drawn at random"
+        )
     return f"{number} over the last {len(check.last)} of {check.num_passes:,} passes ({documents})"
 
 
 def describe_names(returned: ReturnedNames) -> str:
-    """Say how many kept names the topics of a run were given, and what happens to the others; empty without any.
+    """Say how many kept names the topics of a run were given, and what happens to the others.
 
-    >>> describe_names(ReturnedNames({4: "war"}, 5))
-    '1 of 5 names kept for this corpus was given to the most similar topic: war. The others are kept for later runs.'
+    Empty without any.
+
+    >>> describe_names(ReturnedNames({4: "war"}, 5)).partition(": ")[2]
+    'war. The others are kept for later runs.'
     """
     if returned.fault:
         return returned.fault
@@ -112,10 +144,15 @@ def describe_names(returned: ReturnedNames) -> str:
     if not number:
         kept = "It is" if total == 1 else "They are"
         return f"No topic of this run fits the {names}. {kept} kept for later runs."
-    most_similar = f"given to the most similar {'topic' if number == 1 else 'topics'}: {_list(returned.given)}"
+    most_similar = (
+        f"given to the most similar {'topic' if number == 1 else 'topics'}: {_list(returned.given)}"
+    )
     if number == total:
         return f"The {names} {'was' if number == 1 else 'were'} {most_similar}."
-    return f"{number} of {names} {'was' if number == 1 else 'were'} {most_similar}. The others are kept for later runs."
+    return (
+        f"{number} of {names} {'was' if number == 1 else 'were'} {most_similar}. The others are"
+        " kept for later runs."
+    )
 
 
 def _list(given: Mapping[int, str]) -> str:

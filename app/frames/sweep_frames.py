@@ -18,14 +18,29 @@ def x_setting(points: Sequence[SweepPoint]) -> str:
 
 
 def sweep_frame(points: Sequence[SweepPoint], x: str) -> pd.DataFrame:
-    """Final scores: columns line, color, x, y, label; a line for each combination of the other settings that vary."""
-    drawn = [point for point in points if point.heldout is not None and point.config_value(x) is not None]
-    varied = [name for name in SWEPT if name != x and len({point.config_value(name) for point in points}) > 1]
+    """Final scores: columns line, color, x, y, label.
+
+    A line for each combination of the other settings that vary.
+    """
+    drawn = [
+        point for point in points if point.heldout is not None and point.config_value(x) is not None
+    ]
+    varied = [
+        name
+        for name in SWEPT
+        if name != x and len({point.config_value(name) for point in points}) > 1
+    ]
     has_systems = len({point.title for point in points}) > 1
     lines = [_name_line(point, varied, has_systems) for point in drawn]
     places = {line: place for place, line in enumerate(dict.fromkeys(lines))}
     rows = [
-        (line, topic_color(3 * places[line]), float(point.config_value(x) or 0.0), point.heldout, point.label)
+        (
+            line,
+            topic_color(3 * places[line]),
+            float(point.config_value(x) or 0.0),
+            point.heldout,
+            point.label,
+        )
         for line, point in zip(lines, drawn, strict=True)
     ]
     return pd.DataFrame(rows, columns=["line", "color", "x", "y", "label"])

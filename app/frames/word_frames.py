@@ -17,7 +17,9 @@ COLUMNS = ["topic_id", "title", "x", "documents_seen", "date", "rank", "value"]
 
 
 def run_places(progress: Progress) -> tuple[str, list[float]]:
-    """Name the axis of a run and place its moments on it: documents read, or passes if each step is a pass."""
+    """Name the axis of a run and place its moments on it: documents read, or passes if each step is
+    a pass.
+    """
     seen = [float(point.documents_seen) for point in progress.columns]
     if progress.reads_corpus and progress.corpus_size:
         return "passes over the corpus", [each / progress.corpus_size for each in seen]
@@ -25,11 +27,13 @@ def run_places(progress: Progress) -> tuple[str, list[float]]:
 
 
 def word_frame(progress: Progress, word: int, measure: str) -> pd.DataFrame:
-    """A word in the topics that listed it, tidy: columns topic_id, title, x, documents_seen, date, rank, value.
+    """A word in the topics that listed it, tidy: columns topic_id, title, x, documents_seen, date,
+    rank, value.
 
-    One row per topic and moment, for the eight topics with the most tokens of the word at any moment. At a
-    moment where the word is not among the topic's fifty most probable, value and rank are NaN, because its share is
-    not known. measure: p(word | topic), or that times the topic's tokens. rank: from 1.
+    One row per topic and moment, for the eight topics with the most tokens of the word at any
+    moment. At a moment where the word is not among the topic's fifty most probable, value and rank
+    are NaN, because its share is not known. measure: p(word | topic), or that times the topic's
+    tokens. rank: from 1.
     """
     _, places = run_places(progress)
     found: dict[tuple[int, int], tuple[float, float, float]] = {}
@@ -44,7 +48,9 @@ def word_frame(progress: Progress, word: int, measure: str) -> pd.DataFrame:
         for column, point in enumerate(progress.columns):
             place, share, tokens = found.get((topic_id, column), (np.nan, np.nan, np.nan))
             head = (topic_id, progress.topic_title(topic_id), places[column], point.documents_seen)
-            rows.append((*head, date_text(point.date), place, share if measure == OF_TOPIC else tokens))
+            rows.append(
+                (*head, date_text(point.date), place, share if measure == OF_TOPIC else tokens)
+            )
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -56,7 +62,10 @@ def _find(point: Moment, word: int) -> list[tuple[int, int, float, float]]:
     topics, ranks = np.nonzero(point.lists.words == word)
     ids = point.lists.topic_ids[topics].tolist()
     shares = point.lists.shares[topics, ranks].tolist()
-    return [(i, int(rank) + 1, share, tokens[i]) for i, rank, share in zip(ids, ranks, shares, strict=True)]
+    return [
+        (i, int(rank) + 1, share, tokens[i])
+        for i, rank, share in zip(ids, ranks, shares, strict=True)
+    ]
 
 
 def word_life_rows(frame: pd.DataFrame, measure: str) -> list[dict[str, Any]]:
@@ -69,10 +78,12 @@ def word_life_rows(frame: pd.DataFrame, measure: str) -> list[dict[str, Any]]:
         top = listed.loc[listed["value"].idxmax()]
         now = listed[listed["x"] == last]["value"]
         since = f"in the lists from {listed['documents_seen'].iloc[0]:,}"
-        until = " documents on" if len(now) else f" to {listed['documents_seen'].iloc[-1]:,} documents"
+        until = (
+            " documents on" if len(now) else f" to {listed['documents_seen'].iloc[-1]:,} documents"
+        )
         most = (
-            f"highest after {top['documents_seen']:,} documents: {_write(top['value'], measure)}, rank "
-            f"{top['rank']:.0f}"
+            f"highest after {top['documents_seen']:,} documents: {_write(top['value'], measure)},"
+            f" rank {top['rank']:.0f}"
         )
         rows.append(
             {
@@ -99,6 +110,6 @@ def explain_no_word(progress: Progress, word: str) -> str:
         when = f" after {count(planned[0], 'document')}" if planned else ""
         return f"Words are first recorded at the first column of the word lists{when}."
     return (
-        f"“{word}” was not among the {NUM_LISTED} most probable words of any topic at any moment. Topics with a "
-        "smaller share of it are listed above once the corpus has been read."
+        f"“{word}” was not among the {NUM_LISTED} most probable words of any topic at any moment."
+        " Topics with a smaller share of it are listed above once the corpus has been read."
     )

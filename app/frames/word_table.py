@@ -1,4 +1,6 @@
-"""The table of word lists: the top ten words of topics at each moment of a run, for the page and for files. Pure."""
+"""The table of word lists: the top ten words of topics at each moment of a run, for the page and
+for files. Pure.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,9 +22,9 @@ NUM_LARGE_TOPICS = 20
 RANKS_RISEN = 2
 NO_TOPIC = "No topic is in use: each has less than one expected token."
 DEFAULT_TOPICS_RULE = (
-    f"Until you select topics, two of the {NUM_LARGE_TOPICS} largest are shown. “Stable early”: its first lists are "
-    "the most similar to its current list. “Formed late”: its lists became similar to its current list only in the "
-    "last third of the columns."
+    f"Until you select topics, two of the {NUM_LARGE_TOPICS} largest are shown. “Stable early”: its"
+    " first lists are the most similar to its current list. “Formed late”: its lists became"
+    " similar to its current list only in the last third of the columns."
 )
 ROLES = ("stable early", "formed late")
 MARKS = "+ marks new words, ↑ words that rose by two ranks or more."
@@ -36,7 +38,9 @@ def list_words(row: np.ndarray, vocabulary: Sequence[str]) -> tuple[str, ...]:
 
 
 def topics_frame(moment: Moment | None, vocabulary: Sequence[str] | None) -> pd.DataFrame:
-    """The topics in use at one moment, largest first: columns topic_id, share, words (a tuple of ten)."""
+    """The topics in use at one moment, largest first: columns topic_id, share, words (a tuple of
+    ten).
+    """
     if moment is None or vocabulary is None:
         return pd.DataFrame({"topic_id": [], "share": [], "words": []})
     order = rank_topics(moment.tokens)
@@ -49,20 +53,24 @@ def topics_frame(moment: Moment | None, vocabulary: Sequence[str] | None) -> pd.
     )
 
 
-def list_choices(topics: pd.DataFrame, selected: Sequence[int], title: Callable[[int], str]) -> dict[str, int]:
+def list_choices(
+    topics: pd.DataFrame, selected: Sequence[int], title: Callable[[int], str]
+) -> dict[str, int]:
     """List the topics by size, as "war, peace · 4.2 %"; selected ones are listed in any case."""
     ids = [int(topic_id) for topic_id in topics["topic_id"]]
     unused = [(k, title(k)) for k in sorted(set(selected) - set(ids))]
     return topic_choices([(k, title(k)) for k in ids], topics["share"].tolist(), unused)
 
 
-def table_frame(moments: Sequence[Moment], vocabulary: Sequence[str], topic_ids: Sequence[int]) -> pd.DataFrame:
+def table_frame(
+    moments: Sequence[Moment], vocabulary: Sequence[str], topic_ids: Sequence[int]
+) -> pd.DataFrame:
     """The table of word lists, tidy.
 
     Columns topic_id, column, documents_seen, date, weight, rank, word, is_new, has_risen.
-    One row for each topic, moment and rank. A word is new if it is not in the topic's list at the previous
-    moment, and has risen if it was there at least two ranks lower; a topic's first list has no such words. A topic
-    has no rows for a moment at which it is not in use.
+    One row for each topic, moment and rank. A word is new if it is not in the topic's list at the
+    previous moment, and has risen if it was there at least two ranks lower; a topic's first list
+    has no such words. A topic has no rows for a moment at which it is not in use.
     """
     rows = []
     for topic_id in topic_ids:
@@ -76,20 +84,33 @@ def table_frame(moments: Sequence[Moment], vocabulary: Sequence[str], topic_ids:
                 head = (int(topic_id), column, moment.documents_seen, date_text(moment.date))
                 rows.append((*head, float(moment.weights[position]), rank, word, is_new, has_risen))
             before = words
-    columns = ["topic_id", "column", "documents_seen", "date", "weight", "rank", "word", "is_new", "has_risen"]
+    columns = [
+        "topic_id",
+        "column",
+        "documents_seen",
+        "date",
+        "weight",
+        "rank",
+        "word",
+        "is_new",
+        "has_risen",
+    ]
     return pd.DataFrame(rows, columns=columns)
 
 
 def default_topics(moments: Sequence[Moment], now: Moment | None = None) -> tuple[int, ...]:
-    """The topics shown until the user selects some: one stable early, then one formed late (`DEFAULT_TOPICS_RULE`).
+    """The topics shown until the user selects some: one stable early, then one formed late
+    (`DEFAULT_TOPICS_RULE`).
 
-    now: the present moment, if the documents have been read with its model. Empty before the first moment and while
-    no topic is in use; one topic if only one is in use.
+    now: the present moment, if the documents have been read with its model. Empty before the first
+    moment and while no topic is in use; one topic if only one is in use.
     """
     candidates = _large_topics(now or moments[-1]) if moments else []
     if len(candidates) < 2:
         return tuple(candidates)
-    early, late = np.array([_early_and_late_overlap(moments, topic_id) for topic_id in candidates]).T
+    early, late = np.array(
+        [_early_and_late_overlap(moments, topic_id) for topic_id in candidates]
+    ).T
     stable_early = int(np.argmax(early))
     growth = late - early
     growth[stable_early] = -np.inf
@@ -102,11 +123,15 @@ def _large_topics(moment: Moment) -> list[int]:
 
 
 def _early_and_late_overlap(moments: Sequence[Moment], topic_id: int) -> tuple[float, float]:
-    """Mean share of a topic's present top words in its lists of the first third of the moments, and of the last."""
+    """Mean share of a topic's present top words in its lists of the first third of the moments, and
+    of the last.
+    """
     lists = []
     for moment in moments:
         position = find_used(moment, topic_id)
-        lists.append(set() if position is None else set(moment.top_words[position][:NUM_TOP_WORDS].tolist()))
+        lists.append(
+            set() if position is None else set(moment.top_words[position][:NUM_TOP_WORDS].tolist())
+        )
     overlaps = [len(words & lists[-1]) / NUM_TOP_WORDS for words in lists]
     third = max(1, round(len(moments) / 3))
     return float(np.mean(overlaps[:third])), float(np.mean(overlaps[-third:]))
@@ -115,11 +140,18 @@ def _early_and_late_overlap(moments: Sequence[Moment], topic_id: int) -> tuple[f
 def is_first_to_come(progress: Progress) -> bool:
     """Whether the run has topics, but has not reached the first column."""
     is_live = progress.status not in ("finished", "failed", REPLAYED)
-    return is_live and not progress.columns and progress.now is not None and bool(progress.planned_columns)
+    return (
+        is_live
+        and not progress.columns
+        and progress.now is not None
+        and bool(progress.planned_columns)
+    )
 
 
 def has_same_columns(progress: Progress, shown: tuple[int, ...]) -> bool:
-    """Whether only the last column of a stream, which has its present words, differs from those shown."""
+    """Whether only the last column of a stream, which has its present words, differs from those
+    shown.
+    """
     seen = tuple(point.documents_seen for point in progress.columns)
     return progress.stream is not None and shown[:-1] == seen[:-1]
 
@@ -130,11 +162,15 @@ def fill_first(progress: Progress) -> Progress:
     planned = progress.planned_columns
     if now is None or not is_first_to_come(progress):
         return progress
-    return replace(progress, columns=(replace(now, documents_seen=planned[0]),), planned_columns=planned[1:])
+    return replace(
+        progress, columns=(replace(now, documents_seen=planned[0]),), planned_columns=planned[1:]
+    )
 
 
 def table_columns(progress: Progress) -> list[dict[str, Any]]:
-    """Return the column heads: past moments, then planned ones, the first of which may have the present words."""
+    """Return the column heads: past moments, then planned ones, the first of which may have the
+    present words.
+    """
     reached = [
         {
             "documents": f"{point.documents_seen:,}",
@@ -143,17 +179,25 @@ def table_columns(progress: Progress) -> list[dict[str, Any]]:
         }
         for point in progress.columns
     ]
-    to_come = {"finished": "not reached", "failed": "not reached", REPLAYED: "later"}.get(progress.status, "planned")
+    to_come = {"finished": "not reached", "failed": "not reached", REPLAYED: "later"}.get(
+        progress.status, "planned"
+    )
     planned = [
-        {"documents": f"{documents:,}", "date": to_come, "reached": False} for documents in progress.planned_columns
+        {"documents": f"{documents:,}", "date": to_come, "reached": False}
+        for documents in progress.planned_columns
     ]
     if progress.now is not None and is_first_to_come(progress):
         planned[0] |= {"documents": f"{progress.now.documents_seen:,}", "date": "now"}
     return reached + planned
 
 
-def table_blocks(progress: Progress, topic_ids: Sequence[int], is_chosen: bool) -> list[dict[str, Any]]:
-    """Return the blocks of the table with their words by rank and column; None if there is no word."""
+def table_blocks(
+    progress: Progress, topic_ids: Sequence[int], is_chosen: bool
+) -> list[dict[str, Any]]:
+    """Return the blocks of the table with their words by rank and column.
+
+    None if there is no word.
+    """
     is_early = is_first_to_come(progress)
     progress = fill_first(progress)
     if progress.vocabulary is None or not progress.columns:
@@ -172,14 +216,23 @@ def table_blocks(progress: Progress, topic_ids: Sequence[int], is_chosen: bool) 
     }
     for row in frame.itertuples(index=False):
         cells: list[list[list[Any] | None]] = blocks[int(row.topic_id)]["cells"]
-        cells[int(row.rank)][int(row.column)] = [row.word, "+" if row.is_new else "↑" if row.has_risen else ""]
+        cells[int(row.rank)][int(row.column)] = [
+            row.word,
+            "+" if row.is_new else "↑" if row.has_risen else "",
+        ]
     for position, (topic_id, block) in enumerate(blocks.items()):
-        has_roles = len(progress.columns) >= LEAST_COLUMNS and len(blocks) >= len(ROLES) and not is_chosen
+        has_roles = (
+            len(progress.columns) >= LEAST_COLUMNS and len(blocks) >= len(ROLES) and not is_chosen
+        )
         role = ROLES[position] if has_roles and position < len(ROLES) else ""
         now = read_now(progress)
         when = "now" if is_early else "in the last column"
         last = len(progress.columns) - 1
-        size = _last_weight(frame, topic_id, last, when) if now is None else _share(progress, now, topic_id)
+        size = (
+            _last_weight(frame, topic_id, last, when)
+            if now is None
+            else _share(progress, now, topic_id)
+        )
         block["note"] = ", ".join(filter(None, [role, size]))
     return list(blocks.values())
 
@@ -198,8 +251,14 @@ def _share(progress: Progress, now: Moment, topic_id: int) -> str:
 
 
 def _last_weight(frame: pd.DataFrame, topic_id: int, last_column: int, when: str) -> str:
-    weights = frame.loc[(frame["topic_id"] == topic_id) & (frame["column"] == last_column), "weight"]
-    return f"{100 * weights.iloc[0]:.1f} % of the model's weight {when}" if len(weights) else f"not in use {when}"
+    weights = frame.loc[
+        (frame["topic_id"] == topic_id) & (frame["column"] == last_column), "weight"
+    ]
+    return (
+        f"{100 * weights.iloc[0]:.1f} % of the model's weight {when}"
+        if len(weights)
+        else f"not in use {when}"
+    )
 
 
 def empty_note(progress: Progress, blocks: Sequence[dict[str, Any]]) -> str:
@@ -207,7 +266,11 @@ def empty_note(progress: Progress, blocks: Sequence[dict[str, Any]]) -> str:
     if blocks:
         return ""
     if progress.columns:
-        return "No topic selected." if len(topics_frame(progress.columns[-1], progress.vocabulary)) else NO_TOPIC
+        return (
+            "No topic selected."
+            if len(topics_frame(progress.columns[-1], progress.vocabulary))
+            else NO_TOPIC
+        )
     if progress.status in ("finished", "failed"):
         return "This run ended before its first column."
     if progress.stream is not None:

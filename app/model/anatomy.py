@@ -1,4 +1,6 @@
-"""The internals of an algorithm at one moment, computed in the background for one page when it asks."""
+"""The internals of an algorithm at one moment, computed in the background for one page when it
+asks.
+"""
 
 import logging
 import threading
@@ -22,7 +24,8 @@ from stickbreaker.engine.evaluation.anatomy import (
 )
 from stickbreaker.engine.runs.run import next_batch
 
-# Pause before the next answer about a running model: at least these seconds, and this multiple of the last answer.
+# Pause before the next answer about a running model: at least these seconds, and this multiple of
+# the last answer.
 REST_SECONDS = 5.0
 REST = 30.0
 
@@ -33,7 +36,8 @@ _log = logging.getLogger(__name__)
 class AnatomyQuestion:
     """A question: the model, the topic and the document.
 
-    topic: None for the largest; document: a row of the corpus, None for the one that is read after `place` others.
+    topic: None for the largest; document: a row of the corpus, None for the one that is read after
+    `place` others.
     """
 
     model: Model
@@ -48,14 +52,22 @@ class AnatomyQuestion:
         mine = self.model
         theirs = other.model
         own = (mine.run_id, mine.documents_seen, mine.config, self.topic, self.document, self.place)
-        return own == (theirs.run_id, theirs.documents_seen, theirs.config, other.topic, other.document, other.place)
+        return own == (
+            theirs.run_id,
+            theirs.documents_seen,
+            theirs.config,
+            other.topic,
+            other.document,
+            other.place,
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Dissection:
     """The answer; None marks parts that the algorithm does not have.
 
-    row: of the document in the corpus; is_chosen: whether the user selected it. topic: its id, whose step `arrows` are.
+    row: of the document in the corpus; is_chosen: whether the user selected it. topic: its id,
+    whose step `arrows` are.
     """
 
     model: Model
@@ -70,7 +82,10 @@ class Dissection:
 
 @dataclass(frozen=True, eq=False)
 class AnatomyJob:
-    """The state of a question: "none", "looking", "ready" or "failed"; the last answer; why there is none."""
+    """The state of a question: "none", "looking", "ready" or "failed"; the last answer.
+
+    Why there is none.
+    """
 
     status: str = "none"
     dissection: Dissection | None = None
@@ -78,7 +93,10 @@ class AnatomyJob:
 
 
 class Anatomist:
-    """Answers the last question asked; `job` is replaced as a whole, and `notify` is called when it is."""
+    """Answers the last question asked.
+
+    `job` is replaced as a whole, and `notify` is called when it is.
+    """
 
     def __init__(self, notify: Callable[[], None]):
         self._notify = notify
@@ -125,7 +143,9 @@ class Anatomist:
                 job = AnatomyJob(status="ready", dissection=self._answer(question))
             except Exception as error:
                 _log.exception("The internals of the algorithm could not be computed")
-                job = AnatomyJob(status="failed", dissection=None, message=f"{type(error).__name__}: {error}")
+                job = AnatomyJob(
+                    status="failed", dissection=None, message=f"{type(error).__name__}: {error}"
+                )
             ended = time.monotonic()
             self._rested_at = ended + max(REST_SECONDS, REST * (ended - began))
             with self._lock:
@@ -174,6 +194,10 @@ class Anatomist:
     def _preview(self, model: Model, batch: Any) -> NoisyStep | None:
         """The next step; it is computed once per model and serves all documents and topics."""
         before = self.job.dissection
-        if before is not None and before.model.state is model.state and before.model.config == model.config:
+        if (
+            before is not None
+            and before.model.state is model.state
+            and before.model.config == model.config
+        ):
             return before.noisy
         return preview_step(model.algorithm, model.config, model.state, batch)

@@ -14,8 +14,9 @@ NUM_TOKENS = MOST_TOKENS
 class CountJob:
     """The state of a check.
 
-    status: "none", "waiting" (for compiled code or a core), "checking", "ready", "cancelled" or "failed". share: of its
-    work, 0 to 1. message: what it waits for, or why it failed. run_id, documents_seen: of the model. check: the result.
+    status: "none", "waiting" (for compiled code or a core), "checking", "ready", "cancelled" or
+    "failed". share: of its work, 0 to 1. message: what it waits for, or why it failed. run_id,
+    documents_seen: of the model. check: the result.
     """
 
     status: str = "none"

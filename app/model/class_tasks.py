@@ -1,4 +1,6 @@
-"""Tasks for a class: a question with options, the answers of a class, and how often each option was chosen. Pure."""
+"""Tasks for a class: a question with options, the answers of a class, and how often each option was
+chosen. Pure.
+"""
 
 import math
 from collections.abc import Mapping
@@ -24,11 +26,11 @@ class ClassTaskError(ValueError):
 class Task:
     """A question for a class.
 
-    kind: one of `KINDS`. shown: the words or the passage that it asks about. correct: the place of the right option;
-    None while it is not known. run_id, topic_id and label say what it was made from; topic_id is None if no topic is
-    asked about. word and columns (documents seen, one per option but the last) belong to `FIRST`, and rates (κ, one per
-    option) to `RATE`.
-    is_prediction: the answer was not known when the question was asked, so answers end when it is.
+    kind: one of `KINDS`. shown: the words or the passage that it asks about. correct: the place of
+    the right option; None while it is not known. run_id, topic_id and label say what it was made
+    from; topic_id is None if no topic is asked about. word and columns (documents seen, one per
+    option but the last) belong to `FIRST`, and rates (κ, one per option) to `RATE`. is_prediction:
+    the answer was not known when the question was asked, so answers end when it is.
     """
 
     kind: str
@@ -57,9 +59,10 @@ class Result(NamedTuple):
 class ClassState:
     """The task that a class works on and those before it; replaced as a whole.
 
-    number: of the current task, from 1; 0 before the first. answers: the chosen option by the token of a page.
-    results: earlier tasks with at least one answer, the oldest first. plan: the runs that give the answer to a `RATE`
-    task, one per option, once they have been started; points: those of them that have ended.
+    number: of the current task, from 1; 0 before the first. answers: the chosen option by the token
+    of a page. results: earlier tasks with at least one answer, the oldest first. plan: the runs
+    that give the answer to a `RATE` task, one per option, once they have been started; points:
+    those of them that have ended.
     """
 
     number: int = 0
@@ -74,14 +77,24 @@ class ClassState:
     def counts(self) -> tuple[int, ...]:
         """The number of answers for each option of the current task."""
         chosen = list(self.answers.values())
-        return tuple(chosen.count(place) for place in range(len(self.task.options))) if self.task is not None else ()
+        return (
+            tuple(chosen.count(place) for place in range(len(self.task.options)))
+            if self.task is not None
+            else ()
+        )
 
     @property
     def is_open(self) -> bool:
-        """Whether answers are accepted: not once the task is revealed, a prediction is decided, or its runs begin."""
+        """Whether answers are accepted: not once the task is revealed, a prediction is decided, or
+        its runs begin.
+        """
         task = self.task
         is_over = self.is_revealed or bool(self.plan)
-        return task is not None and not is_over and not (task.is_prediction and task.correct is not None)
+        return (
+            task is not None
+            and not is_over
+            and not (task.is_prediction and task.correct is not None)
+        )
 
     @property
     def needs_runs(self) -> bool:
@@ -90,20 +103,31 @@ class ClassState:
 
     @property
     def all_results(self) -> tuple[Result, ...]:
-        """All tasks with answers; the present one is among them once its answer has been revealed."""
+        """All tasks with answers.
+
+        The present one is among them once its answer has been revealed.
+        """
         if self.task is None or not self.is_revealed or not self.answers:
             return self.results
         return (*self.results, Result(number=self.number, task=self.task, counts=self.counts))
 
     def ask(self, task: Task) -> "ClassState":
-        """The state with a new task; the present one is kept if its answer was revealed and someone answered."""
-        return ClassState(number=self.number + 1, task=task, results=self.all_results[-MAX_RESULTS:])
+        """The state with a new task.
+
+        The present one is kept if its answer was revealed and someone answered.
+        """
+        return ClassState(
+            number=self.number + 1, task=task, results=self.all_results[-MAX_RESULTS:]
+        )
 
     def answer(self, page: str, number: object, option: object) -> "ClassState":
-        """The state with an answer of a page, which may change while the task is open; itself if it is not valid.
+        """The state with an answer of a page, which may change while the task is open.
+
+        Itself if it is not valid.
 
         >>> state = ClassState().ask(Task(PERIOD, "When?", ("1790", "1890"), correct=1))
-        >>> state.answer("page", 1, 0).answer("page", 1, 1).counts, state.answer("page", 1, 2) is state
+        >>> state.answer("page", 1, 0).answer("page", 1, 1).counts, state.answer("page", 1,
+        ...     2) is state
         ((0, 1), True)
         """
         if self.task is None or not self.is_open or not _is_whole(number) or not _is_whole(option):
@@ -118,7 +142,10 @@ class ClassState:
         return replace(self, plan=plan, points=()) if self.needs_runs else self
 
     def follow(self, sweep: SweepState) -> "ClassState":
-        """The state after the runs that a sweep has ended; the last one resolves which option is right."""
+        """The state after the runs that a sweep has ended.
+
+        The last one resolves which option is right.
+        """
         if not self.needs_runs or not self.plan or sweep.plan != self.plan:
             return self
         state = self if sweep.points == self.points else replace(self, points=sweep.points)

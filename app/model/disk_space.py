@@ -24,12 +24,13 @@ from stickbreaker.app.model.user_files import KEPT_RUNS, NAMES, OPEN_RUNS, READI
 from stickbreaker.engine.corpora.library import find_folder, find_own, list_own
 
 FULL = (
-    "This corpus needs about {}, but the limit for each user is {} (STICKBREAKER_CORPORA), and your corpora already "
-    "take {}: delete one under Bring your own text, or take a sample."
+    "This corpus needs about {}, but the limit for each user is {} (STICKBREAKER_CORPORA), and your"
+    " corpora already take {}: delete one under Bring your own text, or take a sample."
 )
 ALL_FULL = (
-    "This corpus needs about {}, but the limit for all users together is {} (10 times STICKBREAKER_CORPORA), and {} is "
-    "already used: delete a corpus, or ask the administrator of the server."
+    "This corpus needs about {}, but the limit for all users together is {} (10 times"
+    " STICKBREAKER_CORPORA), and {} is already used: delete a corpus, or ask the administrator of"
+    " the server."
 )
 
 
@@ -62,26 +63,40 @@ def check_corpora(folder: Path | None, source: Path) -> None:
     own = measure_folder(find_folder(folder))
     shared = find_folder().parent
     if own + needed > (allowed := find_limit(CORPORA)):
-        raise LimitReachedError(CORPORA, FULL.format(write_bytes(needed), write_bytes(allowed), write_bytes(own)))
+        raise LimitReachedError(
+            CORPORA, FULL.format(write_bytes(needed), write_bytes(allowed), write_bytes(own))
+        )
     folders = {find_folder(folder), find_folder(), *shared.glob("users/*/corpora")}
     everything = sum(measure_folder(each) for each in folders)
     if everything + needed > (allowed := find_limit(ALL_CORPORA)):
-        message = ALL_FULL.format(write_bytes(needed), write_bytes(allowed), write_bytes(everything))
+        message = ALL_FULL.format(
+            write_bytes(needed), write_bytes(allowed), write_bytes(everything)
+        )
         raise LimitReachedError(ALL_CORPORA, message)
 
 
 def limit_saved_runs(folders: Iterable[Path]) -> None:
-    """Remove runs that can be continued until those of all users fit. folders: of the data of each user."""
-    fit_all([list_newest(folder / OPEN_RUNS, ".npz")[::-1] for folder in folders], find_limit(ALL_SAVED_RUNS))
+    """Remove runs that can be continued until those of all users fit. folders: of the data of each
+    user.
+    """
+    fit_all(
+        [list_newest(folder / OPEN_RUNS, ".npz")[::-1] for folder in folders],
+        find_limit(ALL_SAVED_RUNS),
+    )
 
 
 def limit_saved_readings(folders: Iterable[Path]) -> None:
     """Remove readings until those of all users fit. folders: of the data of each user."""
-    fit_all([list_newest(folder / READINGS, ".npz")[::-1] for folder in folders], find_limit(ALL_SAVED_READINGS))
+    fit_all(
+        [list_newest(folder / READINGS, ".npz")[::-1] for folder in folders],
+        find_limit(ALL_SAVED_READINGS),
+    )
 
 
 def limit_kept_models(folders: Iterable[Path]) -> None:
-    """Remove models of kept runs until those of all users fit. folders: of the data of each user."""
+    """Remove models of kept runs until those of all users fit. folders: of the data
+    of each user.
+    """
     places = [folder / KEPT_RUNS for folder in folders]
     allowed = find_limit(ALL_KEPT_MODELS)
     if sum(measure(path) for place in places for path in place.glob(f"*{MODEL_SUFFIX}")) > allowed:
@@ -89,7 +104,10 @@ def limit_kept_models(folders: Iterable[Path]) -> None:
 
 
 def list_items(data: Path, sizes: Mapping[str, Size]) -> list[Item]:
-    """What a user has on disk, the largest first; sizes: of the kept runs. data: the user's folder."""
+    """What a user has on disk, the largest first.
+
+    Sizes: of the kept runs. data: the user's folder.
+    """
     items = [
         Item(
             name="Kept runs: curves and topics",
@@ -116,25 +134,36 @@ def list_items(data: Path, sizes: Mapping[str, Size]) -> list[Item]:
             size=measure_folder(data / STREAMS),
             remedy="delete the folder streams to begin with new models",
         ),
-        Item(name="Topic names", size=measure_folder(data / NAMES), remedy="remove names on the Topics page"),
+        Item(
+            name="Topic names",
+            size=measure_folder(data / NAMES),
+            remedy="remove names on the Topics page",
+        ),
     ]
     for corpus in list_own(data / "corpora"):
         size = measure_folder(find_own(corpus.name, data / "corpora").place)
-        items.append(Item(name=f"Corpus {corpus.name}", size=size, remedy="delete it under Bring your own text"))
+        items.append(
+            Item(
+                name=f"Corpus {corpus.name}",
+                size=size,
+                remedy="delete it under Bring your own text",
+            )
+        )
     return sorted(items, key=lambda item: item.size, reverse=True)
 
 
 def describe_space(items: list[Item]) -> str:
     """The items as HTML, with their sum and the limits."""
     used = sum(item.size for item in items)
-    models, saved, corpora = (write_bytes(find_limit(limit)) for limit in (KEPT_MODELS, SAVED_RUNS, CORPORA))
+    models, saved, corpora = (
+        write_bytes(find_limit(limit)) for limit in (KEPT_MODELS, SAVED_RUNS, CORPORA)
+    )
     rows = "".join(
         f"<li>{escape(item.name)}: {item.size / MEGABYTE:,.1f} MB ({escape(item.remedy)})</li>"
         for item in items
         if item.size
     )
     return (
-        f"<p>Space on disk: {used / MEGABYTE:,.1f} MB. Models of kept runs may take {models}, saved runs "
-        f"{saved}, and corpora {corpora}.</p>"
-        f"<ul>{rows}</ul>"
+        f"<p>Space on disk: {used / MEGABYTE:,.1f} MB. Models of kept runs may take {models}, saved"
+        f" runs {saved}, and corpora {corpora}.</p><ul>{rows}</ul>"
     )

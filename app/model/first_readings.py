@@ -1,9 +1,10 @@
 """Topic shares of each document when a run first read it, by the model of that moment.
 
-They are a by-product of the scores of the next mini-batch: the shares that predict a tenth of a document's distinct
-words from the others, inferred just before the model learns from the document. Documents of the first mini-batch are
-left out, because the model has not learned yet. Documents of one word are left out, because they have no score. A
-document takes about a hundred bytes: eight for each share of at least 0.005, and twenty more.
+They are a by-product of the scores of the next mini-batch: the shares that predict a tenth of a
+document's distinct words from the others, inferred just before the model learns from the document.
+Documents of the first mini-batch are left out, because the model has not learned yet. Documents of
+one word are left out, because they have no score. A document takes about a hundred bytes: eight for
+each share of at least 0.005, and twenty more.
 """
 
 import threading
@@ -25,8 +26,9 @@ COLUMNS = {"doc_ids": "q", "seen": "q", "sizes": "i", "topic_ids": "i", "shares"
 class FirstReading:
     """Documents as they were first read, in the order of a corpus.
 
-    topic_ids: (T,) all topics of these shares, gone ones too. doc_shares: (D, T) sparse, whose rows sum to 1 or, where
-    a document has not been read, to 0. seen: (D,) documents learned from when it was read, -1 where it has not been.
+    topic_ids: (T,) all topics of these shares, gone ones too. doc_shares: (D, T) sparse, whose rows
+    sum to 1 or, where a document has not been read, to 0. seen: (D,) documents learned from when it
+    was read, -1 where it has not been.
     """
 
     topic_ids: np.ndarray
@@ -35,7 +37,11 @@ class FirstReading:
 
     def position(self, topic_id: int | None) -> int | None:
         """Find the column of a topic; None if no document has it."""
-        found = np.flatnonzero(self.topic_ids == topic_id) if topic_id is not None else np.zeros(0, np.intp)
+        found = (
+            np.flatnonzero(self.topic_ids == topic_id)
+            if topic_id is not None
+            else np.zeros(0, np.intp)
+        )
         return int(found[0]) if len(found) else None
 
 
@@ -54,7 +60,10 @@ class FirstReadings:
         return len(self._columns["doc_ids"])
 
     def take(self, inferred: Any, documents_seen: int) -> None:
-        """Add the shares of documents (`DocShares`); documents_seen: the number that the model had learned from."""
+        """Add the shares of documents (`DocShares`).
+
+        Documents_seen: the number that the model had learned from.
+        """
         doc_ids = inferred.doc_ids
         inferred_shares = inferred.shares
         if self.wanted is not None:
@@ -84,7 +93,9 @@ class FirstReadings:
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Take over what `to_arrays` of others gave. Raises KeyError if an array is missing."""
         with self._lock:
-            self._columns = {name: array(code, arrays[name].tobytes()) for name, code in COLUMNS.items()}
+            self._columns = {
+                name: array(code, arrays[name].tobytes()) for name, code in COLUMNS.items()
+            }
 
     def look(self, doc_ids: np.ndarray) -> FirstReading | None:
         """The shares in the order of a corpus with these ids (D,); None if there are none."""

@@ -43,7 +43,9 @@ class History:
         """Copy the kept rows and the newest row into a read-only curve."""
         has_newest = self._num_seen == 0 or (self._num_seen - 1) % self._stride == 0
         columns = {}
-        for value, (name, column) in zip(self._newest or self._columns, self._columns.items(), strict=True):
+        for value, (name, column) in zip(
+            self._newest or self._columns, self._columns.items(), strict=True
+        ):
             kept = column[: self._num_kept].copy()
             columns[name] = kept if has_newest else np.append(kept, np.array([value], column.dtype))
             columns[name].setflags(write=False)
@@ -53,16 +55,23 @@ class History:
         """Copy everything, so that `restore` makes a history that continues in the same way."""
         arrays = {name: column[: self._num_kept].copy() for name, column in self._columns.items()}
         newest = zip(self._newest, self._columns.items(), strict=False)
-        arrays |= {f"newest.{name}": np.array([value], column.dtype) for value, (name, column) in newest}
+        arrays |= {
+            f"newest.{name}": np.array([value], column.dtype) for value, (name, column) in newest
+        }
         return arrays | {"counts": np.array([self._stride, self._num_seen], np.int64)}
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Take over what `to_arrays` of another history gave. Raises KeyError if an array is missing."""
+        """Take over what `to_arrays` of another history gave.
+
+        Raises KeyError if an array is missing.
+        """
         self._stride, self._num_seen = arrays["counts"].tolist()
         for name, column in self._columns.items():
             self._num_kept = len(arrays[name])
             column[: self._num_kept] = arrays[name]
-        self._newest = tuple(arrays[f"newest.{name}"][0] for name in self._columns) if self._num_seen else ()
+        self._newest = (
+            tuple(arrays[f"newest.{name}"][0] for name in self._columns) if self._num_seen else ()
+        )
 
     def _write(self, row: tuple[Any, ...]) -> None:
         for value, column in zip(row, self._columns.values(), strict=True):

@@ -1,6 +1,9 @@
-"""Runs that have finished or were left, on disk: one file each, read without pickle; the newest fifty are kept.
+"""Runs that have finished or were left, on disk: one file each, read without pickle.
 
-A file is an .npz: a header, the columns of the curves, and the topics' most probable words. Every part is verified.
+The newest fifty are kept.
+
+A file is an .npz: a header, the columns of the curves, and the topics' most probable words. Every
+part is verified.
 """
 
 import json
@@ -35,7 +38,13 @@ from stickbreaker.app.model.shelf import Shelf, fit, measure
 from stickbreaker.app.model.word_lists import find_top_words
 from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
 from stickbreaker.engine.evaluation.held_out import rank_topics
-from stickbreaker.engine.files.verified_files import FileHeader, Kind, read_header, read_parts, reading
+from stickbreaker.engine.files.verified_files import (
+    FileHeader,
+    Kind,
+    read_header,
+    read_parts,
+    reading,
+)
 from stickbreaker.engine.files.whole_files import FileError
 from stickbreaker.engine.runs.checkpoint import Position, load, save
 from stickbreaker.engine.runs.settings import RunSettings
@@ -67,11 +76,12 @@ KEPT_RUN = Kind(name="kept run", format=2, remedy="delete the file", error=KeptR
 class KeptRun:
     """A kept run as one row of a table.
 
-    name: given by a person, or empty. label: names the spec. status: "finished", or "paused" where it was left.
-    config, settings: the last ones of the run; changes: those made while it learned, as [documents seen, text].
-    heldout: the last score in nats per held-out word (disjoint_words, own). topic_names: by topic id, as text, those
-    that a person has given; topic_labels: the other titles. quality: `OverallQuality` on the run's corpus, by name,
-    with the model's weights of the topics; empty if there is no topic, or if an older version kept the run.
+    name: given by a person, or empty. label: names the spec. status: "finished", or "paused" where
+    it was left. config, settings: the last ones of the run; changes: those made while it learned,
+    as [documents seen, text]. heldout: the last score in nats per held-out word (disjoint_words,
+    own). topic_names: by topic id, as text, those that a person has given; topic_labels: the other
+    titles. quality: `OverallQuality` on the run's corpus, by name, with the model's weights of the
+    topics; empty if there is no topic, or if an older version kept the run.
     """
 
     key: str
@@ -104,7 +114,8 @@ class KeptRun:
 
 # What `isinstance` takes: dict for dict[str, Any].
 FIELD_TYPES = {
-    name: get_origin(hint) if isinstance(hint, GenericAlias) else hint for name, hint in get_type_hints(KeptRun).items()
+    name: get_origin(hint) if isinstance(hint, GenericAlias) else hint
+    for name, hint in get_type_hints(KeptRun).items()
 }
 
 
@@ -112,9 +123,9 @@ FIELD_TYPES = {
 class KeptContent:
     """Curves of a kept run and its U topics in use, largest first.
 
-    weights: (U,) shares of the expected tokens. words: those that any topic lists. top_words: (U, N) places in `words`
-    and top_shares: (U, N) their probabilities, most probable first. shares: (U,) of all words, as read with the model;
-    NaN where the documents have not been read.
+    weights: (U,) shares of the expected tokens. words: those that any topic lists. top_words: (U,
+    N) places in `words` and top_shares: (U, N) their probabilities, most probable first. shares:
+    (U,) of all words, as read with the model; NaN where the documents have not been read.
     """
 
     steps: Curve
@@ -147,7 +158,9 @@ class Size(NamedTuple):
 
 @dataclass(frozen=True)
 class Listing:
-    """The kept runs, newest first, a sentence for each file that could not be read or written, and sizes by key."""
+    """The kept runs, newest first, a sentence for each file that could not be read or written, and
+    sizes by key.
+    """
 
     runs: tuple[KeptRun, ...] = ()
     faults: tuple[str, ...] = ()
@@ -155,7 +168,10 @@ class Listing:
 
 
 class KeptRuns:
-    """The kept runs of a user. `version` grows when a run is added, removed or renamed; safe from any thread."""
+    """The kept runs of a user. `version` grows when a run is added, removed or renamed.
+
+    Safe from any thread.
+    """
 
     def __init__(self, folder: str | PathLike[str]):
         self._shelf = Shelf(folder, KEPT_RUN, ".npz", "A run could not be kept")
@@ -169,7 +185,11 @@ class KeptRuns:
         """List the kept runs, newest first; a damaged file is skipped and named."""
         with self._lock:
             found = [self._look(path) for path in sorted(self._shelf.list_newest())]
-        runs = sorted((run for run in found if isinstance(run, KeptRun)), key=lambda run: run.key, reverse=True)
+        runs = sorted(
+            (run for run in found if isinstance(run, KeptRun)),
+            key=lambda run: run.key,
+            reverse=True,
+        )
         return Listing(
             runs=tuple(runs),
             faults=self._refusals + tuple(fault for fault in found if isinstance(fault, str)),
@@ -177,13 +197,19 @@ class KeptRuns:
         )
 
     def keep(
-        self, progress: Progress, model: Model, sweep: str = "", key: str = "", position: Position | None = None
+        self,
+        progress: Progress,
+        model: Model,
+        sweep: str = "",
+        key: str = "",
+        position: Position | None = None,
     ) -> KeptRun | None:
-        """Keep a run, under a new key if none is given, and drop the oldest of more than fifty, unnamed ones first.
+        """Keep a run, under a new key if none is given, and drop the oldest of more than fifty,
+        unnamed ones first.
 
-        position: from which the run can be opened in full and continued. A run that was left before its first held-out
-        score is not kept: there is nothing to compare. Raises KeptRunError if it cannot be written, which `listing`
-        says too until one can.
+        position: from which the run can be opened in full and continued. A run that was left before
+        its first held-out score is not kept: there is nothing to compare. Raises KeptRunError if it
+        cannot be written, which `listing` says too until one can.
         """
         if progress.status != "finished" and not len(progress.heldout):
             return None
@@ -213,30 +239,43 @@ class KeptRuns:
         return run
 
     def load_position(self, key: str) -> Position:
-        """Read the model of a run, with everything that its page showed, and with the present names of its topics.
+        """Read the model of a run, with everything that its page showed, and with the present names
+        of its topics.
 
         Raises FileError if it cannot be read, was not kept, or is of another run.
         """
         path = self._models.place(key)
         run = self._look(self._shelf.place(key))
         if not path.exists():
-            raise KeptRunError("The model of this run is not on disk: run it again with the same settings.")
+            raise KeptRunError(
+                "The model of this run is not on disk: run it again with the same settings."
+            )
         if isinstance(run, str):
             raise KeptRunError(run)
         position = load(path)
         if not _is_model_of(position, run):
-            raise KeptRunError(f"{path} is the model of another run: delete it, or run again with the same settings.")
-        return with_names(position, {int(topic_id): name for topic_id, name in run.topic_names.items()})
+            raise KeptRunError(
+                f"{path} is the model of another run: delete it, or run again with the same"
+                " settings."
+            )
+        return with_names(
+            position, {int(topic_id): name for topic_id, name in run.topic_names.items()}
+        )
 
     def list_models(self) -> list[Path]:
-        """The files of models as they are removed: those of runs without a name first, the oldest of them first."""
+        """The files of models as they are removed: those of runs without a name first, the oldest
+        of them first.
+        """
         with self._lock:
             return self._rank_models()
 
     def _rank(self) -> list[KeptRun]:
         """The runs that can be read, as they are removed."""
         found = [self._look(path) for path in self._shelf.list_newest()]
-        return sorted((run for run in found if isinstance(run, KeptRun)), key=lambda run: (bool(run.name), run.key))
+        return sorted(
+            (run for run in found if isinstance(run, KeptRun)),
+            key=lambda run: (bool(run.name), run.key),
+        )
 
     def _rank_models(self) -> list[Path]:
         places = (self._models.place(run.key) for run in self._rank())
@@ -270,20 +309,26 @@ class KeptRuns:
             self.version += 1
 
     def take_reading(self, key: str, reading: Reading) -> None:
-        """Give the topics of a run their shares of all words; a run that no longer exists is ignored.
+        """Give the topics of a run their shares of all words.
 
-        Its coherence keeps the model's weights of the topics, so that it can be compared with runs that were not read.
-        Raises KeptRunError if it cannot be read or written.
+        A run that no longer exists is ignored.
+
+        Its coherence keeps the model's weights of the topics, so that it can be compared with runs
+        that were not read. Raises KeptRunError if it cannot be read or written.
         """
         if self._has(key):
             tokens = reading.summary.expected_tokens
             ids = reading.summary.topic_ids.tolist()
             shares = dict(zip(ids, (tokens / max(tokens.sum(), 1e-300)).tolist(), strict=True))
-            kept = np.array([shares[topic_id] for topic_id in self.load(key).topic_ids.tolist()], float)
+            kept = np.array(
+                [shares[topic_id] for topic_id in self.load(key).topic_ids.tolist()], float
+            )
             self._change(key, kept)
 
     def name_topics(self, key: str, names: Mapping[int, str]) -> None:
-        """Give the topics of a run these names, by id, in place of earlier ones; a missing run is ignored.
+        """Give the topics of a run these names, by id, in place of earlier ones.
+
+        A missing run is ignored.
 
         Raises KeptRunError if it cannot be read or written.
         """
@@ -303,7 +348,10 @@ class KeptRuns:
         return Size(results=measure(self._shelf.place(key)), model=measure(self._models.place(key)))
 
     def _look(self, path: Path) -> KeptRun | str:
-        """Read what a file says of its run, or say that it cannot be read; from memory if it has not changed."""
+        """Read what a file says of its run, or say that it cannot be read.
+
+        From memory if it has not changed.
+        """
         try:
             changed_at = path.stat().st_mtime_ns
         except OSError:
@@ -313,19 +361,32 @@ class KeptRuns:
         return self._known[path.name][1]
 
     def write(self, run: KeptRun, content: KeptContent) -> None:
-        """Write a run and its content. Raises KeptRunError if there is no room or no right to write."""
-        arrays = {f"{name}.{column}": getattr(content, name)[column] for name in CURVES for column in CURVES[name]}
+        """Write a run and its content.
+
+        Raises KeptRunError if there is no room or no right to write.
+        """
+        arrays = {
+            f"{name}.{column}": getattr(content, name)[column]
+            for name in CURVES
+            for column in CURVES[name]
+        }
         arrays |= {name: getattr(content, name) for name in (*TOPIC_ARRAYS, SHARES)}
         self._shelf.write(run.key, asdict(run), arrays, packs=True)
 
 
 def _is_model_of(position: Position, run: KeptRun) -> bool:
-    """Whether a model belongs to a kept run; in files of earlier versions it does not name the run."""
+    """Whether a model belongs to a kept run.
+
+    In files of earlier versions it does not name the run.
+    """
     if key := read_kept_key(position):
         return key == run.key
     config = asdict(position.config)
     is_same = all(config.get(name) == value for name, value in run.config.items())
-    return is_same and (position.algorithm, position.documents_seen) == (run.algorithm, run.documents_seen)
+    return is_same and (position.algorithm, position.documents_seen) == (
+        run.algorithm,
+        run.documents_seen,
+    )
 
 
 def make_key(now: datetime | None = None) -> str:
@@ -355,20 +416,27 @@ def describe_run(progress: Progress) -> KeptRun:
         documents_total=int(progress.documents_total),
         seconds=float(seconds[-1]) if len(seconds) else 0.0,
         heldout=float(heldout[-1]) if len(heldout) else None,
-        num_topics=0 if progress.now is None or has_no_topic(progress) else int(progress.now.num_topics),
+        num_topics=(
+            0 if progress.now is None or has_no_topic(progress) else int(progress.now.num_topics)
+        ),
         topic_names=_name_by_text(progress.names),
         topic_labels={str(topic_id): label for topic_id, label in progress.labels.items()},
     )
 
 
 def measure_topics(model: Model) -> dict[str, float]:
-    """Coherence, exclusivity and diversity of a model's topics on its corpus; empty if no topic is in use."""
+    """Coherence, exclusivity and diversity of a model's topics on its corpus.
+
+    Empty if no topic is in use.
+    """
     summary = model.algorithm.summarize(model.config, model.state)
     used = rank_topics(summary.expected_tokens)
     if not len(used):
         return {}
     tokens = summary.expected_tokens[used]
-    quality = measure_quality(summary.topic_ids[used], summary.topics[used], tokens, model.corpus.counts)
+    quality = measure_quality(
+        summary.topic_ids[used], summary.topics[used], tokens, model.corpus.counts
+    )
     return sum_up(quality)._asdict()
 
 
@@ -425,7 +493,10 @@ def _read_about(path: Path) -> KeptRun | str:
                 raise ValueError("a field of another type")
     except KeptRunError as error:
         _log.warning("%s", error)
-        return f"The kept run {path.name} cannot be read and is not listed: delete the file in {path.parent}."
+        return (
+            f"The kept run {path.name} cannot be read and is not listed: delete the file in"
+            f" {path.parent}."
+        )
     return run
 
 
@@ -437,7 +508,10 @@ def _check_key(header: FileHeader, path: Path) -> None:
 def _restore(file: Mapping[str, Any]) -> KeptContent:
     curves = {}
     for name, dtypes in CURVES.items():
-        columns = {column: file[f"{name}.{column}"].astype(dtype, copy=False) for column, dtype in dtypes.items()}
+        columns = {
+            column: file[f"{name}.{column}"].astype(dtype, copy=False)
+            for column, dtype in dtypes.items()
+        }
         if len({column.shape for column in columns.values()}) != 1:
             raise ValueError(f"columns of {name} differ in length")
         for column in columns.values():
@@ -448,9 +522,17 @@ def _restore(file: Mapping[str, Any]) -> KeptContent:
     content = KeptContent(**curves, **arrays)  # type: ignore[arg-type]  # the keys decide the types
     num_topics = len(content.topic_ids)
     num_words = len(content.words)
-    shapes = (content.weights.shape, content.shares.shape, content.top_words.shape[:1], content.top_shares.shape)
+    shapes = (
+        content.weights.shape,
+        content.shares.shape,
+        content.top_words.shape[:1],
+        content.top_shares.shape,
+    )
     if shapes != ((num_topics,), (num_topics,), (num_topics,), content.top_words.shape):
         raise ValueError("topics and their words differ in number")
-    if content.top_words.size and not 0 <= content.top_words.min() <= content.top_words.max() < num_words:
+    if (
+        content.top_words.size
+        and not 0 <= content.top_words.min() <= content.top_words.max() < num_words
+    ):
         raise ValueError("a word is missing")
     return content

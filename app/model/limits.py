@@ -1,4 +1,7 @@
-"""Limits that keep one server usable for all. A variable of the environment sets another value than the default."""
+"""Limits that keep one server usable for all.
+
+A variable of the environment sets another value than the default.
+"""
 
 import os
 from dataclasses import dataclass
@@ -18,7 +21,8 @@ class LimitError(ValueError):
 class Limit:
     """A limit. name: in the log. variable: sets another value than the default, if it has one.
 
-    default: in units, as the variable; times the basis, if the limit has one. size: single things in a unit.
+    default: in units, as the variable; times the basis, if the limit has one. size: single things
+    in a unit.
     """
 
     name: str
@@ -30,18 +34,23 @@ class Limit:
 
 
 class LimitReachedError(CorpusError):
-    """Something is refused because of a limit; the message names the value, the limit and what to do."""
+    """Something is refused because of a limit.
+
+    The message names the value, the limit and what to do.
+    """
 
     def __init__(self, limit: Limit, message: str):
         super().__init__(message)
         self.limit = limit
 
 
-# Memory: of one run, of all runs, and of one process that reads the text of a user. The estimates are of learning runs;
-# those that wait or are paused take much less.
+# Memory: of one run, of all runs, and of one process that reads the text of a user. The estimates
+# are of learning runs; those that wait or are paused take much less.
 RUN_MEMORY = Limit("run_memory", machine_memory() / 4 / GIGABYTE, "STICKBREAKER_RUN_MEMORY")
 RUNS_MEMORY = Limit("runs_memory", machine_memory() / GIGABYTE, "STICKBREAKER_RUNS_MEMORY")
-TEXT_MEMORY = Limit("text_memory", max(3.0, machine_memory() / 8 / GIGABYTE), "STICKBREAKER_TEXT_MEMORY")
+TEXT_MEMORY = Limit(
+    "text_memory", max(3.0, machine_memory() / 8 / GIGABYTE), "STICKBREAKER_TEXT_MEMORY"
+)
 # Disk: of one user, and of all users together.
 CORPORA = Limit("corpora", 10.0, "STICKBREAKER_CORPORA")
 ALL_CORPORA = Limit("all_corpora", 10, basis=CORPORA)
@@ -67,7 +76,9 @@ LIMITS = tuple(each for each in globals().values() if isinstance(each, Limit))
 
 
 def find_limit(limit: Limit) -> int:
-    """The value of a limit, in bytes or things. Raises LimitError if its variable is not a number of at least 0.
+    """The value of a limit, in bytes or things.
+
+    Raises LimitError if its variable is not a number of at least 0.
 
     >>> find_limit(KEPT_MODELS)
     1000000000
@@ -80,13 +91,18 @@ def find_limit(limit: Limit) -> int:
         if not 0 <= units < float("inf"):
             raise ValueError
     except ValueError:
-        advice = f"set it to a number of {limit.unit}, such as {limit.variable}={limit.default:.3g}, or remove it"
+        advice = (
+            f"set it to a number of {limit.unit}, such as {limit.variable}={limit.default:.3g}, or"
+            " remove it"
+        )
         raise LimitError(f"{limit.variable} is {written[:40]!r}: {advice}.") from None
     return int(units * limit.size)
 
 
 def find_fault(error: BaseException) -> str:
-    """The name of the limit that was reached, or the type of another error: neither contains a text."""
+    """The name of the limit that was reached, or the type of another error: neither contains a
+    text.
+    """
     return error.limit.name if isinstance(error, LimitReachedError) else type(error).__name__
 
 

@@ -1,4 +1,6 @@
-"""What the page notes in a saved position, next to the arrays: the spec of the run, its status, names and kept run."""
+"""What the page notes in a saved position, next to the arrays: the spec of the run, its status,
+names and kept run.
+"""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +17,10 @@ PAGE = "page"
 
 
 def read_spec(position: Position) -> RunSpec:
-    """The spec of a saved run. Raises KeyError or ValueError if the position was not saved by a record."""
+    """The spec of a saved run.
+
+    Raises KeyError or ValueError if the position was not saved by a record.
+    """
     about = _read(position)
     return RunSpec(
         corpus_name=about["corpus"][0],
@@ -32,7 +37,10 @@ def read_status(position: Position) -> str:
 
 
 def read_kept_key(position: Position) -> str:
-    """The key of the kept run that a saved run is or was; "" if there is none, and in files of earlier versions."""
+    """The key of the kept run that a saved run is or was.
+
+    "" if there is none, and in files of earlier versions.
+    """
     return str(_read(position).get("kept_key", ""))
 
 
@@ -48,7 +56,9 @@ def with_names(position: Position, names: Mapping[int, str]) -> Position:
 
 def with_page(position: Position, **values: Any) -> Position:
     """Change some of the notes of the page."""
-    return position.with_notes({**position.notes, PAGE: np.array(json.dumps(_read(position) | values))})
+    return position.with_notes(
+        {**position.notes, PAGE: np.array(json.dumps(_read(position) | values))}
+    )
 
 
 def _read(position: Position) -> dict[str, Any]:

@@ -59,6 +59,12 @@ WANG_2011 = {
     "concentrations": "fixed",
 }
 COMPLETE_PRESETS = (
-    CompletePreset(label="Wang 2011, as printed", algorithm="hdp", settings=WANG_2011 | {"start": "wang"}),
-    CompletePreset(label="Wang 2011, authors' code", algorithm="hdp", settings=WANG_2011 | {"start": "wang-code"}),
+    CompletePreset(
+        label="Wang 2011, as printed", algorithm="hdp", settings=WANG_2011 | {"start": "wang"}
+    ),
+    CompletePreset(
+        label="Wang 2011, authors' code",
+        algorithm="hdp",
+        settings=WANG_2011 | {"start": "wang-code"},
+    ),
 )

@@ -1,7 +1,7 @@
 """The state of a run for display: immutable, versioned, and replaced as a whole.
 
-The runner's thread builds a `Progress` and publishes it by one reference assignment; every session compares
-`version` with the one that it has shown, and reads without a lock.
+The runner's thread builds a `Progress` and publishes it by one reference assignment; every session
+compares `version` with the one that it has shown, and reads without a lock.
 """
 
 from collections.abc import Mapping, Sequence
@@ -74,7 +74,9 @@ class Curve:
 
 @dataclass(frozen=True)
 class Mark:
-    """A setting was changed while the run was learning: `text` says which, for example "κ 0.6 → 0.8"."""
+    """A setting was changed while the run was learning: `text` says which, for example "κ 0.6 →
+    0.8".
+    """
 
     documents_seen: int
     seconds: float
@@ -87,11 +89,11 @@ class Moment:
     """The topics at one moment, with only what the page needs.
 
     topic_ids: (K,) int64, stable names; the other arrays are in this order.
-    weights: (K,) float64, shares of the expected tokens; they sum to 1, and are all 0 before the first document.
-    expected_tokens: (K,) float64.
-    top_words: (K, 10) int32, positions in the vocabulary, the most probable word first.
-    lists: the fifty most probable words of the topics in use (`WordLists`); None but at the columns of the word lists.
-    read_tokens: (K,) float64, of all documents as read with this model; None if they have not been read with it.
+    weights: (K,) float64, shares of the expected tokens; they sum to 1, and are all 0 before the
+    first document. expected_tokens: (K,) float64. top_words: (K, 10) int32, positions in the
+    vocabulary, the most probable word first. lists: the fifty most probable words of the topics in
+    use (`WordLists`); None but at the columns of the word lists. read_tokens: (K,) float64, of all
+    documents as read with this model; None if they have not been read with it.
     """
 
     documents_seen: int
@@ -111,7 +113,10 @@ class Moment:
 
     @property
     def tokens(self) -> np.ndarray:
-        """Tokens of each topic (K,): of all documents as read; until they have been read, the model's expected ones."""
+        """Tokens of each topic (K,): of all documents as read.
+
+        Until they have been read, the model's expected ones.
+        """
         return self.expected_tokens if self.read_tokens is None else self.read_tokens
 
     @property
@@ -124,7 +129,8 @@ class Moment:
 class ReturnedNames(NamedTuple):
     """The names kept for a corpus that a run was given at its end, by topic id.
 
-    num_sought: how many were kept that the run did not have before. fault: why names could not be read or kept.
+    num_sought: how many were kept that the run did not have before. fault: why names could not be
+    read or kept.
     """
 
     given: Mapping[int, str] = MappingProxyType({})
@@ -137,10 +143,11 @@ class StreamFacts:
     """What a page says about a stream without an end, besides its topics.
 
     batch_size: documents in a mini-batch; num_waiting: those that wait until a mini-batch is full.
-    is_dated: whether the documents have dates; without them, times are those at which they were read.
-    num_words: words in the vocabulary. num_batches, num_documents: the last mini-batches, which the rest describes.
-    new_words, dropped_words: some of them, the newest first; num_new, num_dropped: how many there are.
-    num_tokens, num_left_out: tokens, and those of words that are not in the vocabulary.
+    is_dated: whether the documents have dates; without them, times are those at which they were
+    read. num_words: words in the vocabulary. num_batches, num_documents: the last mini-batches,
+    which the rest describes. new_words, dropped_words: some of them, the newest first; num_new,
+    num_dropped: how many there are. num_tokens, num_left_out: tokens, and those of words that are
+    not in the vocabulary.
     """
 
     batch_size: int
@@ -163,24 +170,22 @@ class Progress:
 
     version: grows with every publication, across restarts too.
     run_id: grows with every restart; the key and title of a kept run.
-    topics_key: the same for a run and another pass of it, so that the numbers of topics mean the same topics.
-    status: one of `STATUSES`, or "replayed" (`replay.rewind`).
-    message: why the run waits, what it compiles, or how it failed.
-    cluster_fault: why no run can learn on the cluster, if the run failed because of that.
-    corpus_size: training documents; documents_total: the same times the passes.
-    num_held_out: documents set aside; None before the corpus is open.
-    algorithm: its name; "" before the first run.
-    config: its learning settings are numbers as soon as the corpus is open; of `chosen` a person has set them.
-    date_span: the first and the last date of the training documents; None if not all have one.
-    held_out_by: what is held out, a "document" or a whole "group" at a time.
-    phase: "" before the first mini-batch, then the algorithm's own name for it; temperature: 1 once it has cooled.
-    bounds: of the algorithm's own objective, where it computes that.
-    planned_columns: documents seen at each column that is still to come.
-    label: names the spec, for legends and titles.
-    names: what people have called topics, by id; returned: those of them that were kept for the corpus.
-    labels: of the topics at any column of the word lists, by id.
-    work: what the engine does, set when a step begins; begun_at: when that was, by the runner's clock.
-    stream: of a stream without an end, whose corpus_size and documents_total are 0; None for a run over a corpus.
+    topics_key: the same for a run and another pass of it, so that the numbers of topics mean the
+    same topics. status: one of `STATUSES`, or "replayed" (`replay.rewind`). message: why the run
+    waits, what it compiles, or how it failed. cluster_fault: why no run can learn on the cluster,
+    if the run failed because of that. corpus_size: training documents; documents_total: the same
+    times the passes. num_held_out: documents set aside; None before the corpus is open. algorithm:
+    its name; "" before the first run. config: its learning settings are numbers as soon as the
+    corpus is open; of `chosen` a person has set them. date_span: the first and the last date of the
+    training documents; None if not all have one. held_out_by: what is held out, a "document" or a
+    whole "group" at a time. phase: "" before the first mini-batch, then the algorithm's own name
+    for it; temperature: 1 once it has cooled. bounds: of the algorithm's own objective, where it
+    computes that. planned_columns: documents seen at each column that is still to come. label:
+    names the spec, for legends and titles. names: what people have called topics, by id; returned:
+    those of them that were kept for the corpus. labels: of the topics at any column of the word
+    lists, by id. work: what the engine does, set when a step begins; begun_at: when that was, by
+    the runner's clock. stream: of a stream without an end, whose corpus_size and documents_total
+    are 0; None for a run over a corpus.
     """
 
     version: int = 0
@@ -224,8 +229,13 @@ class Progress:
     stream: StreamFacts | None = None
 
     def topic_title(self, topic_id: int) -> str:
-        """The name that a person gave a topic, else its label; its id before the first column that it is in."""
-        return self.names.get(int(topic_id)) or self.labels.get(int(topic_id)) or f"topic {topic_id}"
+        """The name that a person gave a topic, else its label.
+
+        Its id before the first column that it is in.
+        """
+        return (
+            self.names.get(int(topic_id)) or self.labels.get(int(topic_id)) or f"topic {topic_id}"
+        )
 
     @property
     def titles(self) -> dict[int, str]:
@@ -239,14 +249,20 @@ class Progress:
 
     @property
     def reads_corpus(self) -> bool:
-        """Whether each step of the algorithm reads the whole corpus, so that it has no mini-batches."""
+        """Whether each step of the algorithm reads the whole corpus, so that it has no
+        mini-batches.
+        """
         return self.algorithm_record is not None and self.algorithm_record.reads is Reads.CORPUS
 
     @property
     def schedule(self) -> ScheduleConfig | None:
         """The config, if it has a learning rate."""
         record = self.algorithm_record
-        return cast(ScheduleConfig, self.config) if record is not None and record.has_learning_rate else None
+        return (
+            cast(ScheduleConfig, self.config)
+            if record is not None and record.has_learning_rate
+            else None
+        )
 
     @property
     def seed(self) -> int:
@@ -257,7 +273,9 @@ class Progress:
     def removes_topics(self) -> bool:
         """Whether the run removes topics that other topics explain."""
         record = self.algorithm_record
-        has_setting = record is not None and record.has_setting("duplicates") and self.config is not None
+        has_setting = (
+            record is not None and record.has_setting("duplicates") and self.config is not None
+        )
         return has_setting and cast(OnlineHDPConfig, self.config).duplicates == "merge"
 
     @property

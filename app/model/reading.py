@@ -23,12 +23,13 @@ MOST_READ = 50_000
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A model at one moment of a run, the corpus it is learned from, and what the run has written down so far.
+    """A model at one moment of a run, the corpus it is learned from, and what the run has written
+    down so far.
 
-    train: the documents of the corpus that the run learns from, in reading order. first_readings: `FirstReadings` of
-    the run, which keep growing. moments: the columns of its word lists. labels: of its topics, by id; label_with:
-    as for `label_topics`. num_in_corpus: the documents of the whole corpus, where `corpus` is a sample of it.
-    topics_key: as in `Progress`.
+    train: the documents of the corpus that the run learns from, in reading order. first_readings:
+    `FirstReadings` of the run, which keep growing. moments: the columns of its word lists. labels:
+    of its topics, by id; label_with: as for `label_topics`. num_in_corpus: the documents of the
+    whole corpus, where `corpus` is a sample of it. topics_key: as in `Progress`.
     """
 
     run_id: int
@@ -50,12 +51,13 @@ class Model:
 class Reading:
     """What a model says of its corpus.
 
-    summary: its topics; once all documents are read, expected_tokens are those of the documents as read, Σ_d of
-    doc_shares times doc_tokens. used: (U,) places of those in use, largest first; divergences: (U, U), Jensen-Shannon,
-    of these; quality: their NPMI and exclusivity, on this corpus. doc_shares: (D, K) sparse, in the order of the
-    corpus; None until all documents are read. doc_tokens: (D,). word_shares: (V,), of all tokens of the corpus.
-    first: documents as the run first read them; None if it has kept none. labels: of the topics, by id.
-    num_weighted: the number of topics in use by the model's own weights, as on the Live page.
+    summary: its topics; once all documents are read, expected_tokens are those of the documents as
+    read, Σ_d of doc_shares times doc_tokens. used: (U,) places of those in use, largest first;
+    divergences: (U, U), Jensen-Shannon, of these; quality: their NPMI and exclusivity, on this
+    corpus. doc_shares: (D, K) sparse, in the order of the corpus; None until all documents are
+    read. doc_tokens: (D,). word_shares: (V,), of all tokens of the corpus. first: documents as the
+    run first read them; None if it has kept none. labels: of the topics, by id. num_weighted: the
+    number of topics in use by the model's own weights, as on the Live page.
     """
 
     model: Model
@@ -89,7 +91,10 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class ReadingJob:
-    """The state of a reading: "none", "reading", "ready" or "failed"; its result so far; why it failed or waits."""
+    """The state of a reading: "none", "reading", "ready" or "failed"; its result so far.
+
+    Why it failed or waits.
+    """
 
     status: str = "none"
     share: float = 0.0
@@ -98,7 +103,9 @@ class ReadingJob:
 
 
 def begin_reading(model: Model) -> Reading:
-    """The reading of a model before its documents are read: its topics, and how similar and coherent they are."""
+    """The reading of a model before its documents are read: its topics, and how similar and
+    coherent they are.
+    """
     counts = model.corpus.counts
     words = np.asarray(counts.sum(0), np.float64).ravel()
     summary = model.algorithm.summarize(model.config, model.state)
@@ -121,7 +128,9 @@ def begin_reading(model: Model) -> Reading:
 def complete_reading(reading: Reading, doc_shares: csr_array) -> Reading:
     """The reading with the shares of all documents, from which the sizes of the topics follow."""
     model = reading.model
-    summary = reading.summary._replace(expected_tokens=doc_shares.T @ reading.doc_tokens.astype(np.float64))
+    summary = reading.summary._replace(
+        expected_tokens=doc_shares.T @ reading.doc_tokens.astype(np.float64)
+    )
     used, distances, quality = _compare_topics(summary, model.corpus.counts)
     kept = model.first_readings
     labels = label_topics(summary, model.corpus.vocabulary.words, model.labels, model.label_with)
@@ -145,20 +154,29 @@ def choose_read(corpus: StoredCorpus) -> StoredCorpus:
 
 
 def list_read(corpus: Corpus) -> np.ndarray | None:
-    """The ids of the documents that are read, ascending; None: all of them, since the corpus is in memory."""
+    """The ids of the documents that are read, ascending.
+
+    None: all of them, since the corpus is in memory.
+    """
     return np.sort(choose_read(corpus).doc_ids) if isinstance(corpus, StoredCorpus) else None
 
 
-def _compare_topics(summary: TopicSummary, counts: csr_array) -> tuple[np.ndarray, np.ndarray, TopicQuality]:
+def _compare_topics(
+    summary: TopicSummary, counts: csr_array
+) -> tuple[np.ndarray, np.ndarray, TopicQuality]:
     """Places of the topics in use, the largest first, with their divergences and quality."""
     used = rank_topics(summary.expected_tokens)
     topics = summary.topics[used]
-    quality = measure_quality(summary.topic_ids[used], topics, summary.expected_tokens[used], counts)
+    quality = measure_quality(
+        summary.topic_ids[used], topics, summary.expected_tokens[used], counts
+    )
     return used, divergences(topics), quality
 
 
 def with_reading(progress: Progress, reading: Reading | None) -> Progress:
-    """The progress with the tokens and labels of a reading, if all documents were read with its current model."""
+    """The progress with the tokens and labels of a reading, if all documents were read with its
+    current model.
+    """
     if reading is None or not reading.is_read or progress.now is None:
         return progress
     model = reading.model

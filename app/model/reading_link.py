@@ -1,4 +1,6 @@
-"""The shares of a reading in the kept run of the same model, if both become known in either order."""
+"""The shares of a reading in the kept run of the same model, if both become known in
+either order.
+"""
 
 import logging
 import threading
@@ -10,7 +12,10 @@ _log = logging.getLogger(__name__)
 
 
 class ReadingLink:
-    """Gives the kept run of a page the shares of its reading; the one that comes first waits for the other."""
+    """Gives the kept run of a page the shares of its reading.
+
+    The one that comes first waits for the other.
+    """
 
     def __init__(self, kept: KeptRuns):
         self._kept = kept

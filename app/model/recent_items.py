@@ -6,11 +6,12 @@ Item = TypeVar("Item")
 
 
 class RecentItems(Generic[Item]):
-    """Items of the last seconds, spread evenly over this time: at most `most` of them, and the newest one.
+    """Items of the last seconds, spread evenly over this time: at most `most` of them, and the
+    newest one.
 
-    At first all items are kept. When they are too many, every second one is dropped and the next ones are kept at twice
-    the distance. As soon as they reach back `seconds`, a new item replaces the oldest one. Items that are rarer than
-    `most` in this time reach back further.
+    At first all items are kept. When they are too many, every second one is dropped and the next
+    ones are kept at twice the distance. As soon as they reach back `seconds`, a new item replaces
+    the oldest one. Items that are rarer than `most` in this time reach back further.
 
     >>> items = RecentItems(most=4, seconds=12.0)
     >>> for second in range(8):

@@ -52,11 +52,13 @@ SLOW_SECONDS = 1.0
 RESTORED = "Restored where it stopped, after {:,} documents. Press Run to continue."
 RESTORED_AT_START = "Restored before its first document. Press Run to begin."
 FALLEN = (
-    "Stopped before convergence: another pass would lower the bound, because each pass infers all documents from "
-    "scratch."
+    "Stopped before convergence: another pass would lower the bound, because each pass infers all"
+    " documents from scratch."
 )
 
-SETTLED = "Documents set aside are predicted no better after this pass: another pass would change little."
+SETTLED = (
+    "Documents set aside are predicted no better after this pass: another pass would change little."
+)
 NOT_SETTLED = "The topics still change: another pass probably predicts new documents better."
 
 
@@ -73,17 +75,18 @@ def _describe_end(update: Update) -> str:
     return {None: "", True: NOT_SETTLED, False: SETTLED}[info.is_pass_needed]
 
 
-# What a person has called topics, by id, for each run: its corpus and sizes, algorithm, config and settings.
+# What a person has called topics, by id, for each run: its corpus and sizes, algorithm, config and
+# settings.
 Names: TypeAlias = dict[tuple[Any, ...], dict[int, str]]
 
 
 class Record:
     """The state of one run, from its spec to its last mini-batch.
 
-    prepared: what the engine runs; None until the corpus is open. kept_key: of the kept run, once there is one.
-    known: names of topics in runs before, from which this one takes those of a run with the same settings.
-    label_with: as for `label_topics`. find_client: the Dask client on whose workers an algorithm learns whose steps can
-    be divided; None: in this process.
+    prepared: what the engine runs; None until the corpus is open. kept_key: of the kept run, once
+    there is one. known: names of topics in runs before, from which this one takes those of a run
+    with the same settings. label_with: as for `label_topics`. find_client: the Dask client on whose
+    workers an algorithm learns whose steps can be divided; None: in this process.
     """
 
     def __init__(
@@ -139,7 +142,9 @@ class Record:
 
     @property
     def is_slow(self) -> bool:
-        """Whether the last step took so long that a page should be told when the next one begins."""
+        """Whether the last step took so long that a page should be told when the next
+        one begins.
+        """
         return self._step_seconds >= SLOW_SECONDS
 
     @property
@@ -170,7 +175,9 @@ class Record:
         return self._corpus
 
     def open(self, corpus: engine.Corpus, prepared: engine.Prepared) -> None:
-        """Note the corpus and the prepared run: sizes and planned columns are known from here on."""
+        """Note the corpus and the prepared run: sizes and planned columns are known
+        from here on.
+        """
         self._corpus = corpus
         self.prepared = prepared
         self._first_readings.wanted = list_read(corpus)
@@ -181,7 +188,10 @@ class Record:
         self.batch_size = prepared.algorithm.step_size(prepared.config, prepared.corpus_size)
 
     def change(self, spec: RunSpec) -> None:
-        """Change learning settings; a run that has learned already gets a mark, one that is over stays as it was."""
+        """Change learning settings.
+
+        A run that has learned already gets a mark, one that is over stays as it was.
+        """
         if self.is_over:
             return
         self.spec = spec
@@ -193,7 +203,14 @@ class Record:
         if text:
             # From here on the run learns other topics than one that begins with its settings.
             self.topic_names.part()
-            marks.append(Mark(documents_seen=self.documents_seen, seconds=self._seconds, date=self._date, text=text))
+            marks.append(
+                Mark(
+                    documents_seen=self.documents_seen,
+                    seconds=self._seconds,
+                    date=self._date,
+                    text=text,
+                )
+            )
         self._marks = marks[-MAX_MARKS:]
 
     def model(self) -> Model | None:
@@ -228,7 +245,9 @@ class Record:
         self._take_step(update.stepped)
         if update.held_out is not None:
             score = update.held_out
-            self._heldout.append(score.documents_seen, score.date, self._seconds, score.nats_per_word)
+            self._heldout.append(
+                score.documents_seen, score.date, self._seconds, score.nats_per_word
+            )
         if update.snapshot is not None:
             self._take_snapshot(update.snapshot)
         if update.is_last:
@@ -256,11 +275,15 @@ class Record:
         if resumed is not None:
             resumed = replace(resumed, config=config)
         self._client = client
-        self._updates = engine.run(replace(self.prepared, config=config), resume=resumed, client=client)
+        self._updates = engine.run(
+            replace(self.prepared, config=config), resume=resumed, client=client
+        )
         return next(self._updates)
 
     def _share_names(self, config: Any) -> None:
-        """Share the names of topics with earlier and later runs of the same settings, which learn the same topics."""
+        """Share the names of topics with earlier and later runs of the same settings, which learn
+        the same topics.
+        """
         spec = self.spec
         corpus = self._corpus
         sizes = _measure(corpus) if corpus is not None else []
@@ -268,7 +291,10 @@ class Record:
         self.topic_names.share(self._known.setdefault(key, {}))
 
     def save_start(self) -> Position:
-        """Copy what the run begins with, before its corpus is open; `restore` makes a record that has not learned."""
+        """Copy what the run begins with, before its corpus is open.
+
+        `restore` makes a record that has not learned.
+        """
         spec = self.spec
         about = {"corpus": [spec.corpus_name], "chosen": sorted(spec.chosen), "status": "ready"}
         return Position(
@@ -282,7 +308,10 @@ class Record:
         )
 
     def save(self) -> Position | None:
-        """Copy everything from which `restore` makes the same record; None before the first mini-batch."""
+        """Copy everything from which `restore` makes the same record.
+
+        None before the first mini-batch.
+        """
         corpus = self._corpus
         spec = self.spec
         if self._state is None or corpus is None:
@@ -323,17 +352,29 @@ class Record:
         )
 
     def extend(self) -> Position | None:
-        """Copy a finished run as one that is to read the corpus once more; None if it has not finished."""
+        """Copy a finished run as one that is to read the corpus once more.
+
+        None if it has not finished.
+        """
         position = self.save() if self.status == "finished" else None
         if position is None:
             return None
         passes = self.documents_seen // self.corpus_size + 1
-        fresh = {"is_over": False, "is_kept": False, "kept_key": "", "status": "paused", "message": ""}
+        fresh = {
+            "is_over": False,
+            "is_kept": False,
+            "kept_key": "",
+            "status": "paused",
+            "message": "",
+        }
         settings = replace(position.settings, passes=passes)
         return replace(with_page(position, **fresh), settings=settings, has_ended=False)
 
     def restore(self, position: Position) -> None:
-        """Continue where a saved record stopped, after `open`. Raises CorpusError if the corpus is another one."""
+        """Continue where a saved record stopped, after `open`.
+
+        Raises CorpusError if the corpus is another one.
+        """
         about = json.loads(str(position.notes[PAGE]))
         corpus = self._corpus
         assert corpus is not None
@@ -347,7 +388,11 @@ class Record:
         for name, part in self._parts().items():
             start = f"{name}."
             part.restore(
-                {each.removeprefix(start): position.notes[each] for each in position.notes if each.startswith(start)}
+                {
+                    each.removeprefix(start): position.notes[each]
+                    for each in position.notes
+                    if each.startswith(start)
+                }
             )
         self._resumed = position
         self._state = position.state
@@ -398,12 +443,19 @@ class Record:
         if not self.is_over:
             message = ""
             if self._resumed is not None:
-                message = RESTORED.format(self.documents_seen) if self.documents_seen else RESTORED_AT_START
+                message = (
+                    RESTORED.format(self.documents_seen)
+                    if self.documents_seen
+                    else RESTORED_AT_START
+                )
             self.status = "paused" if self.documents_seen else "ready"
             self.message = message
 
     def fail(self, error: BaseException) -> None:
-        """End the run and keep everything computed; a state that cannot be summarized is replaced by the one before."""
+        """End the run and keep everything computed.
+
+        A state that cannot be summarized is replaced by the one before.
+        """
         self.is_over = True
         try:
             self._summarize_now()
@@ -467,7 +519,11 @@ class Record:
             return f"Pass {num_passes + 1} over {count_all(self.corpus_size, 'document')}"
         last = min(self.documents_seen + size, (num_passes + 1) * self.corpus_size)
         first = self.documents_seen + 1
-        return f"Learning from document {last:,}" if first == last else f"Learning from documents {first:,} to {last:,}"
+        return (
+            f"Learning from document {last:,}"
+            if first == last
+            else f"Learning from documents {first:,} to {last:,}"
+        )
 
     def _take_step(self, event: Stepped) -> None:
         self.documents_seen = event.documents_seen
@@ -504,17 +560,24 @@ class Record:
             self._labels |= label_topics(event.summary, words, self._labels, self._label_with)
 
     def _take_next_batch(self, event: Evaluated) -> None:
-        row = (event.documents_seen, event.date, self._seconds, event.nats_per_word, event.num_tokens)
+        row = (
+            event.documents_seen,
+            event.date,
+            self._seconds,
+            event.nats_per_word,
+            event.num_tokens,
+        )
         self._next_batch.append(*row)
-        # The model knows nothing before the first mini-batch, and no document is new after the first pass.
+        # The model knows nothing before the first mini-batch, and no document is new after the
+        # first pass.
         if event.inferred is not None and 0 < event.documents_seen < self.corpus_size:
             self._first_readings.take(event.inferred, event.documents_seen)
 
     def _measure_speed(self) -> float:
         if len(self._times) < 2:
             return 0.0
-        (first_time, first) = self._times[0]
-        (last_time, last) = self._times[-1]
+        first_time, first = self._times[0]
+        last_time, last = self._times[-1]
         return (last - first) / max(1e-9, last_time - first_time)
 
     def _summarize_now(self) -> Moment | None:

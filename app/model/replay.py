@@ -25,7 +25,10 @@ def list_moments(progress: Progress) -> np.ndarray:
 
 
 def find_moment(progress: Progress, documents_seen: int | None) -> int:
-    """The place in `list_moments` of the last step that had read at most this many documents; None is the last step."""
+    """The place in `list_moments` of the last step that had read at most this many documents.
+
+    None is the last step.
+    """
     moments = list_moments(progress)
     if documents_seen is None:
         return len(moments) - 1
@@ -33,10 +36,13 @@ def find_moment(progress: Progress, documents_seen: int | None) -> int:
 
 
 def rewind(progress: Progress, documents_seen: int | None) -> Progress:
-    """Show a run as it was after a step; unchanged for its last step, for None, and while it learns.
+    """Show a run as it was after a step.
 
-    Curves end at the step. The topics are those of the last column of the word lists until then, because only columns
-    record them. Names and labels are those of the whole run, so that a topic is easy to follow.
+    Unchanged for its last step, for None, and while it learns.
+
+    Curves end at the step. The topics are those of the last column of the word lists until then,
+    because only columns record them. Names and labels are those of the whole run, so that a topic
+    is easy to follow.
     """
     if documents_seen is None or not can_replay(progress):
         return progress
@@ -68,14 +74,20 @@ def rewind(progress: Progress, documents_seen: int | None) -> Progress:
 
 
 def date_at(progress: Progress, place: int) -> Any:
-    """The date of the newest document after a step, in the precision of the corpus; None without dates."""
+    """The date of the newest document after a step, in the precision of the corpus.
+
+    None without dates.
+    """
     if progress.date is None:
         return None
     return progress.steps["date"].astype(np.asarray(progress.date).dtype)[place]
 
 
 def film(progress: Progress, num_frames: int) -> Iterator[Progress]:
-    """The run at this many moments, evenly spaced over its steps; the last one is the run itself."""
+    """The run at this many moments, evenly spaced over its steps.
+
+    The last one is the run itself.
+    """
     moments = list_moments(progress)
     for place in np.linspace(0, len(moments) - 1, num_frames).round().astype(int):
         yield rewind(progress, int(moments[place]))

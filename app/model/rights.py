@@ -4,5 +4,6 @@
 MANAGE = "manage"
 PATHS = "paths"
 NEEDS_RIGHTS = (
-    "To {}, log in. If this server has no login, open the address that it printed when it started: it contains a token."
+    "To {}, log in. If this server has no login, open the address that it printed when it started:"
+    " it contains a token."
 )

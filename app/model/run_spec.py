@@ -46,7 +46,9 @@ class Unchanged(Enum):
 
 @dataclass(frozen=True)
 class LiveSettings:
-    """Learning settings that change from the next mini-batch on; None leaves one to the corpus' size.
+    """Learning settings that change from the next mini-batch on.
+
+    None leaves one to the corpus' size.
 
     >>> LiveSettings(delay=None).given()
     {'delay': None}
@@ -58,14 +60,18 @@ class LiveSettings:
 
     def given(self) -> dict[str, float | int | None]:
         """The settings that change, by name."""
-        return {name: value for name, value in vars(self).items() if not isinstance(value, Unchanged)}
+        return {
+            name: value for name, value in vars(self).items() if not isinstance(value, Unchanged)
+        }
 
 
 @dataclass(frozen=True)
 class RunSpec:
-    """Everything that decides a run: the name of its corpus, the algorithm, its config and the run's settings.
+    """Everything that decides a run: the name of its corpus, the algorithm, its config and the
+    run's settings.
 
-    chosen: names of the learning settings that a person has set; the others follow the corpus' size.
+    chosen: names of the learning settings that a person has set; the others follow the corpus'
+    size.
     """
 
     corpus_name: str
@@ -81,8 +87,8 @@ class RunSpec:
     def with_live(self, settings: LiveSettings, corpus_size: int = 0) -> "RunSpec":
         """Change those of the learning settings that the algorithm has.
 
-        corpus_size: documents to learn from; 0 if the corpus is not open yet, and settings may stay without a value.
-        Raises ValueError for a value outside its bounds.
+        corpus_size: documents to learn from; 0 if the corpus is not open yet, and settings may stay
+        without a value. Raises ValueError for a value outside its bounds.
         """
         live = live_settings(self.config)
         values = {name: value for name, value in settings.given().items() if name in live}
@@ -130,7 +136,9 @@ def live_values(config: Any) -> dict[str, Any]:
 
 
 def describe_config(config: Any) -> str:
-    """Name the settings that distinguish runs: those that act live, the number of topics, and choices."""
+    """Name the settings that distinguish runs: those that act live, the number of topics, and
+    choices.
+    """
     parts = []
     for field in fields(config):
         value = getattr(config, field.name)
@@ -138,14 +146,24 @@ def describe_config(config: Any) -> str:
         if value is None:
             continue
         if field.metadata.get("live") or field.name == "max_topics":
-            parts.append((0 if field.metadata.get("live") else 1, f"{symbol or field.name} {format_value(value)}"))
-        elif field.name in NAMED_CHOICES or (field.metadata.get("choices") and value != field.default):
+            parts.append(
+                (
+                    0 if field.metadata.get("live") else 1,
+                    f"{symbol or field.name} {format_value(value)}",
+                )
+            )
+        elif field.name in NAMED_CHOICES or (
+            field.metadata.get("choices") and value != field.default
+        ):
             parts.append((2, f"{field.name} {value}" if field.name == "start" else str(value)))
     return ", ".join(text for _, text in sorted(parts, key=lambda part: part[0]))
 
 
 def describe_change(before: Any, after: Any) -> str:
-    """Name the differences between two configs: "κ 0.6 → 0.8, S 256 → 512"; empty if there are none."""
+    """Name the differences between two configs: "κ 0.6 → 0.8, S 256 → 512".
+
+    Empty if there are none.
+    """
     changes = []
     for field in fields(before):
         old = getattr(before, field.name)
@@ -177,7 +195,8 @@ def name_groups(corpus_name: str) -> str:
 
 
 def format_value(value: Any) -> str:
-    """Write a number without trailing digits, a truth value as "on" or "off", anything else as it is.
+    """Write a number without trailing digits, a truth value as "on" or "off", anything else as it
+    is.
 
     >>> format_value(0.60), format_value(True), format_value("warm")
     ('0.6', 'on', 'warm')

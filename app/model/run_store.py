@@ -36,7 +36,9 @@ class RunStore:
     def reopen(self, key: str, model: Model) -> None:
         """Note that a kept run is open again."""
 
-    def keep_names(self, corpus_name: str, topics: Sequence[NamedTopic], forgotten: Collection[str]) -> None:
+    def keep_names(
+        self, corpus_name: str, topics: Sequence[NamedTopic], forgotten: Collection[str]
+    ) -> None:
         """Keep named topics for later runs of a corpus, and forget names."""
 
     def find_names(self, corpus_name: str) -> Sequence[NamedTopic]:

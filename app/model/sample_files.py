@@ -1,4 +1,6 @@
-"""Sample files for trying the dialog for a user's own text: passages of State of the Union as rows of a CSV file."""
+"""Sample files for trying the dialog for a user's own text: passages of State of the Union as rows
+of a CSV file.
+"""
 
 import csv
 from pathlib import Path
@@ -21,9 +23,12 @@ def name_sample(number: int) -> str:
 
 
 def write_sample(folder: Path, number: int) -> Path:
-    """Write a random sample of passages with the columns title, year and text; the same one each time.
+    """Write a random sample of passages with the columns title, year and text.
 
-    The corpus has word counts only, so a text is the counted words of its passage in a random order.
+    The same one each time.
+
+    The corpus has word counts only, so a text is the counted words of its passage in a random
+    order.
     """
     corpus = load_corpus(CORPUS)
     rng = np.random.default_rng(0)

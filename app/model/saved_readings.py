@@ -1,4 +1,6 @@
-"""Readings on disk: the topic shares of all documents, found again by the model and the corpus that they belong to."""
+"""Readings on disk: the topic shares of all documents, found again by the model and the corpus that
+they belong to.
+"""
 
 import logging
 from contextlib import suppress
@@ -27,14 +29,18 @@ _log = logging.getLogger(__name__)
 class SavedReadings:
     """The readings of one user, the newest ones up to the limit `SAVED_READINGS`.
 
-    A file has the digest of its model and corpus as its name, so that every run with this model finds it.
+    A file has the digest of its model and corpus as its name, so that every run with this model
+    finds it.
     """
 
     def __init__(self, folder: str | PathLike[str]):
         self._shelf = Shelf(folder, READING, ".npz", "A reading cannot be saved", SAVED_READINGS)
 
     def write(self, model: "Model", doc_shares: csr_array) -> None:
-        """Save the shares (D, K) of all documents. A fault is logged: the corpus is then read again later."""
+        """Save the shares (D, K) of all documents.
+
+        A fault is logged: the corpus is then read again later.
+        """
         name = digest_model(model)
         about = {"model": name, "shape": list(doc_shares.shape)}
         try:
@@ -49,7 +55,10 @@ class SavedReadings:
         if not self._shelf.has(name):
             return None
         try:
-            with self._shelf.reading(name, expected={"model": name}, has_parts=True) as (about, parts):
+            with self._shelf.reading(name, expected={"model": name}, has_parts=True) as (
+                about,
+                parts,
+            ):
                 with suppress(OSError):
                     self._shelf.place(name).touch()
                 return csr_array(tuple(parts[each] for each in PARTS), shape=tuple(about["shape"]))
@@ -59,8 +68,13 @@ class SavedReadings:
 
 
 def digest_model(model: "Model") -> str:
-    """A digest of an algorithm, its settings, its state and the corpus: equal ones give equal shares."""
+    """A digest of an algorithm, its settings, its state and the corpus: equal ones give equal
+    shares.
+    """
     digest = sha256(f"{model.algorithm.name} {model.config} {fingerprint(model.corpus)}".encode())
     for name, array in flatten("state", model.state):
-        digest.update(f"{name} {array.dtype.str} {array.shape}".encode() + np.ascontiguousarray(array).tobytes())
+        digest.update(
+            f"{name} {array.dtype.str} {array.shape}".encode()
+            + np.ascontiguousarray(array).tobytes()
+        )
     return digest.hexdigest()

@@ -1,4 +1,6 @@
-"""Runs that can be continued after a crash or a restart of the server: one checkpoint file for each address."""
+"""Runs that can be continued after a crash or a restart of the server: one checkpoint file for each
+address.
+"""
 
 import json
 import logging
@@ -28,7 +30,10 @@ _log = logging.getLogger(__name__)
 
 
 class Address(NamedTuple):
-    """Of a run. key: for those who control it; watch: of the link to watch it; user: its owner, None without logins."""
+    """Of a run. key: for those who control it; watch: of the link to watch it.
+
+    User: its owner, None without logins.
+    """
 
     key: str
     watch: str
@@ -36,13 +41,19 @@ class Address(NamedTuple):
 
     @property
     def file_name(self) -> str:
-        """The name of the run's file, without suffix. Neither the key nor the watch token can be found from it."""
+        """The name of the run's file, without suffix.
+
+        Neither the key nor the watch token can be found from it.
+        """
         return f"{hash_name(self.key)}-{hash_name(self.watch)}"
 
 
 @dataclass(frozen=True)
 class SavedRun:
-    """A run on disk. key: of its address; watch: of the link to watch it; user: its owner, None without logins."""
+    """A run on disk. key: of its address; watch: of the link to watch it.
+
+    User: its owner, None without logins.
+    """
 
     key: str
     watch: str
@@ -55,17 +66,22 @@ class SavedRun:
 
 
 class SavedRuns:
-    """The runs of one user that can be continued: the newest twenty, and those of the last day, at most two hundred.
+    """The runs of one user that can be continued: the newest twenty, and those of the last day, at
+    most two hundred.
 
     Of these, the oldest are removed if they take more than the limit `SAVED_RUNS`.
-    The name of a file has digests of the key and of the watch token, so that a list of the folder reveals neither.
+    The name of a file has digests of the key and of the watch token, so that a list of the folder
+    reveals neither.
     """
 
     def __init__(self, folder: str | PathLike[str]):
         self._shelf = Shelf(folder, SAVED_RUN, ".npz", "A run cannot be saved", SAVED_RUNS)
 
     def write(self, run: SavedRun) -> None:
-        """Save a run in place of an earlier state of it. Raises CheckpointError if it cannot be written."""
+        """Save a run in place of an earlier state of it.
+
+        Raises CheckpointError if it cannot be written.
+        """
         self._shelf.make_folder()
         about = json.dumps({"key": run.key, "watch": run.watch, "user": run.user})
         notes = {**run.position.notes, "address": np.array(about)}
@@ -73,12 +89,21 @@ class SavedRuns:
         self._shelf.keep_newest()
 
     def locate(self, key: str | None = None, watch: str | None = None) -> Path | None:
-        """Find the file of the run with this key, or with this watch token; None if there is none."""
+        """Find the file of the run with this key, or with this watch token.
+
+        None if there is none.
+        """
         part, place = (hash_name(key), 0) if key is not None else (hash_name(watch or ""), -1)
-        return next((path for path in self._shelf.list_newest() if path.stem.split("-")[place] == part), None)
+        return next(
+            (path for path in self._shelf.list_newest() if path.stem.split("-")[place] == part),
+            None,
+        )
 
     def load(self, path: Path) -> SavedRun:
-        """Read a file that `locate` found. Raises CheckpointError if it is damaged or has another run."""
+        """Read a file that `locate` found.
+
+        Raises CheckpointError if it is damaged or has another run.
+        """
         position = checkpoint.load(path, SAVED_RUN)
         with reading(path, SAVED_RUN):
             run = SavedRun(**json.loads(str(position.notes["address"])), position=position)
@@ -87,7 +112,10 @@ class SavedRuns:
             return run
 
     def find(self, key: str | None = None, watch: str | None = None) -> SavedRun | None:
-        """Read the run with this key, or with this watch token; None if there is none or it cannot be read."""
+        """Read the run with this key, or with this watch token.
+
+        None if there is none or it cannot be read.
+        """
         path = self.locate(key, watch)
         try:
             return None if path is None else self.load(path)
@@ -135,13 +163,18 @@ def read_marks(written: Sequence[Any]) -> list[Mark]:
 
 
 def write_columns(columns: Sequence[Moment]) -> tuple[list[Any], dict[str, np.ndarray]]:
-    """Write the columns of the word lists: their numbers as JSON holds them, and their arrays by name."""
+    """Write the columns of the word lists: their numbers as JSON holds them, and their arrays by
+    name.
+    """
     numbers = [[each.documents_seen, write_date(each.date), each.num_topics] for each in columns]
     arrays: dict[str, np.ndarray] = {}
     for place, each in enumerate(columns):
         arrays |= {f"column.{place}.{name}": getattr(each, name) for name in COLUMN_ARRAYS}
         if each.lists is not None:
-            arrays |= {f"column.{place}.lists.{name}": array for name, array in each.lists._asdict().items()}
+            arrays |= {
+                f"column.{place}.lists.{name}": array
+                for name, array in each.lists._asdict().items()
+            }
     return numbers, arrays
 
 
@@ -152,10 +185,18 @@ def read_columns(numbers: Sequence[Any], arrays: Mapping[str, np.ndarray]) -> li
         own = {name: arrays[f"column.{place}.{name}"] for name in COLUMN_ARRAYS}
         lists = None
         if f"column.{place}.lists.words" in arrays:
-            lists = WordLists(**{name: arrays[f"column.{place}.lists.{name}"] for name in WordLists._fields})
+            lists = WordLists(
+                **{name: arrays[f"column.{place}.lists.{name}"] for name in WordLists._fields}
+            )
         for array in (*own.values(), *(lists or ())):
             array.setflags(write=False)
         columns.append(
-            Moment(documents_seen=documents_seen, date=read_date(date), num_topics=num_topics, lists=lists, **own)
+            Moment(
+                documents_seen=documents_seen,
+                date=read_date(date),
+                num_topics=num_topics,
+                lists=lists,
+                **own,
+            )
         )
     return columns

@@ -1,4 +1,6 @@
-"""The model of a stream on disk, and how far the stream has been read, so that a restarted server continues."""
+"""The model of a stream on disk, and how far the stream has been read, so that a restarted server
+continues.
+"""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -15,26 +17,35 @@ from stickbreaker.engine.files.verified_files import Kind
 from stickbreaker.engine.files.whole_files import Claim, FileError
 
 DAMAGED = ".damaged"
-POSITIONS = Kind(name="position of a stream", format=1, remedy="delete it; the stream is then read from its start")
+POSITIONS = Kind(
+    name="position of a stream",
+    format=1,
+    remedy="delete it; the stream is then read from its start",
+)
 
 
 class SavedStream:
     """The model and the position of one stream, in two files of a folder.
 
-    names: what tells the stream from others, such as its path. The positions are written first, that of the model on
-    disk and that of the new one, so that a crash between the two files leaves a model with its position. Only one
-    process saves a stream, from its first `save` to `close`.
+    names: what tells the stream from others, such as its path. The positions are written first,
+    that of the model on disk and that of the new one, so that a crash between the two files leaves
+    a model with its position. Only one process saves a stream, from its first `save` to `close`.
     """
 
     def __init__(self, folder: Path, *names: str):
-        self._shelf = Shelf(folder, POSITIONS, ".position", "The model of the stream cannot be saved")
+        self._shelf = Shelf(
+            folder, POSITIONS, ".position", "The model of the stream cannot be saved"
+        )
         self._name = hash_name("\n".join(names))
         self._model = folder / f"{self._name}.npz"
         self._before: dict[str, Mapping[str, Any]] = {}
         self._claim: Claim | None = None
 
     def save(self, model: OnlineTopicModel, position: Mapping[str, Any]) -> None:
-        """Save a model, and the position after its last document. Raises FileError if they cannot be written."""
+        """Save a model, and the position after its last document.
+
+        Raises FileError if they cannot be written.
+        """
         self._shelf.make_folder()
         self._take()
         present = {digest_model(model): position}
@@ -43,19 +54,27 @@ class SavedStream:
         self._before = present
 
     def load(self) -> tuple[OnlineTopicModel, Mapping[str, Any]] | None:
-        """The model and its position; None if none was saved. Raises FileError if they cannot be read."""
+        """The model and its position.
+
+        None if none was saved. Raises FileError if they cannot be read.
+        """
         if not self._model.exists():
             return None
         model = load_model(self._model)
         positions = self._read_positions()
         name = digest_model(model) if isinstance(model, OnlineTopicModel) else ""
         if name not in positions:
-            raise FileError(f"{self._shelf.place(self._name)} does not belong to {self._model}: delete both.")
+            raise FileError(
+                f"{self._shelf.place(self._name)} does not belong to {self._model}: delete both."
+            )
         self._before = {name: positions[name]}
         return model, positions[name]
 
     def set_aside(self) -> None:
-        """Rename a model that could not be read, so that it can be examined; the next one does not replace it."""
+        """Rename a model that could not be read, so that it can be examined.
+
+        The next one does not replace it.
+        """
         with suppress(OSError):
             self._model.replace(self._model.with_suffix(DAMAGED))
 
@@ -71,23 +90,34 @@ class SavedStream:
         try:
             self._claim = self._shelf.claim(self._name)
         except OSError as error:
-            raise FileError(f"Cannot write {self._shelf.folder} ({error.strerror}): make it writable.") from error
+            raise FileError(
+                f"Cannot write {self._shelf.folder} ({error.strerror}): make it writable."
+            ) from error
         if self._claim is None:
             raise FileError(
-                f"Another server saves the model of this stream in {self._shelf.folder}: stop it, or set "
-                "STICKBREAKER_DATA."
+                f"Another server saves the model of this stream in {self._shelf.folder}: stop it,"
+                " or set STICKBREAKER_DATA."
             )
-        # Another process may have saved since `load`: its model is on disk until `save` has replaced it.
+        # Another process may have saved since `load`: its model is on disk until `save` has
+        # replaced it.
         with suppress(FileError):
             self._before = {**self._before, **self._read_positions()}
 
     def _read_positions(self) -> Mapping[str, Any]:
-        """The positions of this stream, by the digests of their models; none if the file is that of another stream."""
+        """The positions of this stream, by the digests of their models.
+
+        None if the file is that of another stream.
+        """
         with self._shelf.reading(self._name, expected={}) as (about, _):
-            found: Mapping[str, Any] = about["positions"] if about.get("stream") == self._name else {}
+            found: Mapping[str, Any] = (
+                about["positions"] if about.get("stream") == self._name else {}
+            )
             return found
 
 
 def digest_model(model: OnlineTopicModel) -> str:
     """What tells a model from that of another stream, and from itself after the next mini-batch."""
-    return f"{model.documents_seen_} {sha256(np.ascontiguousarray(model.components_).data).hexdigest()}"
+    return (
+        f"{model.documents_seen_}"
+        f" {sha256(np.ascontiguousarray(model.components_).data).hexdigest()}"
+    )

@@ -1,4 +1,6 @@
-"""Sweeps on disk: what is planned and what has ended, so that one that a crash has stopped can be continued."""
+"""Sweeps on disk: what is planned and what has ended, so that one that a crash has stopped can be
+continued.
+"""
 
 import logging
 from collections.abc import Mapping
@@ -27,7 +29,9 @@ SAVED_SWEEP = Kind(name="sweep", format=1, remedy="start the sweep again", error
 
 
 class SavedSweeps:
-    """The sweeps of one user, one for each run whose page has begun one; as many stay as of the runs themselves.
+    """The sweeps of one user, one for each run whose page has begun one.
+
+    As many stay as of the runs themselves.
 
     The name of a file has a digest of the key of the run, and so has its content.
     """
@@ -36,7 +40,10 @@ class SavedSweeps:
         self._shelf = Shelf(folder, SAVED_SWEEP, ".sweep", "A sweep cannot be saved")
 
     def write(self, key: str, state: SweepState) -> None:
-        """Save the sweep of the run with this key. Raises SavedSweepError if it cannot be written."""
+        """Save the sweep of the run with this key.
+
+        Raises SavedSweepError if it cannot be written.
+        """
         name = hash_name(key)
         about = {
             "name": name,
@@ -49,16 +56,26 @@ class SavedSweeps:
         self._shelf.keep_newest()
 
     def load(self, key: str) -> SweepState:
-        """Read the sweep of the run with this key. Raises SavedSweepError if there is none or it is damaged."""
+        """Read the sweep of the run with this key.
+
+        Raises SavedSweepError if there is none or it is damaged.
+        """
         name = hash_name(key)
         with self._shelf.reading(name, expected={"name": name}) as (about, _):
             plan = tuple(_read_spec(spec) for spec in about["plan"])
-            points = tuple(_read_point(point, spec) for point, spec in zip(about["points"], plan, strict=False))
+            points = tuple(
+                _read_point(point, spec) for point, spec in zip(about["points"], plan, strict=False)
+            )
             # Files of earlier versions have no message.
-            return SweepState(status=about["status"], plan=plan, points=points, message=about.get("message", ""))
+            return SweepState(
+                status=about["status"], plan=plan, points=points, message=about.get("message", "")
+            )
 
     def find(self, key: str) -> SweepState:
-        """The sweep of a run as it is after a crash: one that was running has stopped. Without one, an empty state."""
+        """The sweep of a run as it is after a crash: one that was running has stopped.
+
+        Without one, an empty state.
+        """
         if not self._shelf.has(hash_name(key)):
             return SweepState()
         try:

@@ -93,7 +93,9 @@ class Shelf:
         Every error, also of the block, becomes the error of the kind, with the file and the remedy.
         """
         path = self.place(name)
-        header, parts = read_parts(path, self._kind) if has_parts else (read_header(path, self._kind), {})
+        header, parts = (
+            read_parts(path, self._kind) if has_parts else (read_header(path, self._kind), {})
+        )
         with reading(path, self._kind):
             about = dict(header.about or {})
             if any(about[field] != value for field, value in expected.items()):
@@ -108,7 +110,9 @@ class Shelf:
         newest = self.list_newest()
         for place, path in enumerate(newest):
             with suppress(OSError):
-                if place >= MOST_SAVED or (place >= MAX_SAVED and time.time() - path.stat().st_mtime > OLD_SECONDS):
+                if place >= MOST_SAVED or (
+                    place >= MAX_SAVED and time.time() - path.stat().st_mtime > OLD_SECONDS
+                ):
                     path.unlink()
         if self._limit is not None:
             fit(newest[::-1], find_limit(self._limit))

@@ -1,4 +1,6 @@
-"""A stream without an end as pages show it: events in, `Progress` out, and the memory does not grow."""
+"""A stream without an end as pages show it: events in, `Progress` out, and the memory does not
+grow.
+"""
 
 import time
 from collections import deque
@@ -37,7 +39,9 @@ NUM_SKIPPED = "{:,} lines or files have been skipped so far."
 
 
 class WordColumn(NamedTuple):
-    """The topics at one moment, and their top words (K, N) as texts, because new words take places of old ones."""
+    """The topics at one moment, and their top words (K, N) as texts, because new words take places
+    of old ones.
+    """
 
     moment: Moment
     words: np.ndarray
@@ -54,8 +58,9 @@ class CurveRow(NamedTuple):
 class StreamRecord:
     """What has been learned from a stream. Only the thread of the stream uses it.
 
-    name: of the file or folder. status: one of `STATUSES`. message: what is compiled, or how the stream failed.
-    clock: seconds that never go back; now: the time of day for documents without dates.
+    name: of the file or folder. status: one of `STATUSES`. message: what is compiled, or how the
+    stream failed. clock: seconds that never go back; now: the time of day for documents without
+    dates.
     """
 
     def __init__(
@@ -92,7 +97,10 @@ class StreamRecord:
         return (self.status, self.message, self._documents_seen, self._facts.num_waiting, faults)
 
     def set_fault(self, kind: str, text: str) -> None:
-        """Note that the source cannot be read or the model cannot be saved now; empty: it can again."""
+        """Note that the source cannot be read or the model cannot be saved now.
+
+        Empty: it can again.
+        """
         self._faults[kind] = text
 
     def skip(self, text: str) -> None:
@@ -134,7 +142,9 @@ class StreamRecord:
         is_dated = not np.isnat(event.last_date)
         read_at = np.datetime64(self._now(), "s")
         self._date = event.last_date if is_dated else read_at
-        self._facts = replace(self._facts, num_waiting=0, is_dated=is_dated, num_words=event.num_words)
+        self._facts = replace(
+            self._facts, num_waiting=0, is_dated=is_dated, num_words=event.num_words
+        )
         shares = dict(zip(model.topic_ids_.tolist(), event.topic_shares.tolist(), strict=True))
         self._recent.append((event, shares))
         self._add_point(model, (event.nats_per_word, event.num_tokens))
@@ -161,7 +171,9 @@ class StreamRecord:
             phase=Phase.WARM_UP if is_warm else "",
             temperature=1.0 if model is None else model.state_.temperature,
             steps=Curve.build(STEP_COLUMNS, [point.step for point in points]),
-            next_batch=Curve.build(NEXT_BATCH_COLUMNS, [point.score for point in points if point.has_score]),
+            next_batch=Curve.build(
+                NEXT_BATCH_COLUMNS, [point.score for point in points if point.has_score]
+            ),
             columns=moments,
             now=self._measure_now(moments),
             vocabulary=words or None,
@@ -170,7 +182,10 @@ class StreamRecord:
         )
 
     def _add_point(self, model: OnlineTopicModel, score: tuple[float, int]) -> None:
-        """Add a point to the curves, with the next-batch score and its tokens; there is a new model to summarize."""
+        """Add a point to the curves, with the next-batch score and its tokens.
+
+        There is a new model to summarize.
+        """
         at = self._clock()
         size = self._facts.batch_size
         seen = self._documents_seen
@@ -200,7 +215,11 @@ class StreamRecord:
         moment = make_moment(self._documents_seen, self._date, summary)
         column = WordColumn(moment=moment, words=np.array(words, object)[moment.top_words])
         self._columns.add(self._clock(), column)
-        shown = {topic_id for column in self._columns.find() for topic_id in column.moment.topic_ids.tolist()}
+        shown = {
+            topic_id
+            for column in self._columns.find()
+            for topic_id in column.moment.topic_ids.tolist()
+        }
         labels = self._labels | label_topics(summary, words, self._labels)
         self._labels = {topic_id: label for topic_id, label in labels.items() if topic_id in shown}
 
@@ -211,7 +230,10 @@ class StreamRecord:
         now = moments[-1]
         if not self._recent:
             return now
-        shares = [[each.get(topic_id, 0.0) for topic_id in now.topic_ids.tolist()] for _, each in self._recent]
+        shares = [
+            [each.get(topic_id, 0.0) for topic_id in now.topic_ids.tolist()]
+            for _, each in self._recent
+        ]
         num_tokens = sum(event.num_tokens - event.tokens_left_out for event, _ in self._recent)
         tokens = num_tokens * np.mean(shares, axis=0)
         tokens.setflags(write=False)
@@ -242,7 +264,9 @@ class StreamRecord:
 
 
 def index_words(columns: list[WordColumn]) -> tuple[tuple[Moment, ...], tuple[str, ...]]:
-    """The moments of these columns, and the vocabulary of the words in them, to which the moments refer."""
+    """The moments of these columns, and the vocabulary of the words in them, to which the moments
+    refer.
+    """
     places: dict[str, int] = {}
     moments = []
     for column in columns:

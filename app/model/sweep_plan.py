@@ -45,9 +45,9 @@ class SweepPoint:
 class SweepState:
     """The progress of a sweep.
 
-    status: "none", "running", "stopped" (by the end of the server, or because the cluster is away), "finished" or
-    "cancelled". share, message: of the current run. A stopped sweep has the fault of the cluster as message, or none.
-    fault: why the sweep is not on disk; empty if it is.
+    status: "none", "running", "stopped" (by the end of the server, or because the cluster is away),
+    "finished" or "cancelled". share, message: of the current run. A stopped sweep has the fault of
+    the cluster as message, or none. fault: why the sweep is not on disk; empty if it is.
     """
 
     status: str = "none"
@@ -64,7 +64,9 @@ class SweepState:
 
 
 def parse_values(text: str, name: str) -> tuple[float | int, ...]:
-    """Read numbers separated by commas, each once. Raises SweepError for anything that is not a number.
+    """Read numbers separated by commas, each once.
+
+    Raises SweepError for anything that is not a number.
 
     >>> parse_values("64, 256 1024, 64", "batch_size"), parse_values(" ", "delay")
     ((64, 256, 1024), ())
@@ -77,7 +79,9 @@ def parse_values(text: str, name: str) -> tuple[float | int, ...]:
             value = math.nan
         if not math.isfinite(value) or (name in WHOLE and value != int(value)):
             kind = "whole numbers" if name in WHOLE else "numbers"
-            raise SweepError(f"{SWEPT[name]}: {part[:20]!r} is not valid: write {kind}, separated by commas.")
+            raise SweepError(
+                f"{SWEPT[name]}: {part[:20]!r} is not valid: write {kind}, separated by commas."
+            )
         found[int(value) if name in WHOLE else value] = None
     return tuple(found)
 
@@ -87,14 +91,16 @@ def plan_sweep(
 ) -> tuple[RunSpec, ...]:
     """Every combination of the systems and values, each once; everything else is as in `base`.
 
-    A setting without values stays as it is, and a system that lacks a setting has fewer runs. Raises SweepError for one
-    run alone, for too many runs, for a setting that no system has, and for a value outside its bounds.
+    A setting without values stays as it is, and a system that lacks a setting has fewer runs.
+    Raises SweepError for one run alone, for too many runs, for a setting that no system has, and
+    for a value outside its bounds.
     """
     requested = {name: tuple(each) for name, each in values.items() if each}
     count = max(1, len(algorithms)) * math.prod(len(each) for each in requested.values())
     if count > MAX_RUNS:
         raise SweepError(
-            f"This sweep would have {count:,} runs, but at most {MAX_RUNS} are allowed: give fewer values."
+            f"This sweep would have {count:,} runs, but at most {MAX_RUNS} are allowed: give fewer"
+            " values."
         )
     bases = [
         (algorithm, base.config if algorithm.name == base.algorithm.name else algorithm.config())
@@ -107,9 +113,17 @@ def plan_sweep(
         name, space, rest = str(error).partition(" ")
         raise SweepError(f"{SWEPT.get(name, name)}{space}{rest}") from error
     if len(points) < 2:
-        raise SweepError("A sweep needs at least two runs: give two values of a setting, or select two algorithms.")
+        raise SweepError(
+            "A sweep needs at least two runs: give two values of a setting, or select two"
+            " algorithms."
+        )
     return tuple(
-        replace(base, algorithm=point.algorithm, config=point.config, chosen=base.chosen | point.chosen.keys())
+        replace(
+            base,
+            algorithm=point.algorithm,
+            config=point.config,
+            chosen=base.chosen | point.chosen.keys(),
+        )
         for point in points
     )
 
@@ -139,12 +153,18 @@ def describe_sweep(state: SweepState) -> str:
     total = len(state.plan)
     if state.status == "running":
         waits = f" {state.message}" if state.message else ""
-        return f"Run {done + 1} of {total}: {state.plan[done].label()}.{waits} {state.fault}".rstrip()
+        return (
+            f"Run {done + 1} of {total}: {state.plan[done].label()}.{waits} {state.fault}".rstrip()
+        )
     ended = {
         "finished": f"All {total} runs have ended",
         "stopped": f"The sweep of {total} runs stopped after {done}{_explain_stop(state)}",
     }.get(state.status, f"Cancelled after {done} of {total} runs")
-    failed = "".join(f" {point.label} failed: {point.message}." for point in state.points if point.status == "failed")
+    failed = "".join(
+        f" {point.label} failed: {point.message}."
+        for point in state.points
+        if point.status == "failed"
+    )
     question = " Continue?" if state.status == "stopped" else ""
     return f"{ended}. Finished runs are kept.{failed}{question} {state.fault}".rstrip()
 

@@ -50,7 +50,9 @@ class TextTaskRunner:
             raise CorpusError("There is no text to try word choices on: choose a file first.")
         return self._preview.measure(words)
 
-    def build(self, path: Path, name: str, columns: Columns, words: WordChoices, keeps_text: bool) -> OwnCorpus:
+    def build(
+        self, path: Path, name: str, columns: Columns, words: WordChoices, keeps_text: bool
+    ) -> OwnCorpus:
         """Build a corpus and keep it."""
         check_corpora(self._folder, path)
         return build_own(
@@ -65,7 +67,9 @@ class TextTaskRunner:
 
 
 class TextTasks(Protocol):
-    """Does one task of `TextTaskRunner` at a time; `server.text_worker.TextWorker` does them in a process.
+    """Does one task of `TextTaskRunner` at a time.
+
+    `server.text_worker.TextWorker` does them in a process.
 
     user: who asks; None without logins.
     """
@@ -73,9 +77,15 @@ class TextTasks(Protocol):
     user: str | None
 
     async def ask(
-        self, task: Callable[[TextTaskRunner, *Arguments], Result], *arguments: *Arguments, report: Report = ...
+        self,
+        task: Callable[[TextTaskRunner, *Arguments], Result],
+        *arguments: *Arguments,
+        report: Report = ...,
     ) -> Result:
-        """Do a task and return its result. Raises CorpusError if it is refused, Stopped if it is cancelled."""
+        """Do a task and return its result.
+
+        Raises CorpusError if it is refused, Stopped if it is cancelled.
+        """
 
     async def stop(self) -> None:
         """Cancel the current task."""

@@ -1,16 +1,20 @@
-"""The life of topics over a run: born, stable, near-duplicates, gone; by stated rules from its word lists. Pure.
+"""The life of topics over a run: born, stable, near-duplicates, gone.
+
+By stated rules from its word lists. Pure.
 
 A topic is there at a moment where it is in use. By the moments of a run so far:
 
-born    the first at which it is there, unless that is the run's first: those were there from the start.
-stable  the first from which on each of its lists of ten has at least nine of the ten words that it has now. One word
-        may differ, because the tenth and the eleventh word have nearly equal probabilities. The newest moment
-        alone is not enough. If a list changes later, the topic is no longer stable.
+born    the first at which it is there, unless that is the run's first: those were there from the
+start. stable  the first from which on each of its lists of ten has at least nine of the ten words
+that it has now. One word
+        may differ, because the tenth and the eleventh word have nearly equal probabilities. The
+        newest moment alone is not enough. If a list changes later, the topic is no longer stable.
 near-duplicate
-        the first from which on it has been similar to one larger topic, the most similar one now: the Bhattacharyya
-        coefficient of their fifty most probable words (1 for copies) is at least 0.8. A merge into that topic is
-        proposed.
-gone    the first at which it is no longer there, if it is never there again. If it was similar to a topic that stayed,
+        the first from which on it has been similar to one larger topic, the most similar one now:
+        the Bhattacharyya coefficient of their fifty most probable words (1 for copies) is at least
+        0.8. A merge into that topic is proposed.
+gone    the first at which it is no longer there, if it is never there again. If it was similar to a
+topic that stayed,
         that topic is named, because it probably absorbed it.
 """
 
@@ -29,7 +33,10 @@ LEAST_SIMILARITY = 0.8
 
 
 class LifeEvent(NamedTuple):
-    """An event of a topic: `column` is the place of the moment; `other` is the topic that it is similar to."""
+    """An event of a topic: `column` is the place of the moment.
+
+    `other` is the topic that it is similar to.
+    """
 
     column: int
     kind: str
@@ -39,13 +46,21 @@ class LifeEvent(NamedTuple):
 
 
 def find_events(moments: Sequence[Moment]) -> tuple[LifeEvent, ...]:
-    """The events of all topics of a run so far, by the rules above; sorted by column, kind and topic."""
+    """The events of all topics of a run so far, by the rules above.
+
+    Sorted by column, kind and topic.
+    """
     lists = [point.lists for point in moments if point.lists is not None]
     if not lists:
         return ()
-    there = [dict(zip(each.topic_ids.tolist(), range(len(each.topic_ids)), strict=True)) for each in lists]
+    there = [
+        dict(zip(each.topic_ids.tolist(), range(len(each.topic_ids)), strict=True))
+        for each in lists
+    ]
     events = [
-        LifeEvent(column=column, kind=BORN, topic_id=k) for k in set().union(*there) if (column := _birth(there, k)) > 0
+        LifeEvent(column=column, kind=BORN, topic_id=k)
+        for k in set().union(*there)
+        if (column := _birth(there, k)) > 0
     ]
     stable = {topic_id: _stable_from(lists, there, topic_id) for topic_id in there[-1]}
     events += [
@@ -53,23 +68,32 @@ def find_events(moments: Sequence[Moment]) -> tuple[LifeEvent, ...]:
         for topic_id, column in stable.items()
         if column is not None
     ]
-    tokens = dict(zip(moments[-1].topic_ids.tolist(), moments[-1].expected_tokens.tolist(), strict=True))
+    tokens = dict(
+        zip(moments[-1].topic_ids.tolist(), moments[-1].expected_tokens.tolist(), strict=True)
+    )
     events += _proposals(lists, there, tokens) + _deaths(lists, there)
-    return tuple(sorted(events, key=lambda each: (each.column, KINDS.index(each.kind), each.topic_id)))
+    return tuple(
+        sorted(events, key=lambda each: (each.column, KINDS.index(each.kind), each.topic_id))
+    )
 
 
 def _birth(there: Sequence[dict[int, int]], topic_id: int) -> int:
     return next(column for column, known in enumerate(there) if topic_id in known)
 
 
-def _stable_from(lists: Sequence[WordLists], there: Sequence[dict[int, int]], topic_id: int) -> int | None:
+def _stable_from(
+    lists: Sequence[WordLists], there: Sequence[dict[int, int]], topic_id: int
+) -> int | None:
     now = set(lists[-1].words[there[-1][topic_id], :NUM_TOP_WORDS].tolist())
     # A small vocabulary has fewer than ten words.
     least = len(now) - (NUM_TOP_WORDS - NUM_STEADY)
     stable = None
     for column in range(len(lists) - 2, -1, -1):
         place = there[column].get(topic_id)
-        if place is None or len(now.intersection(lists[column].words[place, :NUM_TOP_WORDS].tolist())) < least:
+        if (
+            place is None
+            or len(now.intersection(lists[column].words[place, :NUM_TOP_WORDS].tolist())) < least
+        ):
             break
         stable = column
     return stable
@@ -78,15 +102,21 @@ def _stable_from(lists: Sequence[WordLists], there: Sequence[dict[int, int]], to
 def _proposals(
     lists: Sequence[WordLists], there: Sequence[dict[int, int]], tokens: dict[int, float]
 ) -> list[LifeEvent]:
-    """The most similar larger topic of each current topic, if they are similar, and since which column."""
+    """The most similar larger topic of each current topic, if they are similar, and since which
+    column.
+    """
     pairs = _similar_now(lists[-1], tokens)
     events = []
     for column in range(len(lists) - 1, -1, -1):
         # One product serves all pairs; it is skipped when no pair is left.
-        similarity = find_similarity(lists[column - 1], lists[column - 1]) if column and pairs else None
+        similarity = (
+            find_similarity(lists[column - 1], lists[column - 1]) if column and pairs else None
+        )
         for one, (other, value) in list(pairs.items()):
             if similarity is None or not _are_similar(similarity, there[column - 1], one, other):
-                event = LifeEvent(column=column, kind=NEAR_DUPLICATE, topic_id=one, other=other, similarity=value)
+                event = LifeEvent(
+                    column=column, kind=NEAR_DUPLICATE, topic_id=one, other=other, similarity=value
+                )
                 events.append(event)
                 del pairs[one]
     return events
@@ -105,7 +135,11 @@ def _similar_now(lists: WordLists, tokens: dict[int, float]) -> dict[int, tuple[
     similarity = find_similarity(lists, lists)
     found = {}
     for place, topic_id in enumerate(ids):
-        larger = [each for each, other in enumerate(ids) if (tokens[other], -other) > (tokens[topic_id], -topic_id)]
+        larger = [
+            each
+            for each, other in enumerate(ids)
+            if (tokens[other], -other) > (tokens[topic_id], -topic_id)
+        ]
         nearest = larger[similarity[place, larger].argmax()] if larger else place
         if nearest != place and similarity[place, nearest] >= LEAST_SIMILARITY:
             found[topic_id] = (ids[nearest], float(similarity[place, nearest]))
@@ -121,7 +155,9 @@ def _deaths(lists: Sequence[WordLists], there: Sequence[dict[int, int]]) -> list
         known |= set(gone)
         if not gone:
             continue
-        ours, theirs = (_take(lists[column], [there[column][k] for k in ids]) for ids in (gone, stayed))
+        ours, theirs = (
+            _take(lists[column], [there[column][k] for k in ids]) for ids in (gone, stayed)
+        )
         for topic_id, row in zip(gone, find_similarity(ours, theirs), strict=True):
             nearest = int(row.argmax()) if len(row) and row.max() >= LEAST_SIMILARITY else None
             if nearest is None:
@@ -140,11 +176,15 @@ def _deaths(lists: Sequence[WordLists], there: Sequence[dict[int, int]]) -> list
 
 
 def _take(lists: WordLists, places: Sequence[int]) -> WordLists:
-    return WordLists(topic_ids=lists.topic_ids[places], words=lists.words[places], shares=lists.shares[places])
+    return WordLists(
+        topic_ids=lists.topic_ids[places], words=lists.words[places], shares=lists.shares[places]
+    )
 
 
 def find_similarity(ours: WordLists, theirs: WordLists) -> np.ndarray:
-    """Bhattacharyya coefficients Σ_w √(p_w q_w), (U, W), of the shares of topics' listed words among themselves."""
+    """Bhattacharyya coefficients Σ_w √(p_w q_w), (U, W), of the shares of topics' listed words
+    among themselves.
+    """
     if not ours.words.size or not theirs.words.size:
         return np.zeros((len(ours.topic_ids), len(theirs.topic_ids)))
     num_words = 1 + max(ours.words.max(), theirs.words.max())
@@ -153,6 +193,11 @@ def find_similarity(ours: WordLists, theirs: WordLists) -> np.ndarray:
         shares = each.shares.astype(np.float64)
         shares /= np.maximum(shares.sum(1, keepdims=True), 1e-300)
         starts = np.arange(len(shares) + 1) * shares.shape[1]
-        rows.append(csr_array((np.sqrt(shares).ravel(), each.words.ravel(), starts), shape=(len(shares), num_words)))
+        rows.append(
+            csr_array(
+                (np.sqrt(shares).ravel(), each.words.ravel(), starts),
+                shape=(len(shares), num_words),
+            )
+        )
     similarity: np.ndarray = (rows[0] @ rows[1].T).toarray()
     return similarity

@@ -1,7 +1,8 @@
-"""The names that a user has given to topics of a corpus, on disk, and the topics of a later run that they fit.
+"""The names that a user has given to topics of a corpus, on disk, and the topics of a later run
+that they fit.
 
-A file for each corpus has every name with the most probable words of its topic. Words are compared by spelling, so that
-names fit a corpus that was built again too.
+A file for each corpus has every name with the most probable words of its topic. Words are compared
+by spelling, so that names fit a corpus that was built again too.
 """
 
 import threading
@@ -31,7 +32,9 @@ class TopicNameError(FileError):
     """Names cannot be read or written; the message says why and what to do."""
 
 
-TOPIC_NAMES = Kind(name="file of topic names", format=1, remedy="delete the file", error=TopicNameError)
+TOPIC_NAMES = Kind(
+    name="file of topic names", format=1, remedy="delete the file", error=TopicNameError
+)
 
 
 @dataclass(frozen=True)
@@ -50,20 +53,28 @@ class TopicNames:
         self._lock = threading.Lock()
 
     def read(self, corpus_name: str) -> tuple[NamedTopic, ...]:
-        """Read the names kept for a corpus, the oldest first. Raises TopicNameError if they cannot be read."""
+        """Read the names kept for a corpus, the oldest first.
+
+        Raises TopicNameError if they cannot be read.
+        """
         # The name of a corpus may have characters that no file name may have.
         name = hash_name(corpus_name)
         if not self._shelf.has(name):
             return ()
         with self._shelf.reading(name, expected={"corpus": corpus_name}) as (about, _):
             topics = about["topics"]
-            return tuple(NamedTopic(name=str(each["name"]), words=_check_words(each["words"])) for each in topics)
+            return tuple(
+                NamedTopic(name=str(each["name"]), words=_check_words(each["words"]))
+                for each in topics
+            )
 
-    def change(self, corpus_name: str, kept: Sequence[NamedTopic], forgotten: Collection[str] = ()) -> None:
+    def change(
+        self, corpus_name: str, kept: Sequence[NamedTopic], forgotten: Collection[str] = ()
+    ) -> None:
         """Keep names, in place of earlier ones of the same spelling, and forget others.
 
-        Raises TopicNameError if the file cannot be read or written, or if there would be too many names; the
-        earlier names stay then, and of the new ones those that fit are kept.
+        Raises TopicNameError if the file cannot be read or written, or if there would be too many
+        names; the earlier names stay then, and of the new ones those that fit are kept.
         """
         with self._lock:
             before = self.read(corpus_name)
@@ -97,23 +108,37 @@ def _check_words(words: Mapping[str, float]) -> dict[str, float]:
 
 
 def describe_topics(model: Model, names: Mapping[int, str]) -> tuple[NamedTopic, ...]:
-    """Describe the topics of a model that have these names, by id; ids that it does not have are left out."""
-    summary = model.algorithm.summarize(model.config, model.state)
-    places = {int(topic_id): place for place, topic_id in enumerate(summary.topic_ids)}
-    named = {places[topic_id]: name for topic_id, name in names.items() if topic_id in places and name}
-    words = _take_words(model, summary.topics, list(named))
-    return tuple(NamedTopic(name=name, words=each) for name, each in zip(named.values(), words, strict=True))
+    """Describe the topics of a model that have these names, by id.
 
-
-def match_names(kept: Sequence[NamedTopic], model: Model, taken: Collection[int] = ()) -> dict[int, str]:
-    """Give kept names to the most similar topics of a model: the names by topic id.
-
-    Each name goes to one topic in use that is not among those `taken`, so that the sum of the Jensen-Shannon
-    divergences is smallest. Each topic is the distribution of its fifty most probable words. A name whose divergence
-    would be above half of the largest possible one stays without a topic.
+    Ids that it does not have are left out.
     """
     summary = model.algorithm.summarize(model.config, model.state)
-    used = [place for place in rank_topics(summary.expected_tokens) if int(summary.topic_ids[place]) not in taken]
+    places = {int(topic_id): place for place, topic_id in enumerate(summary.topic_ids)}
+    named = {
+        places[topic_id]: name for topic_id, name in names.items() if topic_id in places and name
+    }
+    words = _take_words(model, summary.topics, list(named))
+    return tuple(
+        NamedTopic(name=name, words=each) for name, each in zip(named.values(), words, strict=True)
+    )
+
+
+def match_names(
+    kept: Sequence[NamedTopic], model: Model, taken: Collection[int] = ()
+) -> dict[int, str]:
+    """Give kept names to the most similar topics of a model: the names by topic id.
+
+    Each name goes to one topic in use that is not among those `taken`, so that the sum of the
+    Jensen-Shannon divergences is smallest. Each topic is the distribution of its fifty most
+    probable words. A name whose divergence would be above half of the largest possible one stays
+    without a topic.
+    """
+    summary = model.algorithm.summarize(model.config, model.state)
+    used = [
+        place
+        for place in rank_topics(summary.expected_tokens)
+        if int(summary.topic_ids[place]) not in taken
+    ]
     if not used or not kept:
         return {}
     ours = _take_words(model, summary.topics, used)
@@ -122,7 +147,9 @@ def match_names(kept: Sequence[NamedTopic], model: Model, taken: Collection[int]
     theirs = [topic.words for topic in kept]
     distances = divergences_between(_share_words(theirs, places), _share_words(ours, places))
     near = np.where(distances <= LARGEST_DIVERGENCE, distances, np.log(2))
-    return {int(summary.topic_ids[used[topic]]): kept[name].name for name, topic in match_topics(near)}
+    return {
+        int(summary.topic_ids[used[topic]]): kept[name].name for name, topic in match_topics(near)
+    }
 
 
 def _take_words(model: Model, topics: np.ndarray, places: Sequence[int]) -> list[dict[str, float]]:
@@ -143,4 +170,7 @@ def _share_words(topics: Sequence[Mapping[str, float]], places: Mapping[str, int
     columns = np.array([places[word] for words in topics for word in words], np.int64)
     shares = np.array([share for words in topics for share in words.values()], np.float64)
     totals = np.bincount(rows, shares, minlength=len(topics))
-    return csr_array((shares / np.maximum(totals[rows], 1e-300), (rows, columns)), shape=(len(topics), len(places)))
+    return csr_array(
+        (shares / np.maximum(totals[rows], 1e-300), (rows, columns)),
+        shape=(len(topics), len(places)),
+    )

@@ -17,7 +17,8 @@ MOST_LISTED = 5_000
 class WordLists(NamedTuple):
     """The most probable words of the U topics in use at one moment, in this order.
 
-    topic_ids: (U,) int64. words: (U, N) int32, positions in the vocabulary. shares: (U, N) float32, p(word | topic).
+    topic_ids: (U,) int64. words: (U, N) int32, positions in the vocabulary. shares: (U, N) float32,
+    p(word | topic).
     """
 
     topic_ids: np.ndarray
@@ -28,7 +29,8 @@ class WordLists(NamedTuple):
 def take_lists(summary: TopicSummary, num_columns: int) -> WordLists:
     """List fifty words of each topic in use, or fewer where there are over 100 columns.
 
-    So all lists of a run take at most 40 kB for each topic, 12 MB for 300; ten words are listed in any case.
+    So all lists of a run take at most 40 kB for each topic, 12 MB for 300; ten words are listed in
+    any case.
     """
     number = max(NUM_TOP_WORDS, min(NUM_LISTED, MOST_LISTED // max(1, num_columns)))
     used = np.sort(rank_topics(summary.expected_tokens))
@@ -41,7 +43,9 @@ def take_lists(summary: TopicSummary, num_columns: int) -> WordLists:
     return lists
 
 
-def make_moment(documents_seen: int, date: Any, summary: TopicSummary, lists: WordLists | None = None) -> Moment:
+def make_moment(
+    documents_seen: int, date: Any, summary: TopicSummary, lists: WordLists | None = None
+) -> Moment:
     """The topics of a summary as a moment, with their ten most probable words."""
     tokens = np.asarray(summary.expected_tokens, dtype=np.float64)
     total = tokens.sum()
@@ -53,11 +57,18 @@ def make_moment(documents_seen: int, date: Any, summary: TopicSummary, lists: Wo
     }
     for array in arrays.values():
         array.setflags(write=False)
-    return Moment(documents_seen=documents_seen, date=date, num_topics=count_topics(tokens), lists=lists, **arrays)
+    return Moment(
+        documents_seen=documents_seen,
+        date=date,
+        num_topics=count_topics(tokens),
+        lists=lists,
+        **arrays,
+    )
 
 
 def find_top_words(topics: np.ndarray, number: int) -> np.ndarray:
-    """The most probable words of each topic: (K, number) int32 word ids, fewer columns if there are fewer words.
+    """The most probable words of each topic: (K, number) int32 word ids, fewer columns if there are
+    fewer words.
 
     >>> find_top_words(np.array([[0.1, 0.6, 0.3]]), 2)
     array([[1, 2]], dtype=int32)

@@ -31,7 +31,11 @@ class Live(Page):
         right = pn.Column(self.now, self.curves.held_out, sizing_mode="stretch_width", margin=0)
         top = lay_at_end(self.summary, self.count_note.button)
         middle = lay_side_by_side(self.table, right)
-        return [pn.Column(top, self.count_note, middle, self.curves, sizing_mode="stretch_width", margin=0)]
+        return [
+            pn.Column(
+                top, self.count_note, middle, self.curves, sizing_mode="stretch_width", margin=0
+            )
+        ]
 
     def opened(self) -> None:
         self._read_at_end()

@@ -1,4 +1,6 @@
-"""What a page is, and the pages of one browser: one is open, and each is made and sent when it is first opened."""
+"""What a page is, and the pages of one browser: one is open, and each is made and sent when it is
+first opened.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,11 +13,13 @@ from stickbreaker.app.state import RunState, StateFollower, guarded
 
 
 class Page(StateFollower):
-    """A page: `view` makes it when it is first opened, and its views follow the run while it is open.
+    """A page: `view` makes it when it is first opened, and its views follow the run while it is
+    open.
 
-    title: names it, on its button and in addresses. needs_player: it shows the moment that the player selects.
-    needs_controls: the settings at the side stay open. is_listed: its button is there from the start.
-    views: those that follow the run. They keep a copy of its state while the page is closed, so that they cost nothing.
+    title: names it, on its button and in addresses. needs_player: it shows the moment that the
+    player selects. needs_controls: the settings at the side stay open. is_listed: its button is
+    there from the start. views: those that follow the run. They keep a copy of its state while the
+    page is closed, so that they cost nothing.
     """
 
     title = ""
@@ -35,7 +39,10 @@ class Page(StateFollower):
         raise NotImplementedError
 
     def follow(self, state: RunState) -> None:
-        """Let the page and its views follow this state; they show what differs from the one before."""
+        """Let the page and its views follow this state.
+
+        They show what differs from the one before.
+        """
         for follower in (self, *self.views):
             follower.state = state
 
@@ -50,7 +57,9 @@ class Page(StateFollower):
 
 
 class ReadingPage(Page):
-    """A page that shows a reading of the corpus, below the note that says with which model it was read."""
+    """A page that shows a reading of the corpus, below the note that says with which model it was
+    read.
+    """
 
     needs_reading = True
 
@@ -60,7 +69,9 @@ class ReadingPage(Page):
     @param.depends("state.progress", "state.job", watch=True)
     @guarded
     def _read(self) -> None:
-        """Read the corpus with the model of a run that has no reading, and once more when the run has finished."""
+        """Read the corpus with the model of a run that has no reading, and once more when the run
+        has finished.
+        """
         progress, reading = self.state.progress, self.state.reading
         is_new = reading is None or reading.model.run_id != progress.run_id
         has_failed = self.state.job.status == "failed"

@@ -50,7 +50,9 @@ def _count_whole(fig: figure) -> None:
 
 
 class StickPlot:
-    """The rest of the stick in each row, in grey, and the piece of one topic, in the topic's colour."""
+    """The rest of the stick in each row, in grey, and the piece of one topic, in the topic's
+    colour.
+    """
 
     def __init__(self) -> None:
         self.source = _source("label", "title", "start", "end", "cut", "weight", "color")
@@ -64,7 +66,11 @@ class StickPlot:
         row = {"y": "label", "left": "start", "source": self.source, "line_color": None}
         fig.hbar(height=0.3, right=1.0, fill_color=EARLIER_RUN, fill_alpha=0.4, **row)
         pieces = fig.hbar(height=0.8, right="end", fill_color="color", **row)
-        tips = [("topic", "@title"), ("E[β′]", "@cut{0.000} of the rest"), ("E[β]", "@weight{0.0 %} of all")]
+        tips = [
+            ("topic", "@title"),
+            ("E[β′]", "@cut{0.000} of the rest"),
+            ("E[β]", "@weight{0.0 %} of all"),
+        ]
         fig.add_tools(HoverTool(renderers=[pieces], tooltips=tips))
         fig.ygrid.grid_line_color = None
 
@@ -75,10 +81,24 @@ class StickPlot:
 
 
 class SlotPlot:
-    """The words of a document in its slots, iteration by iteration; a dashed line marks the last of the run."""
+    """The words of a document in its slots, iteration by iteration.
+
+    A dashed line marks the last of the run.
+    """
 
     def __init__(self) -> None:
-        columns = ("iteration", "slot", "bottom", "top", "tokens", "share", "topic_id", "title", "held", "color")
+        columns = (
+            "iteration",
+            "slot",
+            "bottom",
+            "top",
+            "tokens",
+            "share",
+            "topic_id",
+            "title",
+            "held",
+            "color",
+        )
         self.source, self.end = _source(*columns), _source("x")
         self.figure = fig = _figure(
             height=SLOT_HEIGHT,
@@ -88,7 +108,9 @@ class SlotPlot:
             y_axis_label="share of the document's words",
         )
         line = {"line_color": "#ffffff", "line_width": 0.5}
-        bars = fig.vbar("iteration", 0.86, "top", "bottom", source=self.source, fill_color="color", **line)
+        bars = fig.vbar(
+            "iteration", 0.86, "top", "bottom", source=self.source, fill_color="color", **line
+        )
         held = [("slot", "@slot"), ("topic", "@title, φ @held{0.00}")]
         tips = [*held, ("words", "@tokens{0.0 %}"), ("E[π]", "@share{0.0 %}")]
         fig.add_tools(HoverTool(renderers=[bars], tooltips=tips))
@@ -115,7 +137,11 @@ class BoundPlot:
         )
         fig.line("x", "y", source=self.source, line_color=THIS_RUN, line_width=2.2)
         dots = fig.scatter("x", "y", source=self.source, color=THIS_RUN, size=6)
-        fig.add_tools(HoverTool(renderers=[dots], tooltips=[(x_label, "@x"), ("bound", "@y{0.0000} nats per word")]))
+        fig.add_tools(
+            HoverTool(
+                renderers=[dots], tooltips=[(x_label, "@x"), ("bound", "@y{0.0000} nats per word")]
+            )
+        )
         fig.add_glyph(self.end, VSpan(x="x", line_color=MARK, line_width=2, line_dash=[5, 3]))
         fig.yaxis.formatter = NumeralTickFormatter(format="0.00")
         fig.yaxis.ticker = BasicTicker(desired_num_ticks=5)
@@ -130,7 +156,9 @@ class BoundPlot:
 
 
 def _mark_end(plot: SlotPlot | BoundPlot, last: int, num_taken: int) -> None:
-    """Make room for `last` iterations, and draw a line after the last of the run if more are shown."""
+    """Make room for `last` iterations, and draw a line after the last of the run if
+    more are shown.
+    """
     plot.figure.x_range.end = last + 0.6
     plot.end.data = {"x": [num_taken + 0.5] if num_taken < last else []}
 
@@ -149,11 +177,17 @@ class ArrowPlot:
         for end, color, width, size in (("target", EARLIER_RUN, 1.5, 8), ("after", THIS_RUN, 4, 9)):
             head = NormalHead(size=size, fill_color=color, line_color=color)
             place = {"x_start": "before", "y_start": "word", "x_end": end, "y_end": "word"}
-            fig.add_layout(Arrow(source=self.source, end=head, line_color=color, line_width=width, **place))
+            fig.add_layout(
+                Arrow(source=self.source, end=head, line_color=color, line_width=width, **place)
+            )
         shared = {"y": "word", "source": self.source}
         targets = fig.scatter("target", marker="diamond", size=9, color=EARLIER_RUN, **shared)
         dots = fig.scatter("before", size=8, color=THIS_RUN, **shared)
-        values = [("λ before", "@before{0,0.00}"), ("target λ̂", "@target{0,0.00}"), ("λ after", "@after{0,0.00}")]
+        values = [
+            ("λ before", "@before{0,0.00}"),
+            ("target λ̂", "@target{0,0.00}"),
+            ("λ after", "@after{0,0.00}"),
+        ]
         fig.add_tools(HoverTool(renderers=[dots, targets], tooltips=[("word", "@word"), *values]))
         fig.xaxis.formatter = NumeralTickFormatter(format="0,0")
         fig.xaxis.ticker = BasicTicker(desired_num_ticks=5, min_interval=1)

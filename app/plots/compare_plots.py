@@ -1,4 +1,6 @@
-"""Plots of several runs: held-out curves together, and the scores of a sweep as in Fig. 4 of Wang 2011. Pure."""
+"""Plots of several runs: held-out curves together, and the scores of a sweep as in Fig. 4 of Wang
+2011. Pure.
+"""
 
 from html import escape
 from typing import Any
@@ -37,32 +39,55 @@ def _score_figure(title: str, **more: Any) -> figure:
 
 
 def overlay_plot(frame: pd.DataFrame, axis: str) -> figure:
-    """Draw held-out curves together, each with its own colour, dash and marker; see `compare_frames.overlay_frame`."""
+    """Draw held-out curves together, each with its own colour, dash and marker.
+
+    See `compare_frames.overlay_frame`.
+    """
     fig = _score_figure("Held-out log likelihood")
     set_x_axis(fig, axis)
     for place, row in enumerate(frame.itertuples()):
         source = ColumnDataSource({"x": row.x, "y": row.y})
         line = fig.line(
-            "x", "y", source=source, line_color=row.color, line_width=2, line_dash=DASHES[place % len(DASHES)]
+            "x",
+            "y",
+            source=source,
+            line_color=row.color,
+            line_width=2,
+            line_dash=DASHES[place % len(DASHES)],
         )
         marker = MARKERS[place % len(MARKERS)]
         fig.scatter("x", "y", source=source, color=row.color, size=7, marker=marker)
-        tips = [("run", row.title), ("corpus", row.corpus), ("held-out", "@y{0.0000} nats per word")]
-        fig.add_tools(HoverTool(renderers=[line], tooltips=[(name, _as_literal(text)) for name, text in tips]))
+        tips = [
+            ("run", row.title),
+            ("corpus", row.corpus),
+            ("held-out", "@y{0.0000} nats per word"),
+        ]
+        fig.add_tools(
+            HoverTool(renderers=[line], tooltips=[(name, _as_literal(text)) for name, text in tips])
+        )
     return fig
 
 
 def rate_plot(frame: pd.DataFrame) -> figure:
-    """Draw the held-out curves of a class's values of κ, with a legend; see `class_questions.rate_frame`."""
+    """Draw the held-out curves of a class's values of κ, with a legend.
+
+    See `class_questions.rate_frame`.
+    """
     fig = _score_figure("Held-out log likelihood with each κ")
     set_x_axis(fig, "documents")
     for place, row in enumerate(frame.itertuples()):
         source = ColumnDataSource({"x": row.x, "y": row.y})
         dash = DASHES[place % len(DASHES)]
-        style = {"line_width": 5, "line_dash": "solid"} if row.is_chosen else {"line_width": 2, "line_dash": dash}
+        style = (
+            {"line_width": 5, "line_dash": "solid"}
+            if row.is_chosen
+            else {"line_width": 2, "line_dash": dash}
+        )
         line = fig.line("x", "y", source=source, color=row.color, legend_label=row.label, **style)
         marker = MARKERS[place % len(MARKERS)]
-        fig.scatter("x", "y", source=source, color=row.color, size=8, marker=marker, legend_label=row.label)
+        fig.scatter(
+            "x", "y", source=source, color=row.color, size=8, marker=marker, legend_label=row.label
+        )
         tips = [("run", _as_literal(row.label)), ("held-out", "@y{0.0000} nats per word")]
         fig.add_tools(HoverTool(renderers=[line], tooltips=tips))
     fig.add_layout(fig.legend[0], "below")
@@ -78,7 +103,10 @@ def _as_literal(text: str) -> str:
 
 
 def sweep_plot(frame: pd.DataFrame, x_label: str, is_logarithmic: bool) -> figure:
-    """Draw final held-out scores by one setting, one line per choice of others; columns line, color, x, y, label."""
+    """Draw final held-out scores by one setting, one line per choice of others.
+
+    Columns line, color, x, y, label.
+    """
     fig = _score_figure(
         "Final held-out log likelihood",
         x_axis_type="log" if is_logarithmic else "linear",
@@ -90,9 +118,17 @@ def sweep_plot(frame: pd.DataFrame, x_label: str, is_logarithmic: bool) -> figur
         color, dash = rows["color"].iloc[0], DASHES[place % len(DASHES)]
         fig.line("x", "y", source=source, line_color=color, line_width=2, line_dash=dash)
         dots = fig.scatter(
-            "x", "y", source=source, color=color, size=9, marker=MARKERS[place % len(MARKERS)], legend_label=str(name)
+            "x",
+            "y",
+            source=source,
+            color=color,
+            size=9,
+            marker=MARKERS[place % len(MARKERS)],
+            legend_label=str(name),
         )
-        fig.add_tools(HoverTool(renderers=[dots], tooltips=[("run", "@label"), ("held-out", "@y{0.0000}")]))
+        fig.add_tools(
+            HoverTool(renderers=[dots], tooltips=[("run", "@label"), ("held-out", "@y{0.0000}")])
+        )
     if len(frame):
         fig.legend.location = "right"
         fig.add_layout(fig.legend[0], "below")

@@ -1,8 +1,10 @@
-"""Data frames to plots: figures are built once, afterwards only the columns of their sources change. Pure: no widget.
+"""Data frames to plots: figures are built once, afterwards only the columns of their sources
+change. Pure: no widget.
 
-These are Bokeh figures, not HoloViews elements, because they grow with every mini-batch: streaming into a source takes
-a few milliseconds, replacing an element about two hundred. `add_glyph` is used because the drawing methods of a figure
-also make four variants of each glyph (selected, hovered, muted), which would have to be sent to the page.
+These are Bokeh figures, not HoloViews elements, because they grow with every mini-batch: streaming
+into a source takes a few milliseconds, replacing an element about two hundred. `add_glyph` is used
+because the drawing methods of a figure also make four variants of each glyph (selected, hovered,
+muted), which would have to be sent to the page.
 """
 
 from typing import Any, NamedTuple
@@ -40,8 +42,8 @@ AXIS_ROOM = 0.05
 IN_FRAME = {"y_range_name": "frame", "level": "overlay"}
 HELDOUT_LABEL = "nats per held-out word,\ngiven the other words"
 SCORE_HELP = (
-    "A tenth of the distinct words of each document is held out and predicted from its other words (protocol "
-    "disjoint_words). The algorithm's own inference is used."
+    "A tenth of the distinct words of each document is held out and predicted from its other words"
+    " (protocol disjoint_words). The algorithm's own inference is used."
 )
 X_LABELS = {
     "documents": "documents read",
@@ -87,13 +89,21 @@ CURVE_KINDS = {
         from_zero=True,
     ),
     "learning_rate": CurveKind(
-        title="Learning rate ρ", y_label="ρ", number="{:.4f}", tick="0.00", hover=("ρ", "@y{0.00000}"), from_zero=True
+        title="Learning rate ρ",
+        y_label="ρ",
+        number="{:.4f}",
+        tick="0.00",
+        hover=("ρ", "@y{0.00000}"),
+        from_zero=True,
     ),
 }
 
 
 class CurvePlot(NamedTuple):
-    """A figure and its data sources; `seed` gives an empty plot an axis, and has a value of the curve otherwise."""
+    """A figure and its data sources.
+
+    `seed` gives an empty plot an axis, and has a value of the curve otherwise.
+    """
 
     figure: figure
     points: ColumnDataSource
@@ -106,7 +116,9 @@ class CurvePlot(NamedTuple):
 
 
 def curve_plot(name: str, x_range: Range1d) -> CurvePlot:
-    """Make an empty plot of one curve, with earlier runs, the warm-up, marks, and a note while it has no points."""
+    """Make an empty plot of one curve, with earlier runs, the warm-up, marks, and a note while it
+    has no points.
+    """
     kind = CURVE_KINDS[name]
     plot = CurvePlot(
         figure=_framed_figure(kind, x_range),
@@ -132,7 +144,11 @@ def _framed_figure(kind: CurveKind, x_range: Range1d) -> figure:
         height=CURVE_HEIGHT,
         sizing_mode="stretch_width",
         x_range=x_range,
-        y_range=DataRange1d(start=0, range_padding=0.5) if kind.from_zero else DataRange1d(min_interval=0.05),
+        y_range=(
+            DataRange1d(start=0, range_padding=0.5)
+            if kind.from_zero
+            else DataRange1d(min_interval=0.05)
+        ),
         tools="xbox_zoom,xpan,reset,save",
         active_drag=None,
         toolbar_location="above",
@@ -158,9 +174,18 @@ def _draw_spans(plot: CurvePlot) -> None:
     shade = {"fill_color": WARM_UP, "fill_alpha": 0.16, "line_color": WARM_UP, "line_alpha": 0.5}
     fig.add_glyph(plot.warm_up, VStrip(x0="start", x1="end", **shade))
     fig.add_glyph(plot.marks, VSpan(x="x", line_color=MARK, line_width=1.5, line_dash=[5, 3]))
-    name = Text(x="start", y=0.98, text={"value": "warm-up"}, text_baseline="top", x_offset=4, **_chip(WARM_UP))
+    name = Text(
+        x="start",
+        y=0.98,
+        text={"value": "warm-up"},
+        text_baseline="top",
+        x_offset=4,
+        **_chip(WARM_UP),
+    )
     fig.add_glyph(plot.warm_up, name, **IN_FRAME)
-    label = Text(x="x", y="height", text="text", text_align="align", text_baseline="bottom", **_chip(MARK))
+    label = Text(
+        x="x", y="height", text="text", text_align="align", text_baseline="bottom", **_chip(MARK)
+    )
     fig.add_glyph(plot.marks, label, **IN_FRAME)
 
 
@@ -184,14 +209,24 @@ def _draw_lines(plot: CurvePlot, kind: CurveKind, with_dots: bool) -> list[Any]:
                 ("seconds", "@seconds{0.0}"),
             ],
         ),
-        HoverTool(renderers=[faint], tooltips=[("earlier run", "@label"), (kind.hover[0], "$y{0.0000}")]),
+        HoverTool(
+            renderers=[faint], tooltips=[("earlier run", "@label"), (kind.hover[0], "$y{0.0000}")]
+        ),
     )
     return [faint, line]
 
 
 def _draw_note(plot: CurvePlot) -> None:
-    chip = {**_chip(NOTE), "text_font_size": "13px", "padding": 8, "text_align": "center", "text_baseline": "middle"}
-    plot.figure.add_glyph(plot.note, Text(x=0.5, y=0.5, text="text", **chip), x_range_name="frame", **IN_FRAME)
+    chip = {
+        **_chip(NOTE),
+        "text_font_size": "13px",
+        "padding": 8,
+        "text_align": "center",
+        "text_baseline": "middle",
+    }
+    plot.figure.add_glyph(
+        plot.note, Text(x=0.5, y=0.5, text="text", **chip), x_range_name="frame", **IN_FRAME
+    )
 
 
 def _chip(color: str) -> dict[str, Any]:
@@ -214,12 +249,18 @@ def set_x_axis(fig: figure, axis: str) -> None:
     """Label the x axis and choose its ticks."""
     fig.xaxis.axis_label = X_LABELS[axis]
     if axis == "dates":
-        fig.xaxis.ticker, fig.xaxis.formatter = DatetimeTicker(desired_num_ticks=6), DatetimeTickFormatter()
+        fig.xaxis.ticker, fig.xaxis.formatter = (
+            DatetimeTicker(desired_num_ticks=6),
+            DatetimeTickFormatter(),
+        )
     elif axis == "documents":
         fig.xaxis.ticker = BasicTicker(desired_num_ticks=4, min_interval=1)
         fig.xaxis.formatter = NumeralTickFormatter(format="0,0")
     else:
-        fig.xaxis.ticker, fig.xaxis.formatter = BasicTicker(desired_num_ticks=6), BasicTickFormatter()
+        fig.xaxis.ticker, fig.xaxis.formatter = (
+            BasicTicker(desired_num_ticks=6),
+            BasicTickFormatter(),
+        )
 
 
 def resize_curve(plot: CurvePlot, name: str, is_large: bool) -> None:
@@ -232,7 +273,9 @@ def resize_curve(plot: CurvePlot, name: str, is_large: bool) -> None:
 
 
 def find_span(values: Any) -> dict[str, float]:
-    """Start and end of an axis that shows these values with a margin, also for a reset; 0 to 1 without values.
+    """Start and end of an axis that shows these values with a margin, also for a reset.
+
+    0 to 1 without values.
 
     >>> find_span([1, float("nan"), 3])
     {'start': 0.9, 'end': 3.1, 'reset_start': 0.9, 'reset_end': 3.1}
@@ -260,8 +303,8 @@ def curve_title(name: str, value: float | None) -> str:
 def mark_columns(marks: pd.DataFrame, span: tuple[float, float] | None) -> dict[str, list[Any]]:
     """Columns of the marks' source.
 
-    Labels are placed in rows, so that they do not overlap. On the right half of the plot a label is to the left of its
-    line, so that the edge does not cut it off.
+    Labels are placed in rows, so that they do not overlap. On the right half of the plot a label is
+    to the left of its line, so that the edge does not cut it off.
     """
     middle = (span[0] + span[1]) / 2 if span else np.inf
     return {
@@ -296,7 +339,9 @@ class RatePlot(NamedTuple):
 
 
 def rate_plot() -> RatePlot:
-    """Make an empty plot: planned rates as a faint line, past rates as a strong line, the present step as a dot."""
+    """Make an empty plot: planned rates as a faint line, past rates as a strong line, the present
+    step as a dot.
+    """
     fig = make_figure(
         height=150,
         sizing_mode="stretch_width",
@@ -329,6 +374,10 @@ def rate_plot() -> RatePlot:
     fig.yaxis.formatter = NumeralTickFormatter(format="0.00")
     fig.xgrid.grid_line_color = None
     fig.add_tools(
-        HoverTool(renderers=[planned, taken], mode="vline", tooltips=[("t", "@x{0,0}"), ("ρ", "@y{0.00000}")])
+        HoverTool(
+            renderers=[planned, taken],
+            mode="vline",
+            tooltips=[("t", "@x{0,0}"), ("ρ", "@y{0.00000}")],
+        )
     )
     return plot

@@ -1,4 +1,6 @@
-"""Figures without an outline, with tools that the keyboard reaches, and points that give an empty plot its ranges."""
+"""Figures without an outline, with tools that the keyboard reaches, and points that give an empty
+plot its ranges.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,12 +18,16 @@ CORNERS = {"x": [0, 1], "y": [0, 1]}
 
 
 def make_figure(**options: Any) -> figure:
-    """Make a figure without an outline, which panel-material-ui hides on a light page, but not on a dark one."""
+    """Make a figure without an outline, which panel-material-ui hides on a light page, but not on a
+    dark one.
+    """
     return figure(outline_line_color=None, **options)
 
 
 def hide_tools(fig: figure) -> None:
-    """Show the tools of a figure only while the pointer is over it or one of them has the keyboard focus."""
+    """Show the tools of a figure only while the pointer is over it or one of them has the keyboard
+    focus.
+    """
     fig.toolbar.update(logo=None, autohide=True, stylesheets=[TOOLS_STYLE])
 
 
@@ -33,8 +39,8 @@ def unseen_points() -> Scatter:
 class Seed:
     """Invisible points that give a plot its ranges while it is empty.
 
-    Without data an automatic range is undefined: the browser logs "could not set initial ranges" at each repaint, and
-    the plot may stay empty (https://github.com/bokeh/bokeh/issues/6639).
+    Without data an automatic range is undefined: the browser logs "could not set initial ranges" at
+    each repaint, and the plot may stay empty (https://github.com/bokeh/bokeh/issues/6639).
     """
 
     def __init__(self, fig: figure) -> None:
@@ -43,7 +49,8 @@ class Seed:
 
     @contextmanager
     def standing_in(self, is_needed: bool) -> Iterator[None]:
-        """Add the points before the plot is emptied in this context, or remove them after it has been filled.
+        """Add the points before the plot is emptied in this context, or remove them after it has
+        been filled.
 
         Each change may be a message of its own, and the plot is drawn after each.
         """

@@ -1,4 +1,7 @@
-"""Plots over a run: one word in its topics, and the life of topics. Pure: frames in, figures out."""
+"""Plots over a run: one word in its topics, and the life of topics.
+
+Pure: frames in, figures out.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -30,11 +33,16 @@ MARKER_SIZE = 15
 
 
 class WordPlot:
-    """One line per topic of a word: built once, updated by `show`; a tap on a dot calls `on_pick(topic_id)`."""
+    """One line per topic of a word: built once, updated by `show`.
+
+    A tap on a dot calls `on_pick(topic_id)`.
+    """
 
     def __init__(self, on_pick: Callable[[int], None]) -> None:
         self.lines = ColumnDataSource({"xs": [], "ys": [], "color": []})
-        self.dots = ColumnDataSource({name: [] for name in ("topic_id", "title", "x", "y", "rank", "date", "color")})
+        self.dots = ColumnDataSource(
+            {name: [] for name in ("topic_id", "title", "x", "y", "rank", "date", "color")}
+        )
         self.figure = make_figure(
             height=WORD_HEIGHT,
             sizing_mode="stretch_width",
@@ -49,7 +57,13 @@ class WordPlot:
         self.figure.xaxis.formatter = NumeralTickFormatter(format="0,0")
         self.figure.multi_line("xs", "ys", source=self.lines, line_color="color", line_width=2.2)
         dots = self.figure.scatter(
-            "x", "y", source=self.dots, color="color", size=7, nonselection_alpha=1.0, selection_alpha=1.0
+            "x",
+            "y",
+            source=self.dots,
+            color="color",
+            size=7,
+            nonselection_alpha=1.0,
+            selection_alpha=1.0,
         )
         self._hover = HoverTool(renderers=[dots])
         self.figure.add_tools(self._hover, TapTool(renderers=[dots]))
@@ -60,7 +74,9 @@ class WordPlot:
         """Draw a `word_frame`; a line has gaps at columns that do not list the word."""
         number = "0.00 %" if measure == OF_TOPIC else "0,0"
         self.figure.xaxis.axis_label, self.figure.yaxis.axis_label = axis, measure
-        self.figure.yaxis.formatter = NumeralTickFormatter(format="0.0 %" if measure == OF_TOPIC else "0,0")
+        self.figure.yaxis.formatter = NumeralTickFormatter(
+            format="0.0 %" if measure == OF_TOPIC else "0,0"
+        )
         self._hover.tooltips = [
             ("topic", "@title"),
             (axis, "@x{0,0}"),
@@ -69,8 +85,13 @@ class WordPlot:
             ("rank", "@rank"),
         ]
         self.figure.x_range.update(**find_span(frame["x"]))
-        self.figure.y_range.update(**find_span([0, *frame["value"]]) | {"start": 0, "reset_start": 0})
-        parts = [(topic_color(topic_id), part) for topic_id, part in frame.groupby("topic_id", sort=False)]
+        self.figure.y_range.update(
+            **find_span([0, *frame["value"]]) | {"start": 0, "reset_start": 0}
+        )
+        parts = [
+            (topic_color(topic_id), part)
+            for topic_id, part in frame.groupby("topic_id", sort=False)
+        ]
         self.lines.data = {
             "xs": [part["x"].tolist() for _, part in parts],
             "ys": [part["value"].tolist() for _, part in parts],
@@ -87,7 +108,10 @@ class WordPlot:
 
 
 class LifePlot:
-    """Lanes of topics with marks: built once, updated by `show`; a tap calls `on_pick(topic_id)`."""
+    """Lanes of topics with marks: built once, updated by `show`.
+
+    A tap calls `on_pick(topic_id)`.
+    """
 
     def __init__(self, on_pick: Callable[[int], None]) -> None:
         shown = LANE_COLUMNS, (*MARK_COLUMNS, "marker", "line", "stroke")
@@ -106,7 +130,14 @@ class LifePlot:
         fig.xaxis.ticker = BasicTicker(desired_num_ticks=4, min_interval=1)
         fig.yaxis.ticker = FixedTicker()
         drawn = fig.segment(
-            "x0", "y", "x1", "y", source=self.lanes, line_width="width", line_color="color", nonselection_line_alpha=1.0
+            "x0",
+            "y",
+            "x1",
+            "y",
+            source=self.lanes,
+            line_width="width",
+            line_color="color",
+            nonselection_line_alpha=1.0,
         )
         marked = fig.scatter(
             "x",
@@ -135,7 +166,12 @@ class LifePlot:
         fig.xaxis.axis_label = axis
         fig.yaxis[0].ticker.ticks = places
         fig.yaxis[0].major_label_overrides = dict(zip(places, labels, strict=True))
-        self._of_mark.tooltips = [("topic", "@title"), (axis, "@x{0,0}"), ("date", "@date"), ("", "@text")]
+        self._of_mark.tooltips = [
+            ("topic", "@title"),
+            (axis, "@x{0,0}"),
+            ("date", "@date"),
+            ("", "@text"),
+        ]
         with self.seed.standing_in(lanes.empty):
             self.lanes.data, self.marks.data = lanes.to_dict("list"), _marked(marks).to_dict("list")
 
@@ -146,7 +182,10 @@ class LifePlot:
 
 
 def _marked(marks: pd.DataFrame) -> pd.DataFrame:
-    """Add marker shapes: a light outline makes a mark visible on a thick lane; a cross keeps its topic's colour."""
+    """Add marker shapes: a light outline makes a mark visible on a thick lane.
+
+    A cross keeps its topic's colour.
+    """
     is_cross = marks["kind"] == GONE
     return marks.assign(
         marker=[MARKERS[kind] for kind in marks["kind"]],

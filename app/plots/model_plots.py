@@ -28,17 +28,27 @@ TOOLTIPS = [("topic", "@title"), ("share of tokens", "@share{0.0 %}"), ("words",
 
 
 def draw_map(frame: pd.DataFrame) -> Any:
-    """Draw a map frame: a dot for each topic, whose area is the topic's share; the largest are named."""
+    """Draw a map frame: a dot for each topic, whose area is the topic's share.
+
+    The largest are named.
+    """
     frame = frame.assign(size=size_dots(frame["share"]))
     middle, level, scale = fit_map(frame)
     half_width, half_height = (pixels / 2 / scale for pixels in MAP_PIXELS)
     details = ["title", "share", "words", "color", "size"]
     dots = hv.Points(frame, ["x", "y"], details, label="Map of topics").opts(
-        color="color", size="size", alpha=DOT_ALPHA, tools=[HoverTool(tooltips=TOOLTIPS)], default_tools=[]
+        color="color",
+        size="size",
+        alpha=DOT_ALPHA,
+        tools=[HoverTool(tooltips=TOOLTIPS)],
+        default_tools=[],
     )
     chip = {name: value for name, value in CHIP.items() if name != "padding"}
     names = hv.Labels(label_dots(frame), ["x", "y"], ["text", *OFFSETS.values()]).opts(
-        text_baseline="bottom", backend_opts={"glyph.padding": CHIP["padding"]}, hooks=[_move_labels], **chip
+        text_baseline="bottom",
+        backend_opts={"glyph.padding": CHIP["padding"]},
+        hooks=[_move_labels],
+        **chip,
     )
     return (dots * names).opts(
         width=HALF_WIDTH,
@@ -70,7 +80,8 @@ def draw_bars(frame: pd.DataFrame) -> Any:
         height=HEIGHT,
         xlabel="",
         ylabel="share of tokens",
-        # The axes are exchanged: this is the format of the shares. That of the names would be an error in the browser.
+        # The axes are exchanged: this is the format of the shares. That of the names would be an
+        # error in the browser.
         xformatter=NumeralTickFormatter(format=PERCENT),
         title="Largest topics",
         tools=[HoverTool(tooltips=TOOLTIPS)],
@@ -105,6 +116,7 @@ def draw_time(frame: pd.DataFrame, measure: str) -> Any:
 def _use_plain_texts(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """Return a frame whose columns of texts are Python strings.
 
-    HoloViews cannot arrange pandas' own column of texts. Related: https://github.com/holoviz/holoviews/issues/6308.
+    HoloViews cannot arrange pandas' own column of texts. Related:
+    https://github.com/holoviz/holoviews/issues/6308.
     """
     return frame.astype(dict.fromkeys(columns, object))

@@ -1,4 +1,7 @@
-"""Plots of a reading: three kinds of plots of topics over time, and the map. Pure: frames in, figures out."""
+"""Plots of a reading: three kinds of plots of topics over time, and the map.
+
+Pure: frames in, figures out.
+"""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
@@ -32,8 +35,8 @@ from stickbreaker.app.theme import EARLIER_RUN, NOTE, ON_CHIP, THIS_RUN, topic_c
 
 KINDS = HEAT_MAP, _, _ = ("heat map", "stacked areas", "small multiples")
 HEIGHT, PANEL_HEIGHT, MAP_HEIGHT, LINES_HEIGHT = 460, 150, 460, 170
-# From the smallest to the largest value, as a colour that grows over the ground of the page, light or dark. Its opacity
-# follows the square root, so that small values differ from 0.
+# From the smallest to the largest value, as a colour that grows over the ground of the page, light
+# or dark. Its opacity follows the square root, so that small values differ from 0.
 RAMP = tuple(f"{THIS_RUN}{round(255 * (step / 63) ** 0.5):02x}" for step in range(64))
 MAX_LABELS, MAX_PANEL_LABELS = 30, 8
 HOVER = [("topic", "@title"), ("period", "@period"), ("documents", "@documents{0,0}")]
@@ -57,7 +60,8 @@ CHIP = {
 MOST_LABEL, MOST_PHONE_LABEL, MOST_DOT_LABEL = 40, 18, 26
 # Pixels: of the map on a wide page, and of a line and a letter of a label with its padding.
 MAP_PIXELS = (430.0, 420.0)
-# Widths for which labels are placed, as shares of the width on a wide page; the other one is that of a phone.
+# Widths for which labels are placed, as shares of the width on a wide page; the other one is that
+# of a phone.
 MAP_SHARES = np.array([1.0, 0.77])
 LINE_PIXELS, LETTER_PIXELS = 17.0, 6.6
 # Long topic names must not use up the width of a phone.
@@ -68,7 +72,9 @@ if (topic_id[0] !== pointed.data.topic_id[0]) pointed.data = {topic_id}
 """
 LABEL_OF_WIDTH = "return (window.innerWidth < 600 ? narrow : wide)[tick]"
 # In a wide window the tree stands next to the map.
-LEAF_OF_WIDTH = "return (window.innerWidth < 600 || window.innerWidth >= 1350 ? narrow : wide)[tick]"
+LEAF_OF_WIDTH = (
+    "return (window.innerWidth < 600 || window.innerWidth >= 1350 ? narrow : wide)[tick]"
+)
 
 
 def calendar_plot(frame: pd.DataFrame, kind: str, measure: str) -> Any:
@@ -77,7 +83,9 @@ def calendar_plot(frame: pd.DataFrame, kind: str, measure: str) -> Any:
         plot = HeatMap()
         plot.show(frame, measure)
         return plot.figure
-    frame = frame.assign(color=[REST_COLOR if t == REST else topic_color(t) for t in frame["topic_id"]])
+    frame = frame.assign(
+        color=[REST_COLOR if t == REST else topic_color(t) for t in frame["topic_id"]]
+    )
     return {"stacked areas": _stack, "small multiples": _multiples}[kind](frame, measure)
 
 
@@ -97,7 +105,9 @@ def _hover(frame: pd.DataFrame, measure: str) -> list[tuple[str, str]]:
 def _period_figure(**more: Any) -> figure:
     """Make an empty figure with an x axis for periods."""
     tools = "xpan,xwheel_zoom,reset,save"
-    fig = make_figure(x_range=Range1d(), sizing_mode="stretch_width", tools=tools, active_scroll=None, **more)
+    fig = make_figure(
+        x_range=Range1d(), sizing_mode="stretch_width", tools=tools, active_scroll=None, **more
+    )
     hide_tools(fig)
     fig.xgrid.grid_line_color = None
     fig.xaxis.major_label_orientation = 0.9
@@ -107,11 +117,16 @@ def _period_figure(**more: Any) -> figure:
 
 
 def _name_periods(fig: figure, frame: pd.DataFrame, most: int = MAX_LABELS) -> None:
-    """Label the periods of a frame on the x axis, at most `most` of them; new periods reset the zoom."""
+    """Label the periods of a frame on the x axis, at most `most` of them.
+
+    New periods reset the zoom.
+    """
     names = frame.drop_duplicates("place")["period"].tolist()
     overrides = dict(enumerate(names))
     if fig.xaxis[0].major_label_overrides != overrides:
-        fig.x_range.update(start=-0.5, end=len(names) - 0.5, reset_start=-0.5, reset_end=len(names) - 0.5)
+        fig.x_range.update(
+            start=-0.5, end=len(names) - 0.5, reset_start=-0.5, reset_end=len(names) - 0.5
+        )
         fig.xaxis[0].ticker.ticks = list(range(0, len(names), -(-len(names) // most) or 1))
         fig.xaxis[0].major_label_overrides = overrides
 
@@ -125,7 +140,9 @@ class HeatMap:
     def __init__(self, on_pick: Callable[[int, int], None] = lambda topic_id, place: None) -> None:
         self.figure = fig = _period_figure(height=HEIGHT, y_range=FactorRange())
         self._source = ColumnDataSource({name: [] for name in ("place", "title", "value")})
-        self._mapper = LinearColorMapper(palette=RAMP, low=0.0, high=1.0, nan_color="rgba(128,128,128,0.15)")
+        self._mapper = LinearColorMapper(
+            palette=RAMP, low=0.0, high=1.0, nan_color="rgba(128,128,128,0.15)"
+        )
         rects = fig.rect(
             "place",
             "title",
@@ -155,20 +172,31 @@ class HeatMap:
         self._mapper.high = float(highest) if highest > 0 else 1.0
         self._bar.title, self._bar.formatter.format = measure, _format(measure)
         self._hover.tooltips = _hover(frame, measure)
-        self._labels.args = {"wide": _cut(titles, MOST_LABEL), "narrow": _cut(titles, MOST_PHONE_LABEL)}
+        self._labels.args = {
+            "wide": _cut(titles, MOST_LABEL),
+            "narrow": _cut(titles, MOST_PHONE_LABEL),
+        }
         self._source.data = frame.to_dict("list")
         self.figure.y_range.factors = titles
 
     def _tap(self, _name: str, _old: Any, new: list[int]) -> None:
         if new:
-            self._on_pick(int(self._source.data["topic_id"][new[0]]), int(self._source.data["place"][new[0]]))
+            self._on_pick(
+                int(self._source.data["topic_id"][new[0]]), int(self._source.data["place"][new[0]])
+            )
             self._source.selected.indices = []
 
 
 def _cut(titles: list[str], most: int) -> dict[str, str]:
     """Short forms of titles: without the last words if too long, then cut."""
-    short = {title: title if len(title) <= most else title.rpartition(", ")[0] or title for title in titles}
-    return {title: label if len(label) <= most else f"{label[: most - 1]}…" for title, label in short.items()}
+    short = {
+        title: title if len(title) <= most else title.rpartition(", ")[0] or title
+        for title in titles
+    }
+    return {
+        title: label if len(label) <= most else f"{label[: most - 1]}…"
+        for title, label in short.items()
+    }
 
 
 def _stack(frame: pd.DataFrame, measure: str) -> figure:
@@ -181,7 +209,9 @@ def _stack(frame: pd.DataFrame, measure: str) -> figure:
         source = _source(part.assign(base=base, top=top))
         color = part["color"].iloc[0]
         fig.varea("place", "base", "top", source=source, fill_color=color, fill_alpha=0.85)
-        line = fig.line("place", "top", source=source, line_color=color, line_width=1.5, name=str(topic_id))
+        line = fig.line(
+            "place", "top", source=source, line_color=color, line_width=1.5, name=str(topic_id)
+        )
         fig.add_tools(HoverTool(renderers=[line], mode="mouse", tooltips=_hover(frame, measure)))
         base = top
     fig.y_range.start = 0
@@ -196,11 +226,15 @@ def _multiples(frame: pd.DataFrame, measure: str) -> Any:
         fig.yaxis.formatter = NumeralTickFormatter(format=_format(measure))
         fig.yaxis.ticker.desired_num_ticks = 3
         source = _source(part)
-        fig.vbar("place", 0.9, "value", source=source, fill_color=part["color"].iloc[0], line_color=None)
+        fig.vbar(
+            "place", 0.9, "value", source=source, fill_color=part["color"].iloc[0], line_color=None
+        )
         fig.y_range.start = 0
         fig.add_tools(HoverTool(tooltips=_hover(frame, measure)))
         figures.append(fig)
-    return gridplot(figures, ncols=2, sizing_mode="stretch_width", merge_tools=False, toolbar_location=None)
+    return gridplot(
+        figures, ncols=2, sizing_mode="stretch_width", merge_tools=False, toolbar_location=None
+    )
 
 
 def keep_inside(x: np.ndarray, texts: Sequence[str], width: float) -> np.ndarray:
@@ -223,12 +257,14 @@ def _measure(texts: Sequence[str]) -> np.ndarray:
 def place_labels(
     x: np.ndarray, y: np.ndarray, sizes: np.ndarray, texts: Sequence[str], height: float = np.inf
 ) -> list[float]:
-    """Offsets in pixels, down from each dot's centre, of the lower edges of labels, so that labels overlap little.
+    """Offsets in pixels, down from each dot's centre, of the lower edges of labels, so that labels
+    overlap little.
 
-    x, y (N,): centres of the dots in pixels from the middle of the map, y downwards; sizes (N,): their diameters;
-    height: of the map in pixels. The first label is placed first, above its dot; a later one is above or below its dot,
-    or up to two lines further away, where it covers earlier labels least, on a wide page and on a phone together. A
-    label stays inside the map if one of these places is inside.
+    x, y (N,): centres of the dots in pixels from the middle of the map, y downwards; sizes (N,):
+    their diameters; height: of the map in pixels. The first label is placed first, above its dot; a
+    later one is above or below its dot, or up to two lines further away, where it covers earlier
+    labels least, on a wide page and on a phone together. A label stays inside the map if one of
+    these places is inside.
 
     >>> place_labels(np.zeros(2), np.array([0.0, 4.0]), np.full(2, 20.0), ["navy", "war"])
     [-10.0, 27.0]
@@ -258,8 +294,12 @@ def size_dots(shares: pd.Series) -> np.ndarray:
 
 
 def fit_map(frame: pd.DataFrame) -> tuple[float, float, float]:
-    """The middle (x, y) of a map frame, and how many pixels of a map on a wide page its unit has."""
-    corners = [(frame[axis].min(), frame[axis].max()) if len(frame) else (0.0, 0.0) for axis in ("x", "y")]
+    """The middle (x, y) of a map frame, and how many pixels of a map on a wide page
+    its unit has.
+    """
+    corners = [
+        (frame[axis].min(), frame[axis].max()) if len(frame) else (0.0, 0.0) for axis in ("x", "y")
+    ]
     scales = [
         pixels / max((1 + MAP_PADDING) * (high - low), 1e-9)
         for pixels, (low, high) in zip(MAP_PIXELS, corners, strict=True)
@@ -271,7 +311,8 @@ def fit_map(frame: pd.DataFrame) -> tuple[float, float, float]:
 def label_dots(frame: pd.DataFrame) -> pd.DataFrame:
     """Labels of the largest dots of a map frame with sizes, so that they overlap little.
 
-    x, y: of their dots; text; aside, offset: pixels to the right and down from there to the middle of the lower edge.
+    x, y: of their dots; text; aside, offset: pixels to the right and down from there to the middle
+    of the lower edge.
     """
     named = frame.nlargest(NUM_NAMED_DOTS, "share")
     short = _cut(named["title"].tolist(), MOST_DOT_LABEL)
@@ -287,13 +328,29 @@ def label_dots(frame: pd.DataFrame) -> pd.DataFrame:
 class MapPlot:
     """The map of topics: built once, updated by `show`; a tap calls `on_pick(topic_id)`.
 
-    on_point(topic_id): called with the topic that the pointer is on, and with None when it has left all dots.
+    on_point(topic_id): called with the topic that the pointer is on, and with None when it has left
+    all dots.
     """
 
     def __init__(
-        self, on_pick: Callable[[int], None], on_point: Callable[[int | None], None] = lambda topic_id: None
+        self,
+        on_pick: Callable[[int], None],
+        on_point: Callable[[int | None], None] = lambda topic_id: None,
     ) -> None:
-        columns = ("topic_id", "title", "x", "y", "share", "whole", "words", "color", "size", "line", "stroke", "alpha")
+        columns = (
+            "topic_id",
+            "title",
+            "x",
+            "y",
+            "share",
+            "whole",
+            "words",
+            "color",
+            "size",
+            "line",
+            "stroke",
+            "alpha",
+        )
         self.source = ColumnDataSource({name: [] for name in columns})
         self.figure = make_figure(
             height=MAP_HEIGHT,
@@ -336,7 +393,9 @@ class MapPlot:
         )
         self.figure.add_glyph(self.labels, name)
         tooltips = [("topic", "@title"), ("size", "@share{0.0 %} @whole"), ("words", "@words")]
-        self.figure.add_tools(HoverTool(renderers=[dots], tooltips=tooltips, limit=1), TapTool(renderers=[dots]))
+        self.figure.add_tools(
+            HoverTool(renderers=[dots], tooltips=tooltips, limit=1), TapTool(renderers=[dots])
+        )
         self._on_pick, self._on_point = on_pick, on_point
         self.source.selected.on_change("indices", self._tap)
         self.pointed = ColumnDataSource({"topic_id": []})
@@ -348,12 +407,17 @@ class MapPlot:
     def light(self, topic_ids: Collection[int | None] | None) -> None:
         """Make the other dots faint; None draws all dots alike."""
         shown = self.source.data["topic_id"]
-        alphas = [DOT_ALPHA if topic_ids is None or each in topic_ids else FAINT_ALPHA for each in shown]
+        alphas = [
+            DOT_ALPHA if topic_ids is None or each in topic_ids else FAINT_ALPHA for each in shown
+        ]
         if alphas != list(self.source.data["alpha"]):
             self.source.patch({"alpha": [(slice(len(alphas)), alphas)]})
 
     def show(self, frame: pd.DataFrame, chosen: int | None) -> None:
-        """Draw a map frame; the area of a dot is the topic's share, and the selected topic has a thick outline."""
+        """Draw a map frame.
+
+        The area of a dot is the topic's share, and the selected topic has a thick outline.
+        """
         frame = frame.assign(
             size=size_dots(frame["share"]),
             line=np.where(frame["topic_id"] == chosen, THIS_RUN, "rgba(128,128,128,0.6)"),
@@ -372,11 +436,16 @@ class MapPlot:
     def _tell(self, _name: str, _old: Any, new: Mapping[str, Sequence[Any]]) -> None:
         """What a browser says counts only if it is a topic of the map."""
         said = list(new.get("topic_id", ()))[:1]
-        self._on_point(next((int(each) for each in self.source.data["topic_id"] if [each] == said), None))
+        self._on_point(
+            next((int(each) for each in self.source.data["topic_id"] if [each] == said), None)
+        )
 
 
 class LinesPlot:
-    """Topics over calendar time as faint lines: built once, updated by `show`; a tap calls `on_pick(topic_id)`."""
+    """Topics over calendar time as faint lines: built once, updated by `show`.
+
+    A tap calls `on_pick(topic_id)`.
+    """
 
     def __init__(self, on_pick: Callable[[int], None]) -> None:
         self.lines = ColumnDataSource(
@@ -396,9 +465,13 @@ class LinesPlot:
         self.figure.yaxis.formatter = NumeralTickFormatter(format="0 %")
         self.figure.yaxis.ticker.desired_num_ticks = 3
         self.figure.xgrid.grid_line_color = None
-        line = MultiLine(xs="xs", ys="ys", line_color="color", line_width="width", line_alpha="alpha")
+        line = MultiLine(
+            xs="xs", ys="ys", line_color="color", line_width="width", line_alpha="alpha"
+        )
         lines = self.figure.add_glyph(self.lines, line, nonselection_glyph=line)
-        self.figure.add_tools(HoverTool(renderers=[lines], tooltips=[("topic", "@title")]), TapTool(renderers=[lines]))
+        self.figure.add_tools(
+            HoverTool(renderers=[lines], tooltips=[("topic", "@title")]), TapTool(renderers=[lines])
+        )
         self._on_pick = on_pick
         self.lines.selected.on_change("indices", self._tap)
 
@@ -408,7 +481,9 @@ class LinesPlot:
         alphas = [1.0 if is_lit else LINE_ALPHA for is_lit in are_lit]
         if alphas != list(self.lines.data["alpha"]):
             widths = [3.0 if is_lit else 1.0 for is_lit in are_lit]
-            self.lines.patch({"alpha": [(slice(len(alphas)), alphas)], "width": [(slice(len(widths)), widths)]})
+            self.lines.patch(
+                {"alpha": [(slice(len(alphas)), alphas)], "width": [(slice(len(widths)), widths)]}
+            )
 
     def show(self, topics: TopicLines) -> None:
         """Draw lines, all faint."""
@@ -423,11 +498,16 @@ class LinesPlot:
 
 
 class TreePlot:
-    """Topics by similarity as a tree: built once, updated by `show`; a tap on a leaf calls `on_pick(topic_id)`."""
+    """Topics by similarity as a tree: built once, updated by `show`.
+
+    A tap on a leaf calls `on_pick(topic_id)`.
+    """
 
     def __init__(self, on_pick: Callable[[int], None]) -> None:
         self.branches = ColumnDataSource({"xs": [], "ys": []})
-        self.leaves = ColumnDataSource({"x": [], "y": [], "topic_id": [], "title": [], "color": [], "size": []})
+        self.leaves = ColumnDataSource(
+            {"x": [], "y": [], "topic_id": [], "title": [], "color": [], "size": []}
+        )
         self.figure = make_figure(
             height=MAP_HEIGHT,
             sizing_mode="stretch_width",
@@ -440,11 +520,14 @@ class TreePlot:
         self.figure.xaxis.ticker.desired_num_ticks = 3
         self.seed = Seed(self.figure)
         self.figure.grid.grid_line_color = None
-        self.figure.add_glyph(self.branches, MultiLine(xs="xs", ys="ys", line_color=EARLIER_RUN, line_width=1.5))
+        self.figure.add_glyph(
+            self.branches, MultiLine(xs="xs", ys="ys", line_color=EARLIER_RUN, line_width=1.5)
+        )
         dot = Scatter(x="x", y="y", size="size", fill_color="color", line_color="color")
         leaves = self.figure.add_glyph(self.leaves, dot, nonselection_glyph=dot)
         self.figure.add_tools(
-            HoverTool(renderers=[leaves], tooltips=[("topic", "@title")]), TapTool(renderers=[leaves])
+            HoverTool(renderers=[leaves], tooltips=[("topic", "@title")]),
+            TapTool(renderers=[leaves]),
         )
         self._labels = CustomJSTickFormatter(code=LEAF_OF_WIDTH)
         self.figure.yaxis.formatter = self._labels
@@ -454,7 +537,9 @@ class TreePlot:
 
     def light(self, topic_ids: Collection[int | None]) -> None:
         """Make the leaves of these topics larger."""
-        sizes = [LEAF_CHOSEN if each in topic_ids else LEAF for each in self.leaves.data["topic_id"]]
+        sizes = [
+            LEAF_CHOSEN if each in topic_ids else LEAF for each in self.leaves.data["topic_id"]
+        ]
         if sizes != list(self.leaves.data["size"]):
             self.leaves.patch({"size": [(slice(len(sizes)), sizes)]})
 

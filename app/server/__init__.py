@@ -1,1 +1,3 @@
-"""What all pages of a process share: runs, the queue for processor cores, background work, access."""
+"""What all pages of a process share: runs, the queue for processor cores, background
+work, access.
+"""

@@ -1,7 +1,8 @@
-"""What a page may do for its user, written into the signed token of its session when the page is made.
+"""What a page may do for its user, written into the signed token of its session when the page is
+made.
 
-The token binds a session to its user. A websocket is checked against it by its own request, so that no session is
-controlled by another user.
+The token binds a session to its user. A websocket is checked against it by its own request, so that
+no session is controlled by another user.
 """
 
 import hmac
@@ -25,7 +26,8 @@ FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Real-Ip", "X-Forwarded-Host")
 GUEST = "guest\n"
 PAYLOAD_KEY = "stickbreaker"
 SEAL_KEY = "stickbreaker_seal"
-# Drawn at each start. A server without our hooks seals nothing, so a payload that a client has made gives no rights.
+# Drawn at each start. A server without our hooks seals nothing, so a payload that a client has made
+# gives no rights.
 SECRET = secrets.token_bytes(32)
 # The argument of a link to watch: its page has no rights, whoever opens it.
 WATCH = "watch"
@@ -35,8 +37,8 @@ WATCH = "watch"
 class Claims:
     """Who uses a page and what the page may do.
 
-    user: the login name; None if the server asks for no login. rights: "manage" (delete corpora, open and delete
-    kept runs), "paths" (name files of the serving machine).
+    user: the login name; None if the server asks for no login. rights: "manage" (delete corpora,
+    open and delete kept runs), "paths" (name files of the serving machine).
     """
 
     user: str | None = None
@@ -54,7 +56,8 @@ class Claims:
 
 # Python without a server, as in a notebook, already has all rights of its user.
 LOCAL = Claims(user=None, rights=frozenset((MANAGE, PATHS)))
-# A session whose token says nothing, or was not sealed by this start: an unknown user without rights.
+# A session whose token says nothing, or was not sealed by this start: an unknown user without
+# rights.
 UNKNOWN = Claims(GUEST)
 
 
@@ -98,27 +101,38 @@ def _find_provider(handler: RequestHandler) -> Any:
 
 
 def read_request(handler: RequestHandler) -> Claims:
-    """Return who asks and what they may do, from the request itself: its cookies, its address and its headers."""
+    """Return who asks and what they may do, from the request itself: its cookies, its address and
+    its headers.
+    """
     asks_for_login = not isinstance(_find_provider(handler), NullAuth)
     user = find_login(handler) if asks_for_login else None
     if user == GUEST or WATCH in handler.request.arguments:
         return Claims(user)
-    return Claims(user=user, rights=frozenset((MANAGE,)) if asks_for_login else _find_rights(handler))
+    return Claims(
+        user=user, rights=frozenset((MANAGE,)) if asks_for_login else _find_rights(handler)
+    )
 
 
 def find_login(handler: RequestHandler) -> str:
-    """Return the name of the user who is logged in; GUEST where a page is open to visitors without a login."""
+    """Return the name of the user who is logged in.
+
+    GUEST where a page is open to visitors without a login.
+    """
     from panel.auth import BasicAuthProvider
 
     is_panel_login = isinstance(_find_provider(handler), BasicAuthProvider)
-    if is_panel_login and not handler.get_signed_cookie("user", max_age_days=pn.config.oauth_expiry):
+    if is_panel_login and not handler.get_signed_cookie(
+        "user", max_age_days=pn.config.oauth_expiry
+    ):
         return GUEST
     user = handler.current_user
     return user.decode() if isinstance(user, bytes) else str(user)
 
 
 def _find_rights(handler: RequestHandler) -> frozenset[str]:
-    """Return the rights without a login: those of the start-up token, and paths only on the serving machine."""
+    """Return the rights without a login: those of the start-up token, and paths only on the serving
+    machine.
+    """
     shown = handler.get_cookie(name_cookie(handler.request), "") or ""
     if not hmac.compare_digest(shown.encode(), START_TOKEN.cookie.encode()):
         return frozenset()
@@ -127,4 +141,6 @@ def _find_rights(handler: RequestHandler) -> frozenset[str]:
 
 def _is_local(request: HTTPServerRequest) -> bool:
     """Whether a request comes from the serving machine and through no proxy that says so."""
-    return request.remote_ip in LOOPBACK and not any(request.headers.get(name) for name in FORWARDED)
+    return request.remote_ip in LOOPBACK and not any(
+        request.headers.get(name) for name in FORWARDED
+    )

@@ -1,4 +1,6 @@
-"""The tasks of the class that watches a run: any page reads the state, and each change is made here, one at a time."""
+"""The tasks of the class that watches a run: any page reads the state, and each change is made
+here, one at a time.
+"""
 
 import threading
 from collections.abc import Callable
@@ -9,7 +11,10 @@ from stickbreaker.app.model.sweep_plan import SweepState
 
 
 class ClassBoard:
-    """Holds the state; read `state` from any thread. It is in memory only and ends with the run's pages."""
+    """Holds the state.
+
+    Read `state` from any thread. It is in memory only and ends with the run's pages.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -20,7 +25,10 @@ class ClassBoard:
         self._change(lambda state: state.ask(task))
 
     def answer(self, page: str, number: object, option: object) -> None:
-        """Take the answer of a page to the task of this number; anything that is not a valid answer changes nothing."""
+        """Take the answer of a page to the task of this number.
+
+        Anything that is not a valid answer changes nothing.
+        """
         self._change(lambda state: state.answer(page, number, option))
 
     def resolve(self, number: int, correct: int) -> None:

@@ -1,4 +1,6 @@
-"""Compiles the kernels of an algorithm once per process, in the background, while pages can already be used."""
+"""Compiles the kernels of an algorithm once per process, in the background, while pages can already
+be used.
+"""
 
 import logging
 import threading
@@ -44,7 +46,9 @@ class Compilation:
             if job is not None:
                 return job
             job = self._jobs[key] = Job()
-        threading.Thread(target=self._work, args=(spec, job), name="compile-kernels", daemon=True).start()
+        threading.Thread(
+            target=self._work, args=(spec, job), name="compile-kernels", daemon=True
+        ).start()
         return job
 
     @property
@@ -58,7 +62,9 @@ class Compilation:
 
         def report(done: int, total: int, name: str) -> None:
             job.share = done / total if total else 1.0
-            job.message = f"Compiling the engine{purpose}, once on this machine: {done} of {total}, {name}"
+            job.message = (
+                f"Compiling the engine{purpose}, once on this machine: {done} of {total}, {name}"
+            )
 
         try:
             with self._turn:
@@ -70,7 +76,12 @@ class Compilation:
 
 
 def describe_purpose(config: Any) -> str:
-    """Name the choices other than the defaults: " for precision float64"; empty if there are none."""
+    """Name the choices other than the defaults: " for precision float64".
+
+    Empty if there are none.
+    """
     usual = {field.name: field.default for field in fields(config)}
-    chosen = [f"{name} {value}" for name, value in list_choices(config).items() if value != usual[name]]
+    chosen = [
+        f"{name} {value}" for name, value in list_choices(config).items() if value != usual[name]
+    ]
     return f" for {', '.join(chosen)}" if chosen else ""

@@ -1,4 +1,6 @@
-"""Checks the number of topics of a run: in the background, with progress, once for all pages of the run."""
+"""Checks the number of topics of a run: in the background, with progress, once for all pages of the
+run.
+"""
 
 import logging
 import threading
@@ -21,9 +23,12 @@ _log = logging.getLogger(__name__)
 
 
 class CountChecker:
-    """Starts the sampler from a run's model; `job` is replaced as a whole, and `notify` is called when it is.
+    """Starts the sampler from a run's model.
 
-    take_model() -> the current model of the run; None before its first mini-batch. plan: how much is done.
+    `job` is replaced as a whole, and `notify` is called when it is.
+
+    take_model() -> the current model of the run; None before its first mini-batch. plan: how much
+    is done.
     """
 
     def __init__(
@@ -46,7 +51,9 @@ class CountChecker:
         self.job = CountJob()
 
     def start(self) -> None:
-        """Check the current model, unless a check is at work or the sampler cannot start from this model."""
+        """Check the current model, unless a check is at work or the sampler cannot start from this
+        model.
+        """
         with self._lock:
             model = self._take_model()
             if model is None or self.job.is_active or not can_check(model.algorithm):
@@ -54,7 +61,9 @@ class CountChecker:
             self._stop = threading.Event()
             self.job = CountJob("waiting", run_id=model.run_id, documents_seen=model.documents_seen)
             arguments = (model, self.job, self._stop)
-            self._thread = threading.Thread(target=self._work, args=arguments, name="check-count", daemon=True)
+            self._thread = threading.Thread(
+                target=self._work, args=arguments, name="check-count", daemon=True
+            )
             self._thread.start()
         self._notify()
 
@@ -99,9 +108,15 @@ class CountChecker:
             self._cpu_queue.leave(stop)
 
     def _wait(self, model: Model, publish: Callable[..., bool], stop: threading.Event) -> bool:
-        """Wait for the sampler's compiled code and for a core; False if the check was cancelled meanwhile."""
+        """Wait for the sampler's compiled code and for a core.
+
+        False if the check was cancelled meanwhile.
+        """
         spec = RunSpec(
-            corpus_name=model.corpus.name, algorithm=SAMPLER, config=SAMPLER.config(), settings=engine.RunSettings()
+            corpus_name=model.corpus.name,
+            algorithm=SAMPLER,
+            config=SAMPLER.config(),
+            settings=engine.RunSettings(),
         )
         while not stop.is_set():
             compiling = self._compilation.ask(spec)

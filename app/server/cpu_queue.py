@@ -6,10 +6,13 @@ from typing import Any
 
 
 class CpuQueue:
-    """One place per core; an owner calls `take` repeatedly until it has one, and `leave` when it stops.
+    """One place per core.
+
+    An owner calls `take` repeatedly until it has one, and `leave` when it stops.
 
     >>> cpu_queue = CpuQueue(1)
-    >>> cpu_queue.preview(), cpu_queue.take("a"), cpu_queue.take("b"), cpu_queue.take("c"), cpu_queue.preview()
+    >>> (cpu_queue.preview(), cpu_queue.take("a"), cpu_queue.take("b"), cpu_queue.take("c"),
+    ...  cpu_queue.preview())
     (0, 0, 1, 2, 3)
     >>> cpu_queue.leave("a")
     >>> cpu_queue.take("c"), cpu_queue.take("b")

@@ -56,7 +56,9 @@ class DiskStore(RunStore):
     def reopen(self, key: str, model: Model) -> None:
         self._link.take_run(key, model)
 
-    def keep_names(self, corpus_name: str, topics: Sequence[NamedTopic], forgotten: Collection[str]) -> None:
+    def keep_names(
+        self, corpus_name: str, topics: Sequence[NamedTopic], forgotten: Collection[str]
+    ) -> None:
         self._files.names.change(corpus_name, topics, forgotten)
 
     def find_names(self, corpus_name: str) -> Sequence[NamedTopic]:

@@ -1,6 +1,7 @@
 """A log of what happens on the server, one JSON object per line, and the counts of the same events.
 
-It is written to the file named by STICKBREAKER_LOG. It has no texts, no names of corpora or users, and no tokens.
+It is written to the file named by STICKBREAKER_LOG. It has no texts, no names of corpora or users,
+and no tokens.
 """
 
 import json
@@ -22,9 +23,31 @@ from stickbreaker.app.model.sweep_plan import SweepState
 LOG_VARIABLE = "STICKBREAKER_LOG"
 LETTERS = 8
 EVENTS = (
-    *("page_opened", "page_closed", "page_error", "run_started", "run_restored", "run_finished", "run_failed"),
-    *("run_not_saved", "run_not_kept", "sweep_run_failed", "reading_failed", "text_failed", "upload_failed"),
-    *("export_failed", "limit_reached", "login_failed", "login_delayed", "stream_failed", "stream_not_saved"),
+    *(
+        "page_opened",
+        "page_closed",
+        "page_error",
+        "run_started",
+        "run_restored",
+        "run_finished",
+        "run_failed",
+    ),
+    *(
+        "run_not_saved",
+        "run_not_kept",
+        "sweep_run_failed",
+        "reading_failed",
+        "text_failed",
+        "upload_failed",
+    ),
+    *(
+        "export_failed",
+        "limit_reached",
+        "login_failed",
+        "login_delayed",
+        "stream_failed",
+        "stream_not_saved",
+    ),
 )
 # The events of statuses in which a run has ended.
 ENDS = {"finished": "run_finished", "failed": "run_failed"}
@@ -41,7 +64,10 @@ class EventLog:
         self._counts = Counter(dict.fromkeys(EVENTS, 0))
 
     def write(self, event: str, run: str = "", **facts: Any) -> None:
-        """Count an event of `EVENTS` and write it; run: the key of its run, of which the log has a digest."""
+        """Count an event of `EVENTS` and write it.
+
+        Run: the key of its run, of which the log has a digest.
+        """
         with self._lock:
             self._counts[event] += 1
         when = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -49,7 +75,9 @@ class EventLog:
         _log.info(json.dumps({"time": when, "event": event, **key, **facts}))
 
     def write_fault(self, event: str, fault: str, run: str = "") -> None:
-        """Count and write a failure, or that a limit was reached. fault: as `find_fault` gives it."""
+        """Count and write a failure, or that a limit was reached. fault: as
+        `find_fault` gives it.
+        """
         if fault in LIMIT_NAMES:
             self.write("limit_reached", run, limit=fault)
         else:
@@ -62,12 +90,21 @@ class EventLog:
 
 
 class RunEvents:
-    """Writes what happens to one run, its readings and its sweep, each thing once; safe from any thread.
+    """Writes what happens to one run, its readings and its sweep, each thing once.
 
-    key: of the run. told: the run and status with which it begins, so that a saved run that had ended counts once.
+    Safe from any thread.
+
+    key: of the run. told: the run and status with which it begins, so that a saved run that had
+    ended counts once.
     """
 
-    def __init__(self, log: EventLog, key: str, told: tuple[Any, str] = (0, ""), sweep: SweepState | None = None):
+    def __init__(
+        self,
+        log: EventLog,
+        key: str,
+        told: tuple[Any, str] = (0, ""),
+        sweep: SweepState | None = None,
+    ):
         self._log = log
         self._key = key
         self._told = told
@@ -105,7 +142,11 @@ class RunEvents:
 
 def _describe(progress: Progress) -> dict[str, Any]:
     seconds = float(progress.steps["seconds"][-1]) if len(progress.steps) else 0.0
-    facts = {"algorithm": progress.algorithm, "documents": progress.documents_seen, "seconds": round(seconds, 3)}
+    facts = {
+        "algorithm": progress.algorithm,
+        "documents": progress.documents_seen,
+        "seconds": round(seconds, 3),
+    }
     return facts | ({"fault": _name_fault(progress.message)} if progress.status == "failed" else {})
 
 
@@ -115,7 +156,10 @@ def _name_fault(message: str) -> str:
 
 
 def open_log() -> None:
-    """Write the events to the file named by STICKBREAKER_LOG, if there is one. Raises OSError if that is impossible."""
+    """Write the events to the file named by STICKBREAKER_LOG, if there is one.
+
+    Raises OSError if that is impossible.
+    """
     path = os.environ.get(LOG_VARIABLE)
     if path and not any(isinstance(handler, logging.FileHandler) for handler in _log.handlers):
         handler = logging.FileHandler(path, encoding="utf-8")

@@ -27,13 +27,20 @@ from stickbreaker.app.server.service import find_service
 from stickbreaker.app.server.start_token import ARGUMENT, START_TOKEN, drop_token, name_cookie
 
 OWN_SESSION_ID = "This server chooses session ids itself: open the address without a session id."
-WRONG_TOKEN = "This page is from another server, or was opened before this one was restarted: reload the page."
+WRONG_TOKEN = (
+    "This page is from another server, or was opened before this one was restarted: reload the"
+    " page."
+)
 WRONG_USER = "This page belongs to another user, or was opened with more rights: reload the page."
 WRONG_PASSWORD = "Wrong name or password."
 TOO_MANY_TRIES = "Too many wrong passwords: wait {} s and try again."
 CLIENT_IDS = ("bokeh-session-id", "bokeh-token")
-LOGIN_PAGE = Environment(autoescape=True).from_string(Path(__file__).with_name("login.html").read_text("utf-8"))
-LOGOUT_PAGE = Environment(autoescape=True).from_string(Path(__file__).with_name("logout.html").read_text("utf-8"))
+LOGIN_PAGE = Environment(autoescape=True).from_string(
+    Path(__file__).with_name("login.html").read_text("utf-8")
+)
+LOGOUT_PAGE = Environment(autoescape=True).from_string(
+    Path(__file__).with_name("logout.html").read_text("utf-8")
+)
 NEXT_URL = "next_url"
 # Modules whose components may have files of their own; any other name is not imported.
 COMPONENT_PACKAGES = ("panel", "panel_material_ui", "stickbreaker")
@@ -41,7 +48,9 @@ LOGIN_GUARD = LoginGuard()
 
 
 class PageHandler(DocHandler):
-    """Makes a page: refuses session ids of clients, takes the start-up token and writes the claims down."""
+    """Makes a page: refuses session ids of clients, takes the start-up token and writes the claims
+    down.
+    """
 
     has_left = False
     session: ServerSession | None = None
@@ -52,7 +61,9 @@ class PageHandler(DocHandler):
         for name in self.request.arguments:
             # This refuses bytes that are no text, at which Panel would fail.
             self.get_arguments(name)
-        if self.request.headers.get("Bokeh-Session-Id") or any(self.get_arguments(name) for name in CLIENT_IDS):
+        if self.request.headers.get("Bokeh-Session-Id") or any(
+            self.get_arguments(name) for name in CLIENT_IDS
+        ):
             self.set_status(403)
             self.set_header("Content-Type", "text/plain; charset=utf-8")
             self.finish(OWN_SESSION_ID)
@@ -62,7 +73,9 @@ class PageHandler(DocHandler):
             note_claims(self.request, read_request(self))
 
     async def get(self, *args: Any, **kwargs: Any) -> None:
-        """Make the page when it is its turn, unless its client has left or there are too many pages."""
+        """Make the page when it is its turn, unless its client has left or there are too many
+        pages.
+        """
         async with PAGE_QUEUE.wait():
             if self.has_left:
                 return
@@ -101,7 +114,9 @@ class PageHandler(DocHandler):
 
 
 class SocketHandler(LeavingSocket):
-    """Opens a page's websocket for the user whose page it is, with at least the rights the page was made with."""
+    """Opens a page's websocket for the user whose page it is, with at least the rights the page was
+    made with.
+    """
 
     async def prepare(self) -> None:
         """Refuse before the handshake what is not signed here or belongs to another user."""
@@ -138,7 +153,10 @@ class SocketHandler(LeavingSocket):
 
 
 class ComponentHandler(ComponentResourceHandler):
-    """Files of components that are already imported. Panel would import any module that a visitor names."""
+    """Files of components that are already imported.
+
+    Panel would import any module that a visitor names.
+    """
 
     def parse_url_path(self, path: str) -> str:
         """Find the file, or answer 404."""
@@ -157,11 +175,14 @@ def leads_elsewhere(request: HTTPServerRequest) -> bool:
 
 
 class PasswordHandler(BasicLoginHandler):
-    """The login page. Wrong passwords are slowed for each user, for each address and for all together.
+    """The login page.
 
-    Panel's own compares passwords with `==`, which takes longer the more characters are right, and answers at once for
-    an unknown user. It shows any text that the address has as `error`, loads its style from a CDN, and answers after a
-    wrong password as after a right one, with another address.
+    Wrong passwords are slowed for each user, for each address and for all together.
+
+    Panel's own compares passwords with `==`, which takes longer the more characters are right, and
+    answers at once for an unknown user. It shows any text that the address has as `error`, loads
+    its style from a CDN, and answers after a wrong password as after a right one, with another
+    address.
     """
 
     def get(self) -> None:
@@ -197,7 +218,10 @@ class PasswordHandler(BasicLoginHandler):
         self.redirect(next_url if next_url.startswith(base) else next_url.replace("/", base, 1))
 
     def _show_form(self, fault: str) -> None:
-        """Show the form, or the administrator's own; its address is relative, as in Panel's own form."""
+        """Show the form, or the administrator's own.
+
+        Its address is relative, as in Panel's own form.
+        """
         given = getattr(self, "_login_template", BASIC_LOGIN_TEMPLATE)
         form = LOGIN_PAGE if given is BASIC_LOGIN_TEMPLATE else given
         endpoint = getattr(self, "_login_endpoint", "/login")

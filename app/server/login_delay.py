@@ -1,4 +1,6 @@
-"""The waiting time after wrong passwords: for each user at each address, for each address, and for all together."""
+"""The waiting time after wrong passwords: for each user at each address, for each address, and for
+all together.
+"""
 
 import time
 from collections import OrderedDict
@@ -10,8 +12,8 @@ FORGET_SECONDS = 900.0
 MAX_ENTRIES = 10_000
 # Of a longer user name only the beginning is remembered, so that memory stays bounded.
 MAX_LETTERS = 200
-# Wrong passwords that are looked at without a wait, and the seconds until one more is. A class often has one address,
-# so these waits stay short.
+# Wrong passwords that are looked at without a wait, and the seconds until one more is. A class
+# often has one address, so these waits stay short.
 ADDRESS_TRIES = 20
 ADDRESS_SECONDS = 5.0
 ALL_TRIES = 100
@@ -19,7 +21,9 @@ ALL_SECONDS = 2.0
 
 
 class LoginDelay:
-    """Counts failures by key. After three, each further one doubles the wait, from one second to one minute.
+    """Counts failures by key.
+
+    After three, each further one doubles the wait, from one second to one minute.
 
     The oldest of more than 10,000 keys are forgotten, so that memory stays bounded.
     """
@@ -54,7 +58,9 @@ class LoginDelay:
 
 
 class Allowance:
-    """How many wrong passwords are looked at, by key: `number` at once, then one more after each `seconds`."""
+    """How many wrong passwords are looked at, by key: `number` at once, then one more after each
+    `seconds`.
+    """
 
     def __init__(self, number: int, seconds: float, clock: Callable[[], float]) -> None:
         self._number = number
@@ -84,8 +90,8 @@ class Allowance:
 class LoginGuard:
     """Who has to wait before a password is looked at.
 
-    A user who has logged in from an address since the start waits there only after wrong passwords for this user: those
-    who try many names do not lock out others.
+    A user who has logged in from an address since the start waits there only after wrong passwords
+    for this user: those who try many names do not lock out others.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -10,7 +10,8 @@ LOCAL_PATH = re.compile(r"/(?!/)[^\\\x00-\x1f\x7f]*")
 def is_local_path(url: str) -> bool:
     r"""Whether an address is a path of this server, however often it is percent-encoded.
 
-    >>> [is_local_path(url) for url in ("/app?run=x", "/", "//evil.example", "/%2fevil.example", "/\\evil.example")]
+    >>> [is_local_path(url) for url in ("/app?run=x", "/", "//evil.example", "/%2fevil.example",
+    ...     "/\\evil.example")]
     [True, True, False, False, False]
     """
     for _ in range(MAX_DECODINGS):

@@ -1,4 +1,6 @@
-"""The origins that may open a websocket: the addresses served and those that the administrator names."""
+"""The origins that may open a websocket: the addresses served and those that the administrator
+names.
+"""
 
 import socket
 from collections.abc import Iterable
@@ -28,7 +30,10 @@ def list_own_names() -> list[str]:
     """List the names of this machine and the addresses that they have on its network."""
     names = {socket.gethostname(), socket.getfqdn()}
     with suppress(OSError):
-        names |= {str(found[4][0]) for found in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)}
+        names |= {
+            str(found[4][0])
+            for found in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)
+        }
     return sorted(name for name in names if name)
 
 

@@ -1,4 +1,6 @@
-"""Whether a page is made: one at a time, only for a client that still waits, and only as many as the limits allow."""
+"""Whether a page is made: one at a time, only for a client that still waits, and only as many as
+the limits allow.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
@@ -14,11 +16,15 @@ from stickbreaker.app.server.claims import GUEST, Claims, read_payload
 # After each page the server answers other requests and notices which clients have left.
 PAUSE_SECONDS = 0.01
 FULL = "This server has {} open pages, which is its maximum. Close a page, or try again later."
-FULL_FOR_USER = "You have {} open pages, which is the maximum for each user. Close one, and try again."
+FULL_FOR_USER = (
+    "You have {} open pages, which is the maximum for each user. Close one, and try again."
+)
 
 
 class PageQueue:
-    """The pages of one server that are still to be made or that load, and the number of those that have been made."""
+    """The pages of one server that are still to be made or that load, and the number of those that
+    have been made.
+    """
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
@@ -33,23 +39,36 @@ class PageQueue:
             await asyncio.sleep(PAUSE_SECONDS)
 
     def expect(self, session: ServerSession) -> None:
-        """Count a page as open until it opens its websocket; from then on it is open while a websocket is."""
+        """Count a page as open until it opens its websocket.
+
+        From then on it is open while a websocket is.
+        """
         self._loading.add(session)
 
     def stop_expecting(self, session: ServerSession) -> None:
-        """Note that a page has opened its websocket, or will not do so because its client has left."""
+        """Note that a page has opened its websocket, or will not do so because its
+        client has left.
+        """
         self._loading.discard(session)
 
     def list_open(self, sessions: Iterable[ServerSession]) -> list[ServerSession]:
-        """Return the sessions of pages that load or are connected; a closed page keeps its session for a while."""
-        return [session for session in sessions if session.connection_count or session in self._loading]
+        """Return the sessions of pages that load or are connected.
+
+        A closed page keeps its session for a while.
+        """
+        return [
+            session for session in sessions if session.connection_count or session in self._loading
+        ]
 
 
 PAGE_QUEUE = PageQueue()
 
 
 def refuse_page(sessions: Iterable[ServerSession], claims: Claims) -> LimitReachedError | None:
-    """Say why one more page is not made; None if it is made. sessions: of the pages that are open."""
+    """Say why one more page is not made.
+
+    None if it is made. sessions: of the pages that are open.
+    """
     users = [read_payload(get_token_payload(session.token)).user for session in sessions]
     if len(users) >= (most := find_limit(PAGES)):
         return LimitReachedError(PAGES, FULL.format(most))

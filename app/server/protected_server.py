@@ -1,4 +1,6 @@
-"""The parts of a server that protect the page: they accept safe settings only, and change every response."""
+"""The parts of a server that protect the page: they accept safe settings only, and change every
+response.
+"""
 
 import secrets
 import sys
@@ -41,7 +43,9 @@ REPLACED: dict[type[RequestHandler], type[RequestHandler]] = {
 }
 BAD_REQUEST = 400
 NOT_FOUND = 404
-UNKNOWN_HANDLERS = "The installed version of Panel has other handlers of a page, which are not protected."
+UNKNOWN_HANDLERS = (
+    "The installed version of Panel has other handlers of a page, which are not protected."
+)
 
 
 class ProtectedTornado(BokehTornado):  # type: ignore[misc]  # Bokeh's hints are not read
@@ -58,7 +62,8 @@ class ProtectedTornado(BokehTornado):  # type: ignore[misc]  # Bokeh's hints are
         self._asks_for_login = not isinstance(options.get("auth_provider", NullAuth()), NullAuth)
         options["cookie_secret"] = options.get("cookie_secret") or secrets.token_urlsafe(48)
         config.cookie_secret = options["cookie_secret"]  # type: ignore[misc]  # Panel sets it in this way too
-        # The HTML of a page shows its token, into which Bokeh would write all headers and cookies of the request.
+        # The HTML of a page shows its token, into which Bokeh would write all headers and cookies
+        # of the request.
         for name in ("exclude_headers", "exclude_cookies"):
             options.pop(name, None)
         options |= {"include_headers": [], "include_cookies": [], "log_function": log_without_query}
@@ -68,7 +73,11 @@ class ProtectedTornado(BokehTornado):  # type: ignore[misc]  # Bokeh's hints are
         self._is_listening = False
 
     def get_handler_delegate(
-        self, request: HTTPServerRequest, target_class: type[RequestHandler], *arguments: Any, **options: Any
+        self,
+        request: HTTPServerRequest,
+        target_class: type[RequestHandler],
+        *arguments: Any,
+        **options: Any,
     ) -> HTTPMessageDelegate:
         """Handle a request, with a handler that protects it."""
         kind: Any = REPLACED.get(target_class, target_class)
@@ -82,11 +91,15 @@ class ProtectedTornado(BokehTornado):  # type: ignore[misc]  # Bokeh's hints are
             kind = ErrorHandler
             arguments = ({"status_code": status},)
             options = {}
-        delegate: HTTPMessageDelegate = super().get_handler_delegate(request, make_safe(kind), *arguments, **options)
+        delegate: HTTPMessageDelegate = super().get_handler_delegate(
+            request, make_safe(kind), *arguments, **options
+        )
         return delegate
 
     def listen_at(self, addresses: set[str]) -> None:
-        """Note at which addresses of this machine the server listens, and let the pages there open websockets."""
+        """Note at which addresses of this machine the server listens, and let the pages there open
+        websockets.
+        """
         self._is_listening = bool(addresses)
         if addresses:
             origins = self.websocket_origins
@@ -98,7 +111,11 @@ class ProtectedTornado(BokehTornado):  # type: ignore[misc]  # Bokeh's hints are
         """Start, and print the address with the token where no login gives users their rights."""
         super().start()
         if self._is_listening and not self._asks_for_login:
-            print("Open this address for full access. It contains the start-up token; do not share it:", flush=True)
+            print(
+                "Open this address for full access. It contains the start-up token; do not"
+                " share it:",
+                flush=True,
+            )
             for path in self._paths:
                 print(f"    {self.address_of(path)}", flush=True)
 

@@ -1,4 +1,6 @@
-"""Reads a corpus with a model as it stands: in the background, with progress, once for all pages of a run."""
+"""Reads a corpus with a model as it stands: in the background, with progress, once for all pages of
+a run.
+"""
 
 import logging
 import threading
@@ -26,10 +28,12 @@ _log = logging.getLogger(__name__)
 
 
 class Reader:
-    """Reads one run's corpus when asked to; `job` is replaced as a whole, and `notify` is called when it is.
+    """Reads one run's corpus when asked to.
 
-    store: keeps readings, so that a corpus is not read twice with one model. turn: when a reading may begin; at once
-    without it. find_cluster: the workers that read.
+    `job` is replaced as a whole, and `notify` is called when it is.
+
+    store: keeps readings, so that a corpus is not read twice with one model. turn: when a reading
+    may begin; at once without it. find_cluster: the workers that read.
     """
 
     def __init__(
@@ -52,13 +56,17 @@ class Reader:
         self.job = ReadingJob()
 
     def ask(self) -> None:
-        """Read the corpus with the current model, unless this has been done or a reading is in progress."""
+        """Read the corpus with the current model, unless this has been done or a reading is in
+        progress.
+        """
         with self._lock:
             model = self._take_model()
             if model is None or self.job.status == "reading" or self._has_read(model):
                 return
             self.job = ReadingJob("reading", reading=self.job.reading)
-            self._thread = threading.Thread(target=self._work, args=(model,), name="reading", daemon=True)
+            self._thread = threading.Thread(
+                target=self._work, args=(model,), name="reading", daemon=True
+            )
             self._thread.start()
         self._notify()
 
@@ -75,7 +83,10 @@ class Reader:
         reading = self.job.reading
         if self.job.status != "ready" or reading is None:
             return False
-        return (reading.model.run_id, reading.model.documents_seen) == (model.run_id, model.documents_seen)
+        return (reading.model.run_id, reading.model.documents_seen) == (
+            model.run_id,
+            model.documents_seen,
+        )
 
     def _work(self, model: Model) -> None:
         try:
@@ -88,20 +99,27 @@ class Reader:
             if is_new:
                 self._publish(ReadingJob(status="reading", share=0.0, reading=reading))
                 cluster = self._find_cluster()
-                shares = read_shares(model.algorithm, model.config, model.state, model.corpus, self._report, cluster)
+                shares = read_shares(
+                    model.algorithm, model.config, model.state, model.corpus, self._report, cluster
+                )
             if shares is not None:
                 reading = complete_reading(reading, shares)
                 self._publish(ReadingJob(status="ready", share=1.0, reading=reading))
                 self._store.keep_reading(reading, is_new)
         except Exception as error:
             _log.exception("The corpus could not be read with the model")
-            self._publish(replace(self.job, status="failed", message=f"{type(error).__name__}: {error}"))
+            self._publish(
+                replace(self.job, status="failed", message=f"{type(error).__name__}: {error}")
+            )
         finally:
             if self._turn is not None:
                 self._turn.leave()
 
     def _sample(self, model: Model) -> Model:
-        """The model with a sample of its corpus in memory, if that is a stored one; the sample stays the same."""
+        """The model with a sample of its corpus in memory, if that is a stored one.
+
+        The sample stays the same.
+        """
         corpus = model.corpus
         if not isinstance(corpus, StoredCorpus):
             return model

@@ -1,4 +1,6 @@
-"""The readings of all users: as many at the same time as the limits allow, so that no user blocks the others."""
+"""The readings of all users: as many at the same time as the limits allow, so that no user blocks
+the others.
+"""
 
 import threading
 from collections.abc import Callable
@@ -8,12 +10,19 @@ from typing import Any, NamedTuple
 from stickbreaker.app.model.limits import READINGS, READINGS_PER_USER, find_limit
 
 MANY = "Waiting for another reading to end (at most {} at the same time)."
-MANY_OF_USER = "Waiting for another of your readings to end (at most {} at the same time for each user)."
-KEPT_FREE = "Waiting for another of your readings to end: the last free place is kept for users without a reading."
+MANY_OF_USER = (
+    "Waiting for another of your readings to end (at most {} at the same time for each user)."
+)
+KEPT_FREE = (
+    "Waiting for another of your readings to end: the last free place is kept for users without a"
+    " reading."
+)
 
 
 class Turn(NamedTuple):
-    """When a reading may begin. ask() -> why it waits, empty if it may begin. leave(): called when it has ended."""
+    """When a reading may begin. ask() -> why it waits, empty if it may begin. leave(): called when
+    it has ended.
+    """
 
     ask: Callable[[], str]
     leave: Callable[[], None]
@@ -22,8 +31,8 @@ class Turn(NamedTuple):
 class ReadingQueue:
     """Who reads a corpus and who waits: first users without a reading, then in the order of asking.
 
-    A user who has a reading leaves one place free, so that a user without one can begin. Without logins every reader
-    counts as a user.
+    A user who has a reading leaves one place free, so that a user without one can begin. Without
+    logins every reader counts as a user.
     """
 
     def __init__(self) -> None:
@@ -40,7 +49,9 @@ class ReadingQueue:
         with self._lock:
             if reader not in self._reading:
                 self._waiting.setdefault(reader, user)
-            for each in sorted(self._waiting, key=lambda each: self._count(self._waiting[each]) > 0):
+            for each in sorted(
+                self._waiting, key=lambda each: self._count(self._waiting[each]) > 0
+            ):
                 if not self._explain_wait(self._waiting[each]):
                     self._reading[each] = self._waiting.pop(each)
             return "" if reader in self._reading else self._explain_wait(user)

@@ -1,4 +1,6 @@
-"""The headers of every response: who may frame it, what it may load, and what it tells other sites."""
+"""The headers of every response: who may frame it, what it may load, and what it
+tells other sites.
+"""
 
 import secrets
 
@@ -12,11 +14,11 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-# - Inline scripts need the nonce of their response, so that markup from a corpus never runs as a script.
-# - 'unsafe-eval': BokehJS compiles the code of CustomJS with `new Function`, and so does Panel.
-# - blob: Panel makes the module of each of the page's own components a blob.
-# - Inline styles: BokehJS and Material UI write style elements and attributes.
-# - data: and blob: images and data: fonts: icons of toolbars, and figures that are saved.
+# - Inline scripts need the nonce of their response, so that markup from a corpus never runs as a
+# script. - 'unsafe-eval': BokehJS compiles the code of CustomJS with `new Function`, and so does
+# Panel. - blob: Panel makes the module of each of the page's own components a blob. - Inline
+# styles: BokehJS and Material UI write style elements and attributes. - data: and blob: images and
+# data: fonts: icons of toolbars, and figures that are saved.
 POLICY = (
     "default-src 'none'",
     "script-src 'self' 'nonce-{nonce}' 'unsafe-eval' blob:",
@@ -36,7 +38,9 @@ OPENING_END = b"<!-- end of the opening -->"
 
 
 class ProtectedResponse(OutputTransform):
-    """Adds the headers to one response, and the nonce to the scripts of a page that is written at once."""
+    """Adds the headers to one response, and the nonce to the scripts of a page that is written at
+    once.
+    """
 
     def __init__(self, request: HTTPServerRequest):
         super().__init__(request)
@@ -49,7 +53,11 @@ class ProtectedResponse(OutputTransform):
         for name, value in HEADERS.items():
             headers[name] = value
         headers["Content-Security-Policy"] = "; ".join(POLICY).format(nonce=self._nonce)
-        if finishing and headers.get("Content-Type", "").startswith("text/html") and b"<script" in chunk:
+        if (
+            finishing
+            and headers.get("Content-Type", "").startswith("text/html")
+            and b"<script" in chunk
+        ):
             chunk = add_nonce(chunk, self._nonce)
             headers["Content-Length"] = str(len(chunk))
         return status_code, headers, chunk
@@ -58,13 +66,16 @@ class ProtectedResponse(OutputTransform):
 def add_nonce(page: bytes, nonce: str) -> bytes:
     """Add the nonce to the scripts of a page, except for what its opening contains.
 
-    The opening has words, titles and names, which its template writes as text. Should that fail, a script in them still
-    does not run. Such a text may contain the signs of the start or the end too: the first and last are real.
+    The opening has words, titles and names, which its template writes as text. Should that fail, a
+    script in them still does not run. Such a text may contain the signs of the start or the end
+    too: the first and last are real.
     """
     before, start, rest = page.partition(OPENING_START)
     opening, end, after = rest.rpartition(OPENING_END)
     if start and not end:
         opening = rest
         after = b""
-    before, after = (part.replace(b"<script", f'<script nonce="{nonce}"'.encode()) for part in (before, after))
+    before, after = (
+        part.replace(b"<script", f'<script nonce="{nonce}"'.encode()) for part in (before, after)
+    )
     return before + start + opening + end + after

@@ -66,7 +66,9 @@ class Run:
         cpu_queue, compilation, reading_queue = shared
 
         def make_runner(notify: Callable[[], None], store: RunStore) -> Runner:
-            return Runner(load, cpu_queue, compilation, notify, store=store, find_client=find_client)
+            return Runner(
+                load, cpu_queue, compilation, notify, store=store, find_client=find_client
+            )
 
         self.runner = make_runner(self._note_change, store)
         self.reader = Reader(

@@ -16,19 +16,24 @@ from stickbreaker.app.server.claims import GUEST
 from stickbreaker.engine import Corpus, find_algorithm
 from stickbreaker.engine.runs.memory import estimate_memory
 
-MANY = "This server has {} runs in memory, which is its maximum (STICKBREAKER_PAGES): try again later."
+MANY = (
+    "This server has {} runs in memory, which is its maximum (STICKBREAKER_PAGES): try again later."
+)
 MANY_OF_USER = (
-    "You have {} runs in memory, which is the maximum for each user (STICKBREAKER_PAGES_PER_USER): close a page, or "
-    "cancel a sweep."
+    "You have {} runs in memory, which is the maximum for each user (STICKBREAKER_PAGES_PER_USER):"
+    " close a page, or cancel a sweep."
 )
 MUCH = (
-    "The runs on this server need about {} of memory, but the limit for all of them is {} (STICKBREAKER_RUNS_MEMORY): "
-    "close a page, or try again later."
+    "The runs on this server need about {} of memory, but the limit for all of them is {}"
+    " (STICKBREAKER_RUNS_MEMORY): close a page, or try again later."
 )
 
 
 class HeldRun(NamedTuple):
-    """A run in memory. left_at: when its last page closed; None while it has a page or its sweep is running."""
+    """A run in memory. left_at: when its last page closed.
+
+    None while it has a page or its sweep is running.
+    """
 
     key: str
     user: str | None
@@ -37,7 +42,10 @@ class HeldRun(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """The estimated bytes of memory that the run of this number takes, without the corpus; 0 until that is open."""
+    """The estimated bytes of memory that the run of this number takes, without the corpus.
+
+    0 until that is open.
+    """
 
     run_id: int | tuple[str, str] = 0
     size: int = 0
@@ -54,16 +62,20 @@ def measure(progress: Progress, corpus: Corpus | None, before: Measured) -> Meas
 
 
 def choose_freed(held: Sequence[HeldRun], user: str | None) -> list[str]:
-    """Choose the runs that are removed before one more of this user; those that were left first come first.
+    """Choose the runs that are removed before one more of this user.
 
-    The user's own runs make room for the user, those of all users for the whole server. Raises LimitReachedError if
-    there are not enough of them.
+    Those that were left first come first.
+
+    The user's own runs make room for the user, those of all users for the whole server. Raises
+    LimitReachedError if there are not enough of them.
     """
     left = list(held)
     freed = []
     while reached := _find_reached(left, user):
         is_own = reached.limit == RUNS_PER_USER
-        abandoned = [run for run in left if run.left_at is not None and (run.user == user or not is_own)]
+        abandoned = [
+            run for run in left if run.left_at is not None and (run.user == user or not is_own)
+        ]
         if not abandoned:
             raise reached
         oldest = min(abandoned, key=lambda run: run.left_at or 0.0)

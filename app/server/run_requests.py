@@ -19,8 +19,9 @@ class Start:
 class Requests:
     """The pending requests.
 
-    number: grows with every request, so that the sleeping thread misses none. is_running, num_steps and is_closed stay
-    as they are; `take` returns the others once. changed: the spec of the current run after changes of live settings.
+    number: grows with every request, so that the sleeping thread misses none. is_running, num_steps
+    and is_closed stay as they are; `take` returns the others once. changed: the spec of the current
+    run after changes of live settings.
     """
 
     number: int = 0

@@ -1,7 +1,8 @@
 """The thread that learns: the only writer of a run's progress.
 
-Commands set requests under a lock and return at once; the thread reads them between mini-batches. Each turn of its loop
-looks at the requests and does one thing: begin, change a setting, wait, or learn from one mini-batch.
+Commands set requests under a lock and return at once; the thread reads them between mini-batches.
+Each turn of its loop looks at the requests and does one thing: begin, change a setting, wait, or
+learn from one mini-batch.
 """
 
 import logging
@@ -39,7 +40,10 @@ POLL_SECONDS = 0.2
 PASS_SECONDS = 60.0
 MAX_LAG_SECONDS = 0.5
 LONG_PAUSE_SECONDS = 15.0
-PAUSE = "At this pace there is one step every {:.0f} s. Choose a faster pace to see the next step sooner."
+PAUSE = (
+    "At this pace there is one step every {:.0f} s. Choose a faster pace to see the next step"
+    " sooner."
+)
 MAX_EARLIER = 6
 SAVE_SECONDS = 30.0
 LEAST_SAVE_SECONDS = 5.0
@@ -53,7 +57,8 @@ Load = Callable[[str], engine.Corpus]
 
 
 class Runner:
-    """Runs one spec after another on its own thread and publishes `progress`, an immutable record, after each step.
+    """Runs one spec after another on its own thread and publishes `progress`, an immutable record,
+    after each step.
 
     seconds_per_batch: the pace; 0 is as fast as possible, None is one pass a minute.
     earlier: the last progress of each run that a restart has replaced, oldest first.
@@ -100,18 +105,23 @@ class Runner:
         with self._asking() as requests:
             requests.begin(Start(spec), is_running)
 
-    def restore(self, position: Position, is_running: bool = False, is_on_disk: bool = False) -> None:
+    def restore(
+        self, position: Position, is_running: bool = False, is_on_disk: bool = False
+    ) -> None:
         """Leave the current run and open a saved one, which waits for `resume` or learns at once.
 
-        is_on_disk: whether the address opens this run already. Raises KeyError or ValueError if the position was
-        not saved by a runner.
+        is_on_disk: whether the address opens this run already. Raises KeyError or ValueError if the
+        position was not saved by a runner.
         """
         start = Start(spec=read_spec(position), saved=position, is_on_disk=is_on_disk)
         with self._asking() as requests:
             requests.begin(start, is_running)
 
     def extend(self) -> None:
-        """Read the corpus once more, as a run of its own that continues the finished one. Otherwise nothing happens."""
+        """Read the corpus once more, as a run of its own that continues the finished one.
+
+        Otherwise nothing happens.
+        """
         position = self._record.extend() if self._record is not None else None
         if position is not None:
             self.restore(position, is_running=True, is_on_disk=True)
@@ -144,12 +154,16 @@ class Runner:
             if start is not None:
                 requests.start = replace(start, spec=start.spec.with_live(settings))
             elif record is not None:
-                requests.changed = (requests.changed or record.spec).with_live(settings, record.corpus_size)
+                requests.changed = (requests.changed or record.spec).with_live(
+                    settings, record.corpus_size
+                )
             else:
                 raise ValueError("There is no run to change yet: begin one with restart(spec).")
 
     def set_pace(self, seconds_per_batch: float | None) -> None:
-        """Set the seconds from one mini-batch to the next: 0 is as fast as possible, None one pass a minute."""
+        """Set the seconds from one mini-batch to the next: 0 is as fast as possible, None one pass
+        a minute.
+        """
         with self._asking():
             self.seconds_per_batch = seconds_per_batch
             self._due = float("-inf")
@@ -162,7 +176,8 @@ class Runner:
     def rename(self, topic_id: int, name: str) -> None:
         """Name a topic of the current run on every page; an empty name restores its default name.
 
-        A run with the same settings begins with the names of the run before it, since it learns the same topics.
+        A run with the same settings begins with the names of the run before it, since it learns the
+        same topics.
         """
         with self._asking() as requests:
             requests.names[topic_id] = name
@@ -198,7 +213,10 @@ class Runner:
 
     @contextmanager
     def _asking(self) -> Iterator[Requests]:
-        """Give the pending requests under the lock; if the block ends without an error, the thread looks at them."""
+        """Give the pending requests under the lock.
+
+        If the block ends without an error, the thread looks at them.
+        """
         with self._changed:
             yield self.requests
             self.requests.number += 1
@@ -224,7 +242,11 @@ class Runner:
     def _turn(self) -> None:
         self._apply()
         record = self._record
-        if record is None or record.is_over or not (self.requests.is_running or self.requests.num_steps):
+        if (
+            record is None
+            or record.is_over
+            or not (self.requests.is_running or self.requests.num_steps)
+        ):
             self._wait()
         elif not (job := self._compilation.ask(record.spec)).is_done:
             self._hold_up(record, "compiling", job.message, job.share)
@@ -277,7 +299,10 @@ class Runner:
                 self._store.save(record.save_start())
 
     def _rename(self, names: Mapping[int, str], undoes: bool) -> set[str]:
-        """Name topics of the current run, or take back what they were given; return the names to forget."""
+        """Name topics of the current run, or take back what they were given.
+
+        Return the names to forget.
+        """
         if self._record is None:
             return set()
         topic_names = self._record.topic_names
@@ -286,7 +311,9 @@ class Runner:
         return {topic_names.rename(topic_id, name) for topic_id, name in names.items()} - {""}
 
     def _record_new(self, start: Start) -> Record | None:
-        """Begin a record of a new or a saved run, and return the one before it where that has learned."""
+        """Begin a record of a new or a saved run, and return the one before it where that has
+        learned.
+        """
         left = self._record if self._record is not None and self._record.documents_seen else None
         if left is not None:
             left.wait()
@@ -299,7 +326,9 @@ class Runner:
         self._saved_at = self._clock() - SAVE_SECONDS + waits
         self._num_saved = 0
         self._is_unsaved = False
-        self._record = Record(start.spec, self._num_runs, self._clock, self._names, self._find_client)
+        self._record = Record(
+            start.spec, self._num_runs, self._clock, self._names, self._find_client
+        )
         if start.saved is not None:
             self._record.topics_key = read_topics_key(start.saved) or self._record.topics_key
         return left
@@ -314,7 +343,9 @@ class Runner:
         self._is_unsaved = True
         try:
             position = record.save() if progress.status == "finished" else None
-            self._store.keep(Ending(key=record.kept_key, progress=progress, model=model, position=position))
+            self._store.keep(
+                Ending(key=record.kept_key, progress=progress, model=model, position=position)
+            )
         except Exception:
             _log.exception("The run could not be kept")
 
@@ -327,15 +358,21 @@ class Runner:
         except Exception:
             _log.exception("The topics of the kept run could not be named")
 
-    def _keep_names(self, record: Record, topic_ids: Collection[int], forgotten: Collection[str] = ()) -> None:
-        """Keep the names of these topics for later runs of the corpus, with the words that the topics have now."""
+    def _keep_names(
+        self, record: Record, topic_ids: Collection[int], forgotten: Collection[str] = ()
+    ) -> None:
+        """Keep the names of these topics for later runs of the corpus, with the words that the
+        topics have now.
+        """
         model = record.model()
         names = record.topic_names
         if model is None or not (topic_ids or forgotten):
             return
         named = {topic_id: name for topic_id, name in names.own.items() if topic_id in topic_ids}
         try:
-            self._store.keep_names(record.spec.corpus_name, describe_topics(model, named), forgotten)
+            self._store.keep_names(
+                record.spec.corpus_name, describe_topics(model, named), forgotten
+            )
             names.fault = ""
         except FileError as error:
             _log.warning("Names of topics could not be kept: %s", error)
@@ -357,7 +394,10 @@ class Runner:
         sought = [topic for topic in kept if topic.name not in names.own.values()]
         given = names.returned.given.values()
         taken = [topic_id for topic_id, name in names.copy().items() if name]
-        names.give(match_names([topic for topic in sought if topic.name not in given], model, taken), len(sought))
+        names.give(
+            match_names([topic for topic in sought if topic.name not in given], model, taken),
+            len(sought),
+        )
         self._is_stale = self._is_unsaved = True
 
     def _begin(self, record: Record, saved: Position | None) -> None:
@@ -383,7 +423,9 @@ class Runner:
             changed = self.requests.changed
             # Settings that were changed while the corpus was opened; some may still have no value.
             if changed is not None:
-                self.requests.changed = replace(changed, config=prepared.with_config(changed.config).config)
+                self.requests.changed = replace(
+                    changed, config=prepared.with_config(changed.config).config
+                )
         model = record.model()
         if record.kept_key and model is not None:
             self._store.reopen(record.kept_key, model)
@@ -405,12 +447,16 @@ class Runner:
             self._publish()
 
     def _save_if_due(self, record: Record, is_waiting: bool = False) -> None:
-        """Save the run if it waits, after half a minute, or at a column that is not close to the last one."""
+        """Save the run if it waits, after half a minute, or at a column that is not close to the
+        last one.
+        """
         if not self._is_unsaved:
             return
         waited = self._clock() - self._saved_at
         num_columns = record.num_columns
-        is_due = waited >= SAVE_SECONDS or (num_columns > self._num_saved and waited >= LEAST_SAVE_SECONDS)
+        is_due = waited >= SAVE_SECONDS or (
+            num_columns > self._num_saved and waited >= LEAST_SAVE_SECONDS
+        )
         position = record.save() if is_waiting or is_due else None
         if position is not None:
             self._store.save(position)
@@ -428,14 +474,18 @@ class Runner:
         delay = self._delay(record)
         self._show_running(record, PAUSE.format(delay) if delay >= LONG_PAUSE_SECONDS else "")
         if self._is_stale:
-            self._sleep(max(0.0, min(self._due, self._published_at + PUBLISH_SECONDS) - self._clock()))
+            self._sleep(
+                max(0.0, min(self._due, self._published_at + PUBLISH_SECONDS) - self._clock())
+            )
             if self._clock() - self._published_at >= PUBLISH_SECONDS:
                 self._publish()
         else:
             self._sleep(max(0.0, self._due - self._clock()))
 
     def _next_due(self, started: float, is_single: bool) -> float:
-        """The time from which the pace is counted: a mini-batch that is a little late does not delay the next ones."""
+        """The time from which the pace is counted: a mini-batch that is a little late does not
+        delay the next ones.
+        """
         return started if is_single or started - self._due > MAX_LAG_SECONDS else self._due
 
     def _delay(self, record: Record) -> float:
@@ -454,7 +504,8 @@ class Runner:
             if record.status == "finished":
                 self._return_names(record)
             if record.status != self.progress.status:
-                # A saved run states its status, even if it was saved as it learned its last mini-batch.
+                # A saved run states its status, even if it was saved as it learned its last
+                # mini-batch.
                 self._is_unsaved = self._is_stale = True
             if self._is_stale:
                 self._publish()

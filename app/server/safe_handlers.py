@@ -1,4 +1,6 @@
-"""What every handler of a request does: its cookies are safe, and no query is written into the log."""
+"""What every handler of a request does: its cookies are safe, and no query is written
+into the log.
+"""
 
 import logging
 from functools import cache
@@ -14,9 +16,11 @@ FIRST_SERVER_ERROR = 500
 
 
 class SafeHandler(RequestHandler):
-    """Gives every cookie SameSite=Lax, HttpOnly and, under TLS, Secure, and logs errors without the query.
+    """Gives every cookie SameSite=Lax, HttpOnly and, under TLS, Secure, and logs errors without the
+    query.
 
-    A query may hold a token or the address of a run. Tornado writes it into the log of a request that fails.
+    A query may hold a token or the address of a run. Tornado writes it into the log of a request
+    that fails.
     """
 
     def set_cookie(self, name: str, value: str | bytes, *arguments: Any, **options: Any) -> None:
@@ -39,7 +43,9 @@ class SafeHandler(RequestHandler):
 @cache
 def make_safe(kind: Any) -> type[RequestHandler]:
     """Make a safe handler of any kind of handler."""
-    return type(kind.__name__, (SafeHandler, kind), {"__doc__": kind.__doc__, "__module__": kind.__module__})
+    return type(
+        kind.__name__, (SafeHandler, kind), {"__doc__": kind.__doc__, "__module__": kind.__module__}
+    )
 
 
 def name_request(request: HTTPServerRequest) -> str:
@@ -53,4 +59,6 @@ def log_without_query(handler: RequestHandler) -> None:
     request = handler.request
     level = logging.INFO if status < FIRST_CLIENT_ERROR else logging.WARNING
     level = logging.ERROR if status >= FIRST_SERVER_ERROR else level
-    access_log.log(level, "%d %s %.2fms", status, name_request(request), 1_000 * request.request_time())
+    access_log.log(
+        level, "%d %s %.2fms", status, name_request(request), 1_000 * request.request_time()
+    )

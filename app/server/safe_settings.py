@@ -1,4 +1,6 @@
-"""Settings of a server that are refused: one sentence for each says what is wrong and what to do."""
+"""Settings of a server that are refused: one sentence for each says what is wrong and
+what to do.
+"""
 
 import os
 import secrets
@@ -15,17 +17,26 @@ from stickbreaker.app.server.start_token import MIN_LENGTH, VARIABLE
 MIN_SECRET = 32
 MIN_COOKIE_SECRET = 16
 WILDCARD = (
-    "The websocket origin {!r} is refused: a wildcard lets pages of other sites control this server; "
-    "name each host instead (--allow-websocket-origin HOST:PORT)."
+    "The websocket origin {!r} is refused: a wildcard lets pages of other sites control this"
+    " server; name each host instead (--allow-websocket-origin HOST:PORT)."
 )
-SHORT = "{} is too short to be secret: give at least {} characters, or omit it to get a new one at each start."
+SHORT = (
+    "{} is too short to be secret: give at least {} characters, or omit it to get a new one at each"
+    " start."
+)
 UNSIGNED = "Sessions without a signature are refused: leave out --session-ids."
 EXTERNAL = "Session ids that clients supply are refused: leave out --session-ids."
 PROCESSES = "Several processes cannot share runs: leave out --num-procs."
 REUSED = "Sessions shared by several visitors are refused: leave out --reuse-sessions."
 ADMIN = "Panel's admin page shows every session to every visitor: leave out --admin."
-ASGI = "Panel's FastAPI and ASGI servers are refused, because they would serve pages unprotected: leave out --server."
-REST = "Panel's REST endpoints run code for any visitor: leave out --rest-provider, --rest-session-info and history."
+ASGI = (
+    "Panel's FastAPI and ASGI servers are refused, because they would serve pages unprotected:"
+    " leave out --server."
+)
+REST = (
+    "Panel's REST endpoints run code for any visitor: leave out --rest-provider,"
+    " --rest-session-info and history."
+)
 
 
 class UnsafeSettingsError(Exception):
@@ -33,7 +44,9 @@ class UnsafeSettingsError(Exception):
 
 
 def choose_secret(environment: Mapping[str, str] = os.environ) -> str:
-    """Choose what signs session tokens: the administrator's secret if it is a good one, or one of this start."""
+    """Choose what signs session tokens: the administrator's secret if it is a good one, or one of
+    this start.
+    """
     given = environment.get("BOKEH_SECRET_KEY", "")
     if given and len(given) < MIN_SECRET:
         raise UnsafeSettingsError(SHORT.format("BOKEH_SECRET_KEY", MIN_SECRET))

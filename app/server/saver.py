@@ -14,16 +14,25 @@ RETRY_SECONDS = 30.0
 UNSAVED = "This run could not be saved: {}. {}. Saving is tried again every {:.0f} s."
 FREE = "Free some space on the disk of the server"
 UNLOCK = "Make the data folder of the server writable"
-REMEDIES = {errno.ENOSPC: FREE, errno.EDQUOT: FREE, errno.EROFS: UNLOCK, errno.EACCES: UNLOCK, errno.EPERM: UNLOCK}
+REMEDIES = {
+    errno.ENOSPC: FREE,
+    errno.EDQUOT: FREE,
+    errno.EROFS: UNLOCK,
+    errno.EACCES: UNLOCK,
+    errno.EPERM: UNLOCK,
+}
 
 _log = logging.getLogger(__name__)
 
 
 class Saver:
-    """One thread that writes runs. Of a run that is saved again before it is written, the newest state is written.
+    """One thread that writes runs.
+
+    Of a run that is saved again before it is written, the newest state is written.
 
     A run that could not be written is tried again after some seconds.
-    on_fault(run key, sentence): called with what went wrong, and with an empty sentence after the next success.
+    on_fault(run key, sentence): called with what went wrong, and with an empty sentence after the
+    next success.
     """
 
     def __init__(
@@ -43,7 +52,10 @@ class Saver:
         self._thread: threading.Thread | None = None
 
     def save(self, saved_runs: SavedRuns, run: SavedRun) -> None:
-        """Write a run soon; returns at once. After `close` the run is written before this returns."""
+        """Write a run soon.
+
+        Returns at once. After `close` the run is written before this returns.
+        """
         with self._changed:
             if not self._is_closed:
                 self._failed.pop(run.key, None)
@@ -108,7 +120,9 @@ class Saver:
 
     def _close_claims(self) -> None:
         """Close the claims of runs of which nothing is left to write; the lock is held."""
-        for key in [key for key in self._claims if key not in (*self._waiting, *self._failed, self._written)]:
+        for key in [
+            key for key in self._claims if key not in (*self._waiting, *self._failed, self._written)
+        ]:
             self._claims.pop(key).close()
 
     def _write(self, saved_runs: SavedRuns, run: SavedRun) -> bool:
@@ -126,7 +140,9 @@ class Saver:
 
 
 def describe_fault(error: BaseException, retry_seconds: float = RETRY_SECONDS) -> str:
-    """Say why a run could not be saved and what to do, without the names of folders, which users need not know."""
+    """Say why a run could not be saved and what to do, without the names of folders, which users
+    need not know.
+    """
     cause: BaseException | None = error
     while cause is not None and not (isinstance(cause, OSError) and cause.errno):
         cause = cause.__cause__

@@ -1,4 +1,6 @@
-"""The scheduler of a Dask cluster, named at the start: runs, sweeps and readings then use its workers."""
+"""The scheduler of a Dask cluster, named at the start: runs, sweeps and readings then use its
+workers.
+"""
 
 import os
 import threading
@@ -18,9 +20,12 @@ _lock = threading.Lock()
 
 
 def find_client() -> "Client | None":
-    """The client of the scheduler; None if none is named. Raises ClusterError for no address, or if none answers.
+    """The client of the scheduler.
 
-    A client closes if its scheduler is away for longer than SECONDS_TO_CONNECT. The next call then connects again.
+    None if none is named. Raises ClusterError for no address, or if none answers.
+
+    A client closes if its scheduler is away for longer than SECONDS_TO_CONNECT. The next call then
+    connects again.
     """
     with _lock:
         client = connect_once()
@@ -32,7 +37,10 @@ def find_client() -> "Client | None":
 
 @lru_cache(1)
 def connect_once() -> "Client | None":
-    """Connect to the scheduler; later calls return the same client. Raises ClusterError as `find_client` does."""
+    """Connect to the scheduler.
+
+    Later calls return the same client. Raises ClusterError as `find_client` does.
+    """
     address = os.environ.get(VARIABLE, "")
     if not address:
         return None
@@ -40,7 +48,9 @@ def connect_once() -> "Client | None":
         from distributed import Client
         from distributed.comm import resolve_address
     except ImportError as error:
-        raise ClusterError(f"{VARIABLE} needs Dask: python -m pip install 'stickbreaker[dask]'.") from error
+        raise ClusterError(
+            f"{VARIABLE} needs Dask: python -m pip install 'stickbreaker[dask]'."
+        ) from error
     try:
         # A client that is made with a malformed address leaves a traceback when the process ends.
         resolve_address(address)
@@ -49,17 +59,20 @@ def connect_once() -> "Client | None":
         return Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
     except ValueError as error:
         raise ClusterError(
-            f"{VARIABLE} is {address[:200]!r}, which is no address: write tcp://HOST:8786, or remove the variable."
+            f"{VARIABLE} is {address[:200]!r}, which is no address: write tcp://HOST:8786, or"
+            " remove the variable."
         ) from error
     except OSError as error:
         raise ClusterError(
-            f"{VARIABLE} is {address[:200]!r}, where no scheduler answers: run `dask scheduler` there, or remove the"
-            " variable."
+            f"{VARIABLE} is {address[:200]!r}, where no scheduler answers: run `dask scheduler`"
+            " there, or remove the variable."
         ) from error
 
 
 def _check_certificates(address: str) -> None:
-    """Raise ClusterError if the settings of Dask name no certificates, or some that cannot be read."""
+    """Raise ClusterError if the settings of Dask name no certificates, or some that
+    cannot be read.
+    """
     from distributed.security import Security
 
     reason = "which needs certificates"
@@ -68,14 +81,20 @@ def _check_certificates(address: str) -> None:
             return
     except OSError as error:
         reason = f"but its certificates cannot be read ({error})"
-    variables = [f"DASK_DISTRIBUTED__COMM__TLS__{name}" for name in ("CA_FILE", "CLIENT__CERT", "CLIENT__KEY")]
+    variables = [
+        f"DASK_DISTRIBUTED__COMM__TLS__{name}"
+        for name in ("CA_FILE", "CLIENT__CERT", "CLIENT__KEY")
+    ]
     raise ClusterError(
-        f"{VARIABLE} is {address[:200]!r}, {reason}: set {variables[0]}, {variables[1]} and {variables[2]} to the"
-        " files of the cluster."
+        f"{VARIABLE} is {address[:200]!r}, {reason}: set {variables[0]}, {variables[1]} and"
+        f" {variables[2]} to the files of the cluster."
     )
 
 
 def find_cluster() -> Cluster | None:
-    """The workers of the scheduler, checked; None if no scheduler is named. Raises ClusterError as `connect` does."""
+    """The workers of the scheduler, checked.
+
+    None if no scheduler is named. Raises ClusterError as `connect` does.
+    """
     client = find_client()
     return None if client is None else connect(client, find_environment)

@@ -1,4 +1,6 @@
-"""Everything this process shares between its pages: the runs by their address, the processor, the compiled kernels."""
+"""Everything this process shares between its pages: the runs by their address, the processor, the
+compiled kernels.
+"""
 
 import logging
 import secrets
@@ -48,15 +50,20 @@ SWITCH_SECONDS = 0.0005
 CORPUS_NAME = "state-of-the-union"
 # The key in Panel's cache.
 SERVICE = "stickbreaker-service"
-NOT_YOURS = "This run belongs to another user, so a new run was started. Ask its owner for a link to watch it."
-RUN_GONE = "The run of this link no longer exists, so a new run with the settings of the link was started."
+NOT_YOURS = (
+    "This run belongs to another user, so a new run was started. Ask its owner for a link to"
+    " watch it."
+)
+RUN_GONE = (
+    "The run of this link no longer exists, so a new run with the settings of the link was started."
+)
 RUN_DAMAGED = (
-    "The saved run of this link cannot be opened, because its file {} is damaged. A new run with the settings of the "
-    "link was started."
+    "The saved run of this link cannot be opened, because its file {} is damaged. A new run with"
+    " the settings of the link was started."
 )
 RUN_IN_USE = (
-    "The run of this link is open on another server with the same data folder (STICKBREAKER_DATA), so a new run was "
-    "started. Open it there, or stop that server and open the link again."
+    "The run of this link is open on another server with the same data folder (STICKBREAKER_DATA),"
+    " so a new run was started. Open it there, or stop that server and open the link again."
 )
 NOTHING_TO_WATCH = "The run of this link has ended or does not exist, so a new run was started."
 
@@ -64,7 +71,9 @@ _log = logging.getLogger(__name__)
 
 
 class Attachment(NamedTuple):
-    """The run of a page, whether the page only watches, and what in its link could not be applied."""
+    """The run of a page, whether the page only watches, and what in its link could
+    not be applied.
+    """
 
     run: Run
     is_watching: bool = False
@@ -72,9 +81,12 @@ class Attachment(NamedTuple):
 
 
 class Service:
-    """The runs of all browsers. Pages join with `join` and leave with `leave`; the service keeps no session alive.
+    """The runs of all browsers. Pages join with `join` and leave with `leave`.
 
-    load(corpus_name, folder): opens a corpus; the folder holds the corpora of the user who begins a run.
+    The service keeps no session alive.
+
+    load(corpus_name, folder): opens a corpus; the folder holds the corpora of the user who begins a
+    run.
     """
 
     def __init__(
@@ -92,7 +104,8 @@ class Service:
         self._lock = threading.Lock()
         self._joining = threading.Lock()
         self._timer: threading.Timer | None = None
-        # Runs that were removed and have not ended yet: they are opened again only from where they end.
+        # Runs that were removed and have not ended yet: they are opened again only from where they
+        # end.
         self._ending: WeakValueDictionary[str, Run] = WeakValueDictionary()
         self._runs: dict[str, Run] = {}
         self._files: dict[str | None, UserFiles] = {}
@@ -146,14 +159,16 @@ class Service:
         if not job.is_done:
             return Progress(status="compiling", message=job.message, compile_share=job.share)
         if place := self.cpu_queue.preview():
-            return Progress(status="waiting", message=describe_wait(place, self.cpu_queue.num_cores))
+            return Progress(
+                status="waiting", message=describe_wait(place, self.cpu_queue.num_cores)
+            )
         return Progress()
 
     def join(self, visitor: Visitor, wakeup: Any, make_spec: Callable[[], RunSpec]) -> Attachment:
         """Add a page to its run, in memory or saved; without one, start a new run at a new address.
 
-        If all pages had left, the first to return continues the run. A saved run waits until someone runs it.
-        Raises LimitReachedError if there is no room for one more run.
+        If all pages had left, the first to return continues the run. A saved run waits until
+        someone runs it. Raises LimitReachedError if there is no room for one more run.
         """
         is_watching = visitor.watch is not None
         resumes = False
@@ -190,7 +205,10 @@ class Service:
     def _find(self, visitor: Visitor) -> tuple[Run | None, str]:
         """The run that a visitor may use, or None and the reason; a missing run gives no reason."""
         if visitor.watch is not None:
-            return next((run for run in self._runs.values() if run.watch == visitor.watch), None), ""
+            return (
+                next((run for run in self._runs.values() if run.watch == visitor.watch), None),
+                "",
+            )
         run = self._runs.get(visitor.run or "")
         if run is not None and run.user != visitor.user:
             return None, NOT_YOURS
@@ -220,7 +238,11 @@ class Service:
         now = self.clock()
         with self._lock:
             self._timer = None
-            left = [r for r in self._runs.values() if r.left_at is not None and now - r.left_at >= FREE_AFTER_SECONDS]
+            left = [
+                r
+                for r in self._runs.values()
+                if r.left_at is not None and now - r.left_at >= FREE_AFTER_SECONDS
+            ]
             stale = [run for run in left if not run.sweep.is_running]
             self._take_out(stale)
         for run in stale:
@@ -236,7 +258,10 @@ class Service:
             runs = [run for run in self._runs.values() if run.key != key]
         for run in runs:
             run.measured = measure(run.runner.progress, run.runner.corpus, run.measured)
-        held = [HeldRun(key=r.key, user=r.user, size=r.measured.size, left_at=r.idle_since) for r in runs]
+        held = [
+            HeldRun(key=r.key, user=r.user, size=r.measured.size, left_at=r.idle_since)
+            for r in runs
+        ]
         try:
             chosen = choose_freed(held, user)
         except LimitReachedError as error:
@@ -267,9 +292,12 @@ class Service:
         self._saver.close()
 
     def _restore(self, visitor: Visitor, wakeup: Any) -> tuple[Run | None, str]:
-        """Open the saved run of a link, at the same addresses; without one, None and what the page says.
+        """Open the saved run of a link, at the same addresses.
 
-        A key opens only a run of the visitor. A link to watch opens a run of any user, for its owner.
+        Without one, None and what the page says.
+
+        A key opens only a run of the visitor. A link to watch opens a run of any user, for its
+        owner.
         """
         ending = self._ending.pop(visitor.run or "", None)
         if ending is not None:
@@ -297,7 +325,9 @@ class Service:
         return None, RUN_GONE if visitor.run else ""
 
     def _find_saved(self, visitor: Visitor) -> list[SavedRuns]:
-        """Where the saved run of a link may be: of any user for a link to watch, else of the visitor."""
+        """Where the saved run of a link may be: of any user for a link to watch, else of the
+        visitor.
+        """
         if visitor.watch is not None:
             return [SavedRuns(folder / OPEN_RUNS) for folder in list_data()]
         return [self.find_files(visitor.user).runs] if visitor.run else []
@@ -324,7 +354,9 @@ class Service:
         run.runner.restore(saved.position, is_on_disk=True)
         return run
 
-    def _open(self, address: Address, events: RunEvents, sweep: SweepState, claim: Claim | None = None) -> Run:
+    def _open(
+        self, address: Address, events: RunEvents, sweep: SweepState, claim: Claim | None = None
+    ) -> Run:
         """Make a run, which waits for `restart` or `restore`."""
         files = self.find_files(address.user)
 
@@ -337,14 +369,23 @@ class Service:
         return Run(address, store, events, load, self._shared, sweep)
 
     def _remove_idle_later(self) -> None:
-        """Remove idle runs when the one that was left first is due; one timer does it for all runs."""
+        """Remove idle runs when the one that was left first is due.
+
+        One timer does it for all runs.
+        """
         with self._lock:
             now = self.clock()
             # A run whose sweep is running is looked at again later.
-            times = [now if r.sweep.is_running else r.left_at for r in self._runs.values() if r.left_at is not None]
+            times = [
+                now if r.sweep.is_running else r.left_at
+                for r in self._runs.values()
+                if r.left_at is not None
+            ]
             if self._timer is not None or not times:
                 return
-            self._timer = threading.Timer(max(0.0, min(times) + FREE_AFTER_SECONDS - now) + 1.0, self.remove_idle)
+            self._timer = threading.Timer(
+                max(0.0, min(times) + FREE_AFTER_SECONDS - now) + 1.0, self.remove_idle
+            )
             self._timer.daemon = True
             self._timer.start()
 
@@ -355,10 +396,15 @@ def find_service() -> Service:
 
 
 def first_spec() -> RunSpec:
-    """The settings of a new page: the first algorithm with its defaults, on the first built-in corpus."""
+    """The settings of a new page: the first algorithm with its defaults, on the first built-in
+    corpus.
+    """
     algorithm = engine.REGISTRY[0]
     return RunSpec(
-        corpus_name=CORPUS_NAME, algorithm=algorithm, config=algorithm.config(), settings=engine.RunSettings()
+        corpus_name=CORPUS_NAME,
+        algorithm=algorithm,
+        config=algorithm.config(),
+        settings=engine.RunSettings(),
     )
 
 
@@ -380,7 +426,8 @@ def _load(name: str, folder: Path | None, built_at: str) -> engine.Corpus:
 
 def _make_service() -> Service:
     threadpool_limits(1, user_api="blas")
-    # Engine threads return from compiled code every few hundred microseconds; a longer interval would delay the pages.
+    # Engine threads return from compiled code every few hundred microseconds; a longer interval
+    # would delay the pages.
     sys.setswitchinterval(SWITCH_SECONDS)
     service = Service(load_by_name, Compilation(compile_algorithm))
     service.compilation.ask(first_spec())

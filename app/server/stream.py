@@ -29,9 +29,11 @@ SAVE_SECONDS = 300.0
 AGAIN_SECONDS = 30.0
 # Of a file with many wrong lines, the log names the first ones.
 MOST_LOGGED = 100
-# A full vocabulary gives the columns of words that have not occurred in this many mini-batches to new words.
+# A full vocabulary gives the columns of words that have not occurred in this many mini-batches to
+# new words.
 DROP_AFTER = 100
-# Moments of the model that it keeps for its users; it adds one when the documents have grown by a quarter.
+# Moments of the model that it keeps for its users; it adds one when the documents have grown by a
+# quarter.
 MOST_MOMENTS = 20
 AGAIN = "Reading is tried again every second."
 NOT_LOADED = "The model of this stream could not be read, so learning began again: {}"
@@ -45,8 +47,9 @@ _log = logging.getLogger(__name__)
 class Stream:
     """Follows a source from `start` to `close`, and publishes `progress`, which never changes.
 
-    saved: where the model is saved; None: nowhere. ask_compiled: returns the job that compiles the kernels.
-    model: a new model that learns, unless one was saved. events: the log of the server. num_pages: those that are open.
+    saved: where the model is saved; None: nowhere. ask_compiled: returns the job that compiles the
+    kernels. model: a new model that learns, unless one was saved. events: the log of the server.
+    num_pages: those that are open.
     """
 
     def __init__(
@@ -64,7 +67,9 @@ class Stream:
         self._poll_seconds = poll_seconds
         self.events = events or EventLog()
         self.num_pages = 0
-        self._follower = Follower(model or OnlineHDP(random_state=0), WordChoices(), drop_after=DROP_AFTER)
+        self._follower = Follower(
+            model or OnlineHDP(random_state=0), WordChoices(), drop_after=DROP_AFTER
+        )
         self._record = StreamRecord(source.name, self._follower.batch_size)
         self._rows = source.open(self._skip)
         self._position: Mapping[str, Any] | None = None
@@ -107,7 +112,8 @@ class Stream:
                     self._closed.wait(self._poll_seconds)
                 self._save()
         except Exception as error:
-            # A model that has failed in a mini-batch is not saved: a restart continues from the one before.
+            # A model that has failed in a mini-batch is not saved: a restart continues from the one
+            # before.
             _log.exception("The stream has stopped")
             self._fail(error)
         if self._saved is not None:
@@ -184,7 +190,9 @@ class Stream:
             self._save()
 
     def _save(self) -> None:
-        """Save the model with the position after its last document, unless they are saved already."""
+        """Save the model with the position after its last document, unless they are
+        saved already.
+        """
         if self._saved is None or self._position is None:
             return
         seconds = SAVE_SECONDS
@@ -206,14 +214,21 @@ class Stream:
 
 
 def _forget_early(model: OnlineTopicModel) -> None:
-    """Keep the newest moments of a model's history only, so that it does not grow with the stream."""
+    """Keep the newest moments of a model's history only, so that it does not grow
+    with the stream.
+    """
     moments = model.history_["checkpoint"]
     if len(moments) and moments.iloc[-1] - moments.iloc[0] >= MOST_MOMENTS:
-        model.history_ = model.history_[moments > moments.iloc[-1] - MOST_MOMENTS].reset_index(drop=True)
+        model.history_ = model.history_[moments > moments.iloc[-1] - MOST_MOMENTS].reset_index(
+            drop=True
+        )
 
 
 def find_stream() -> Stream | None:
-    """The stream of this process, which begins at the first call; None if the server follows none."""
+    """The stream of this process, which begins at the first call.
+
+    None if the server follows none.
+    """
     source = find_source()
     if source is None:
         return None
@@ -223,7 +238,11 @@ def find_stream() -> Stream | None:
 
 def _make_stream(source: StreamSource) -> Stream:
     service = find_service()
-    saved = SavedStream(find_data(None) / STREAMS, str(source.path), source.text_column, source.date_column)
-    stream = Stream(source, saved, lambda: service.compilation.ask(first_spec()), events=service.events)
+    saved = SavedStream(
+        find_data(None) / STREAMS, str(source.path), source.text_column, source.date_column
+    )
+    stream = Stream(
+        source, saved, lambda: service.compilation.ask(first_spec()), events=service.events
+    )
     stream.start()
     return stream

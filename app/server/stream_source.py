@@ -1,4 +1,6 @@
-"""The file or folder that a server follows, named at its start by variables of the environment, and never by a page."""
+"""The file or folder that a server follows, named at its start by variables of the environment, and
+never by a page.
+"""
 
 import os
 from collections.abc import Callable
@@ -48,7 +50,10 @@ class StreamSource:
 
 @lru_cache(1)
 def find_source() -> StreamSource | None:
-    """The source that the variables name; None without one. Raises CorpusError if it cannot be read."""
+    """The source that the variables name.
+
+    None without one. Raises CorpusError if it cannot be read.
+    """
     written = os.environ.get(PATH, "")
     if not written:
         return None
@@ -60,24 +65,36 @@ def find_source() -> StreamSource | None:
     )
     try:
         if not path.exists():
-            raise CorpusError(f"{PATH} is {written[:200]!r}, and there is no such file or folder: correct the path.")
+            raise CorpusError(
+                f"{PATH} is {written[:200]!r}, and there is no such file or folder: correct the"
+                " path."
+            )
         if path.is_dir():
             list(islice(path.iterdir(), 1))
         elif path.is_file():
             _check_lines(source)
         else:
-            raise CorpusError(f"{path} is neither a file nor a folder: give the path of a JSON-lines file.")
+            raise CorpusError(
+                f"{path} is neither a file nor a folder: give the path of a JSON-lines file."
+            )
     except OSError as error:
-        raise CorpusError(f"{path} cannot be read ({error.strerror}): allow this account to read it.") from error
+        raise CorpusError(
+            f"{path} cannot be read ({error.strerror}): allow this account to read it."
+        ) from error
     return source
 
 
 def _check_lines(source: StreamSource) -> None:
-    """Raise CorpusError if a file has lines, but no text in the first of them, as with a wrong name of the text."""
+    """Raise CorpusError if a file has lines, but no text in the first of them, as with a wrong name
+    of the text.
+    """
     with source.path.open("rb") as file:
         first = file.readline(LONGEST_LINE)
     if len(first) == LONGEST_LINE:
-        raise CorpusError(f"{source.path} has a line of more than {LONGEST_LINE:,} bytes: write one line per document.")
+        raise CorpusError(
+            f"{source.path} has a line of more than {LONGEST_LINE:,} bytes: write one line per"
+            " document."
+        )
     skipped: list[str] = []
 
     def report(text: str) -> None:
@@ -92,6 +109,7 @@ def _check_lines(source: StreamSource) -> None:
     if skipped and not has_text:
         lines = LINES.format(source.text_column, source.date_column)
         raise CorpusError(
-            f"{source.path} has no text in its first {count(len(skipped), 'line')}: write {lines}, or name the text and"
-            f" the date of your lines with --follow-text and --follow-date ({TEXT}, {DATE})."
+            f"{source.path} has no text in its first {count(len(skipped), 'line')}: write {lines},"
+            " or name the text and the date of your lines with --follow-text and --follow-date"
+            f" ({TEXT}, {DATE})."
         )

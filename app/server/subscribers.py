@@ -8,10 +8,13 @@ from panel.io.state import set_curdoc
 
 
 def call_on_loop(document: Any, act: Callable[[], None]) -> None:
-    """Call `act` later, with the lock of the document and on the loop of the server; from any thread.
+    """Call `act` later, with the lock of the document and on the loop of the server.
 
-    Bokeh (3.10) calls a plain function on another thread. There Panel's `hold` lasts longer than the lock: a change of
-    the user that comes in between is sent back to the page, where it undoes the next change.
+    From any thread.
+
+    Bokeh (3.10) calls a plain function on another thread. There Panel's `hold` lasts longer than
+    the lock: a change of the user that comes in between is sent back to the page, where it undoes
+    the next change.
     """
 
     async def answer() -> None:
@@ -22,9 +25,12 @@ def call_on_loop(document: Any, act: Callable[[], None]) -> None:
 
 
 class Wakeup:
-    """Asks one session to look again, from any thread; Bokeh documents allow only a next-tick callback.
+    """Asks one session to look again, from any thread.
 
-    Several calls before a look cause one look. After `close` nothing happens, so no document outlives its session.
+    Bokeh documents allow only a next-tick callback.
+
+    Several calls before a look cause one look. After `close` nothing happens, so no document
+    outlives its session.
     """
 
     def __init__(self, document: Any, look: Callable[[], None]):

@@ -1,4 +1,6 @@
-"""A sweep being run: one spec after another on a runner of its own, which waits for a core like any other run."""
+"""A sweep being run: one spec after another on a runner of its own, which waits for a core like any
+other run.
+"""
 
 import logging
 import threading
@@ -19,11 +21,13 @@ _log = logging.getLogger(__name__)
 
 
 class Sweep:
-    """Runs specs in the background; `state` is replaced as a whole, and `notify` is called after each change.
+    """Runs specs in the background.
 
-    make_runner(notify, store): makes the runner that the runs of one sweep share. store: keeps these runs, and the
-    state at the start, after each run and at the end. state: of an earlier sweep, which `resume` continues if it has
-    stopped.
+    `state` is replaced as a whole, and `notify` is called after each change.
+
+    make_runner(notify, store): makes the runner that the runs of one sweep share. store: keeps
+    these runs, and the state at the start, after each run and at the end. state: of an earlier
+    sweep, which `resume` continues if it has stopped.
     """
 
     def __init__(
@@ -72,7 +76,10 @@ class Sweep:
         self._notify()
 
     def close(self) -> None:
-        """Stop after the present mini-batch, at the end of the server; the saved sweep can be continued."""
+        """Stop after the present mini-batch, at the end of the server.
+
+        The saved sweep can be continued.
+        """
         with self._lock:
             runner = self._release()
         if runner is not None:
@@ -96,11 +103,17 @@ class Sweep:
         self._notify()
 
     def _hear(self, runner: Runner) -> None:
-        """Note the progress of the current run, and begin the next run when it ends; called on the runner's thread."""
+        """Note the progress of the current run, and begin the next run when it ends.
+
+        Called on the runner's thread.
+        """
         progress = runner.progress
         with self._lock:
             state = self.state
-            if runner is not self._runner or progress.run_id != len(state.points) - self._num_before + 1:
+            if (
+                runner is not self._runner
+                or progress.run_id != len(state.points) - self._num_before + 1
+            ):
                 return
             if progress.status not in ("finished", "failed"):
                 self.state = replace(state, share=progress.share_done, message=progress.message)
@@ -113,7 +126,9 @@ class Sweep:
     def _take_end(self, runner: Runner, progress: Progress) -> None:
         if progress.cluster_fault:
             # All other runs would fail too; `resume` begins this run again.
-            self.state = replace(self.state, status="stopped", share=0.0, message=progress.cluster_fault)
+            self.state = replace(
+                self.state, status="stopped", share=0.0, message=progress.cluster_fault
+            )
             self._runner = None
             runner.close()
             return
@@ -122,7 +137,11 @@ class Sweep:
         points = (*points, end_point(plan[len(points)], progress))
         is_last = len(points) == len(plan)
         self.state = replace(
-            self.state, status="finished" if is_last else "running", points=points, share=0.0, message=""
+            self.state,
+            status="finished" if is_last else "running",
+            points=points,
+            share=0.0,
+            message="",
         )
         if is_last:
             self._runner = None
@@ -137,7 +156,8 @@ class Sweep:
         try:
             self._store.keep(ending, sweep=name)
         finally:
-            # Only now: a run that has ended according to the saved sweep is not run again, so it must have been kept.
+            # Only now: a run that has ended according to the saved sweep is not run again, so it
+            # must have been kept.
             self._save()
             self._notify()
 

@@ -1,8 +1,10 @@
-"""A separate process that reads and counts text which a user brings, so that it never blocks a page or a run.
+"""A separate process that reads and counts text which a user brings, so that it never blocks a page
+or a run.
 
-It does one task at a time, reports progress and can be stopped. It keeps the sample that word choices are tried on, and
-ends with its page. A `ProcessPoolExecutor` cannot end a running task (only from Python 3.14 on), delays the server's
-exit until the task is done, and leaves its process behind if the server is killed.
+It does one task at a time, reports progress and can be stopped. It keeps the sample that word
+choices are tried on, and ends with its page. A `ProcessPoolExecutor` cannot end a running task
+(only from Python 3.14 on), delays the server's exit until the task is done, and leaves its process
+behind if the server is killed.
 """
 
 import asyncio
@@ -33,11 +35,17 @@ from stickbreaker.engine.corpora.corpus import CorpusError
 
 # Of a process that has built a corpus: the runs of the server go first.
 NICENESS = 5
-MANY = "{} pages are importing text, which is the maximum of this server: try again when one of them has been closed."
-MANY_OF_USER = "You have {} pages that are importing text, which is the maximum for each user: close one of them."
+MANY = (
+    "{} pages are importing text, which is the maximum of this server: try again when one of them"
+    " has been closed."
+)
+MANY_OF_USER = (
+    "You have {} pages that are importing text, which is the maximum for each user: close one of"
+    " them."
+)
 MUCH_MEMORY = (
-    "Reading this file needs more than {} of memory, which is the limit (STICKBREAKER_TEXT_MEMORY): split it, or take "
-    "a sample of it."
+    "Reading this file needs more than {} of memory, which is the limit (STICKBREAKER_TEXT_MEMORY):"
+    " split it, or take a sample of it."
 )
 POLL_SECONDS = 0.03
 REPORT_SECONDS = 0.1
@@ -47,7 +55,8 @@ STOP = "stop"
 
 def work(pipe: "Connection[Any, Any]", folder: Path | None = None) -> None:
     """Do tasks until the page or the server ends; this is the main function of the process."""
-    # What reads files is loaded first, so that a file reaches the limit of memory and not a library.
+    # What reads files is loaded first, so that a file reaches the limit of memory and not a
+    # library.
     for library in ("pandas", "pyarrow.parquet"):
         import_module(library)
     _limit_memory()
@@ -83,7 +92,10 @@ def _lower_priority() -> None:
 
 
 def _limit_memory() -> None:
-    """Let this process have no more memory than its limit. Other systems have no such setting that works."""
+    """Let this process have no more memory than its limit.
+
+    Other systems have no such setting that works.
+    """
     if sys.platform == "linux":
         import resource
 
@@ -91,8 +103,12 @@ def _limit_memory() -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
-def _answer(tasks: TextTaskRunner, task: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str, Any]:
-    """Return what the page receives: "done" with a result, "stopped", or "refused" with a reason and a fault."""
+def _answer(
+    tasks: TextTaskRunner, task: Callable[..., Any], arguments: tuple[Any, ...]
+) -> tuple[str, Any]:
+    """Return what the page receives: "done" with a result, "stopped", or "refused" with a reason
+    and a fault.
+    """
     try:
         return "done", task(tasks, *arguments)
     except Stopped:
@@ -110,10 +126,12 @@ def _explain_memory() -> str:
 
 
 class TextWorker:
-    """The page's side of the process, which starts with the first task. Use it from one event loop only.
+    """The page's side of the process, which starts with the first task.
 
-    users: those of the processes that are open. note(fault): called for each refusal, with its fault as `find_fault`
-    gives it.
+    Use it from one event loop only.
+
+    users: those of the processes that are open. note(fault): called for each refusal, with its
+    fault as `find_fault` gives it.
     """
 
     users: ClassVar[list[str | None]] = []
@@ -140,7 +158,8 @@ class TextWorker:
     ) -> Result:
         """Do one of the tasks of `TextTaskRunner` and return its result.
 
-        Raises CorpusError with the reason of a refusal, Stopped after `stop` or if the process ends.
+        Raises CorpusError with the reason of a refusal, Stopped after `stop` or if the process
+        ends.
         """
         async with self._lock:
             process, pipe = await self._start()
@@ -173,7 +192,9 @@ class TextWorker:
         TextWorker.users.append(self.user)
         context = multiprocessing.get_context("spawn")
         pipe, far_end = context.Pipe()
-        process = context.Process(target=work, args=(far_end, self._folder), name="text_worker", daemon=True)
+        process = context.Process(
+            target=work, args=(far_end, self._folder), name="text_worker", daemon=True
+        )
         self.process = process
         self._pipe = pipe
         await asyncio.to_thread(process.start)
@@ -185,14 +206,23 @@ class TextWorker:
         return process, pipe
 
     def _check_number(self) -> None:
-        """Raise LimitReachedError if there are as many processes as the server allows, in total or for this user."""
-        if self.user is not None and TextWorker.users.count(self.user) >= (most := find_limit(TEXT_PROCESSES_PER_USER)):
+        """Raise LimitReachedError if there are as many processes as the server allows, in total or
+        for this user.
+        """
+        if self.user is not None and TextWorker.users.count(self.user) >= (
+            most := find_limit(TEXT_PROCESSES_PER_USER)
+        ):
             raise LimitReachedError(TEXT_PROCESSES_PER_USER, MANY_OF_USER.format(most))
         if len(TextWorker.users) >= (most := find_limit(TEXT_PROCESSES)):
             raise LimitReachedError(TEXT_PROCESSES, MANY.format(most))
 
-    async def _listen(self, process: SpawnProcess, pipe: "Connection[Any, Any]", report: Report) -> Any:
-        """Pass reports on until the result comes. Raises EOFError or OSError if the process has ended."""
+    async def _listen(
+        self, process: SpawnProcess, pipe: "Connection[Any, Any]", report: Report
+    ) -> Any:
+        """Pass reports on until the result comes.
+
+        Raises EOFError or OSError if the process has ended.
+        """
         while True:
             while not pipe.poll():
                 if not process.is_alive():

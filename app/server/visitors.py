@@ -16,7 +16,8 @@ SHOWN_LETTERS = 20
 
 @dataclass(frozen=True)
 class Visitor:
-    """Who asks for a run: `run` is the key of a run to control, `watch` the token of a run to watch.
+    """Who asks for a run: `run` is the key of a run to control, `watch` the token of a run to
+    watch.
 
     user: the login name; None if the server has no login.
     """
@@ -27,7 +28,9 @@ class Visitor:
 
 
 def for_presenters(act: Callable[..., Any]) -> Callable[..., None]:
-    """Make an action of a page do nothing unless the page `may_act`, even if its browser asks for it."""
+    """Make an action of a page do nothing unless the page `may_act`, even if its browser asks for
+    it.
+    """
 
     @wraps(act)
     def attempt(page: Any, *arguments: Any) -> None:
@@ -51,7 +54,9 @@ def find_data(user: str | None) -> Path:
     shared = find_folder().parent
     if user is None:
         return shared
-    letters = "".join(sign for sign in user.lower() if sign.isascii() and sign.isalnum())[:SHOWN_LETTERS]
+    letters = "".join(sign for sign in user.lower() if sign.isascii() and sign.isalnum())[
+        :SHOWN_LETTERS
+    ]
     return shared / "users" / f"{letters or 'user'}-{hash_name(user)}"
 
 
@@ -67,11 +72,14 @@ def list_data() -> list[Path]:
 def may_name_paths() -> bool:
     """Whether the page may read files of the serving machine by name.
 
-    This takes the start-up token and a browser on that machine. True if there is no server, as in a notebook.
+    This takes the start-up token and a browser on that machine. True if there is no server, as in a
+    notebook.
     """
     return PATHS in find_claims().rights
 
 
 def may_manage() -> bool:
-    """Whether the page may delete corpora and open or delete kept runs: after a login or with the start-up token."""
+    """Whether the page may delete corpora and open or delete kept runs: after a login or with the
+    start-up token.
+    """
     return MANAGE in find_claims().rights

@@ -1,4 +1,6 @@
-"""The address of one page: it always names the run and the selection of the page, and the back button restores it."""
+"""The address of one page: it always names the run and the selection of the page, and the back
+button restores it.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,13 +16,16 @@ from stickbreaker.app.session.links import Link, Place, read_place, write_link, 
 from stickbreaker.app.state import LIVE, RunState
 from stickbreaker.app.widgets.scripts import read_script
 
-RUN_CHANGED = "The run in this link was restarted and no longer uses {}. Its finished runs are on Compare."
+RUN_CHANGED = (
+    "The run in this link was restarted and no longer uses {}. Its finished runs are on Compare."
+)
 
 
 class Address:
     """Follows the selection and the open page of a browser after `open` has set them from a link.
 
-    location: Panel's location; None without an address, as in a notebook. pages: the titles of all pages.
+    location: Panel's location; None without an address, as in a notebook. pages: the titles of all
+    pages.
     """
 
     def __init__(self, location: Any, state: RunState, pages: Sequence[str]):
@@ -36,7 +41,8 @@ class Address:
     def open(self, link: Link, run: Any, is_watching: bool = False) -> str:
         """Select what the link names, and write later selections into the address.
 
-        Returns a sentence if the run has since been started again with another corpus or algorithm, or an empty text.
+        Returns a sentence if the run has since been started again with another corpus or algorithm,
+        or an empty text.
         """
         place, self._run, self._is_watching = link.place, run, is_watching
         self._select(place)
@@ -47,16 +53,22 @@ class Address:
                 self._state.leave_run(is_same_corpus)
                 is_left = True
                 if link.run:
-                    was = asked.algorithm.title if is_same_corpus else title_corpus(asked.corpus_name)
+                    was = (
+                        asked.algorithm.title if is_same_corpus else title_corpus(asked.corpus_name)
+                    )
                     fault = RUN_CHANGED.format(was)
         self._state.page = place.page or LIVE
-        self._state.param.watch(lambda *events: self.write(), ["topic", "document", "span", "page", "progress"])
+        self._state.param.watch(
+            lambda *events: self.write(), ["topic", "document", "span", "page", "progress"]
+        )
         if is_left:
             self.write()
         return fault
 
     def go_back(self, query: str) -> None:
-        """Select what an earlier address of this page names, after the browser's back or forward button."""
+        """Select what an earlier address of this page names, after the browser's back or forward
+        button.
+        """
         if self._run is None:
             return
         place = read_place(query, self._run.runner.progress, self.pages)
@@ -78,7 +90,11 @@ class Address:
         chosen = self._state
         open_page = chosen.page if chosen.page != LIVE else None
         place = Place(
-            page=open_page, topic=chosen.topic, document=chosen.document, span=chosen.span, moment=chosen.moment
+            page=open_page,
+            topic=chosen.topic,
+            document=chosen.document,
+            span=chosen.span,
+            moment=chosen.moment,
         )
         if self._is_watching:
             query = write_watch_link(self._run.watch, place)
@@ -105,11 +121,12 @@ class Address:
 class BrowserHistory(PlainScript):
     """Makes the browser's back button follow the pages and documents that a user has opened.
 
-    Panel adds an entry to the browser's history at every change of the address, and changes nothing on the page when
-    the user goes back (https://github.com/holoviz/panel/issues/7357). Here another page, topic, document or span of
-    time adds an entry. A change of the settings replaces the present one, and so does the first topic, which a page
-    selects by itself. `on_back(query)` is called with the query of the entry that the user goes to, without its topic
-    and moment if they belong to an earlier run.
+    Panel adds an entry to the browser's history at every change of the address, and changes nothing
+    on the page when the user goes back (https://github.com/holoviz/panel/issues/7357). Here another
+    page, topic, document or span of time adds an entry. A change of the settings replaces the
+    present one, and so does the first topic, which a page selects by itself. `on_back(query)` is
+    called with the query of the entry that the user goes to, without its topic and moment if they
+    belong to an earlier run.
     """
 
     topics_key = param.String(doc="The runs with the same key have the same topics.")

@@ -1,4 +1,6 @@
-"""What the sessions of a run and of a stream share: the state, the pages, and one message for each update."""
+"""What the sessions of a run and of a stream share: the state, the pages, and one message for each
+update.
+"""
 
 import logging
 from collections.abc import Sequence
@@ -20,9 +22,12 @@ _log = logging.getLogger(__name__)
 
 
 class BrowserSession:
-    """The state and the pages of one browser. `start` when its websocket opens, `stop` when it closes.
+    """The state and the pages of one browser.
 
-    bar: the line at the top. make_pages(state): makes the pages; none of their views before they are opened.
+    `start` when its websocket opens, `stop` when it closes.
+
+    bar: the line at the top. make_pages(state): makes the pages; none of their views before they
+    are opened.
     """
 
     bar: StatusBar

@@ -1,4 +1,5 @@
-"""The address of a page: run, corpus, settings and selection, so that a link opens the same page again.
+"""The address of a page: run, corpus, settings and selection, so that a link opens the same page
+again.
 
 A wrong value in a link is ignored, with a sentence that says so. Pure.
 """
@@ -18,14 +19,28 @@ from stickbreaker.engine.algorithm import Algorithm
 
 MAX_SHOWN, MAX_LISTED = 60, 3
 # The names in a query that are not settings; Panel itself reads the last.
-PARTS = ("run", "watch", "corpus", "algorithm", "page", "topic", "document", "moment", "from", "to", "theme")
+PARTS = (
+    "run",
+    "watch",
+    "corpus",
+    "algorithm",
+    "page",
+    "topic",
+    "document",
+    "moment",
+    "from",
+    "to",
+    "theme",
+)
 Span = tuple[np.datetime64, np.datetime64]
 TRUTHS = {"true": True, "false": False}
 
 
 @dataclass(frozen=True)
 class Place:
-    """What a page shows: its tab, and the selected topic, document, span of time and moment of the run."""
+    """What a page shows: its tab, and the selected topic, document, span of time and moment of the
+    run.
+    """
 
     page: str | None = None
     topic: int | None = None
@@ -49,7 +64,9 @@ class Link:
 
 
 def write_link(key: str, progress: Progress, place: Place) -> str:
-    """Write the query of an address, with the settings that the user has set or that differ from the defaults."""
+    """Write the query of an address, with the settings that the user has set or that differ from
+    the defaults.
+    """
     parts: dict[str, Any] = {"run": key}
     if progress.config is not None and progress.settings is not None:
         parts |= {"corpus": progress.corpus_name, "algorithm": progress.algorithm}
@@ -72,7 +89,10 @@ def _write_place(place: Place) -> dict[str, Any]:
     parts["moment"] = place.moment
     if place.span is not None:
         first, last = place.span
-        parts |= {"from": None if first == EARLIEST else first, "to": None if last == LATEST else last}
+        parts |= {
+            "from": None if first == EARLIEST else first,
+            "to": None if last == LATEST else last,
+        }
     return parts
 
 
@@ -88,7 +108,11 @@ def _write(value: Any) -> str:
 
 
 def read_link(
-    query: str, spec: RunSpec, algorithms: Sequence[Algorithm], corpora: Sequence[str], pages: Sequence[str]
+    query: str,
+    spec: RunSpec,
+    algorithms: Sequence[Algorithm],
+    corpora: Sequence[str],
+    pages: Sequence[str],
 ) -> Link:
     """Read the query of an address; `spec` holds the values of an empty link."""
     asked = dict(parse_qsl(query.lstrip("?")))
@@ -105,17 +129,22 @@ def read_link(
     if is_another:
         # In another run these numbers mean other topics and documents.
         place = replace(place, topic=None, document=None, moment=None)
-    spec = RunSpec(corpus_name=name, algorithm=algorithm, config=config, settings=settings, chosen=chosen)
+    spec = RunSpec(
+        corpus_name=name, algorithm=algorithm, config=config, settings=settings, chosen=chosen
+    )
     known = {*PARTS, *(each.name for each in (*fields(config), *fields(settings)))}
     if unknown := [_quote(part) for part in asked if part not in known]:
         faults.append(f"Unknown names in the link: {', '.join(unknown[:MAX_LISTED])}; ignored.")
-    return Link(run=asked.get("run"), watch=asked.get("watch"), spec=spec, place=place, faults=tuple(faults))
+    return Link(
+        run=asked.get("run"), watch=asked.get("watch"), spec=spec, place=place, faults=tuple(faults)
+    )
 
 
 def read_place(query: str, progress: Progress, pages: Sequence[str]) -> Place:
     """Read the selection in the query of an earlier address of this page; wrong values are ignored.
 
-    Its topic and document are ignored if it is of another corpus or algorithm than the run of `progress`.
+    Its topic and document are ignored if it is of another corpus or algorithm than the run of
+    `progress`.
     """
     asked = dict(parse_qsl(query.lstrip("?")))
     place = _find_place(asked, pages, [])
@@ -127,11 +156,17 @@ def read_place(query: str, progress: Progress, pages: Sequence[str]) -> Place:
 
 def _find_place(asked: dict[str, str], pages: Sequence[str], faults: list[str]) -> Place:
     page = _choose("page", asked, pages, None, faults)
-    topic, document, moment = (_whole(each, asked, faults) for each in ("topic", "document", "moment"))
-    return Place(page=page, topic=topic, document=document, span=_span(asked, faults), moment=moment)
+    topic, document, moment = (
+        _whole(each, asked, faults) for each in ("topic", "document", "moment")
+    )
+    return Place(
+        page=page, topic=topic, document=document, span=_span(asked, faults), moment=moment
+    )
 
 
-def _choose(what: str, asked: dict[str, str], offered: Sequence[str], default: Any, faults: list[str]) -> Any:
+def _choose(
+    what: str, asked: dict[str, str], offered: Sequence[str], default: Any, faults: list[str]
+) -> Any:
     if what not in asked or asked[what] in offered:
         return asked.get(what, default)
     instead = f"{default} is used" if default else "ignored"
@@ -140,7 +175,9 @@ def _choose(what: str, asked: dict[str, str], offered: Sequence[str], default: A
 
 
 def _fill(config: Any, asked: dict[str, str], faults: list[str]) -> tuple[Any, dict[str, Any]]:
-    """Return the config with the values of the link, checked one by one and then together, and the valid values."""
+    """Return the config with the values of the link, checked one by one and then together, and the
+    valid values.
+    """
     hints, given = get_type_hints(type(config)), {}
     for each in fields(config):
         if each.name in asked:
@@ -150,11 +187,16 @@ def _fill(config: Any, asked: dict[str, str], faults: list[str]) -> tuple[Any, d
                 given[each.name] = value
             except (ValueError, TypeError, OverflowError):
                 name = each.metadata.get("symbol") or each.name
-                faults.append(f"Invalid {name} in the link: {_quote(asked[each.name])}; the default is used.")
+                faults.append(
+                    f"Invalid {name} in the link: {_quote(asked[each.name])}; the default is used."
+                )
     try:
         return replace(config, **given), given
     except (ValueError, TypeError):
-        faults.append(f"Settings in the link contradict each other ({', '.join(given)}); the defaults are used.")
+        faults.append(
+            f"Settings in the link contradict each other ({', '.join(given)}); the defaults are"
+            " used."
+        )
         return config, {}
 
 
@@ -198,5 +240,7 @@ def _span(asked: dict[str, str], faults: list[str]) -> Span | None:
 
 def _quote(text: str) -> str:
     """Quote a part of a link: short, and without characters of markup."""
-    plain = "".join(sign if sign.isprintable() and sign not in "<>&\"'" else "·" for sign in text[:MAX_SHOWN])
+    plain = "".join(
+        sign if sign.isprintable() and sign not in "<>&\"'" else "·" for sign in text[:MAX_SHOWN]
+    )
     return f"“{plain}{'…' if len(text) > MAX_SHOWN else ''}”"

@@ -1,4 +1,6 @@
-"""What a browser shows of a run until the page itself is drawn: text and one curve, without a script. Pure."""
+"""What a browser shows of a run until the page itself is drawn: text and one curve, without a
+script. Pure.
+"""
 
 from typing import Any
 
@@ -6,7 +8,13 @@ import numpy as np
 
 from stickbreaker.app.frames.progress_frames import axis_span, curve_columns
 from stickbreaker.app.frames.summary_texts import describe_reading, list_figures
-from stickbreaker.app.frames.word_table import default_topics, fill_first, read_now, table_blocks, table_columns
+from stickbreaker.app.frames.word_table import (
+    default_topics,
+    fill_first,
+    read_now,
+    table_blocks,
+    table_columns,
+)
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import title_corpus
 from stickbreaker.app.plots.curve_plots import curve_title
@@ -24,19 +32,20 @@ def describe_opening(progress: Progress, corpus_name: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        `corpus` and `sentence`: text. `figures`: (label, value, unit). `topics`: rows of the largest topics, and
-        `whole`: what their shares are of.
-        `columns` and `blocks`: the newest columns of the word lists, `blocks[i]["words"][rank][column]`; columns
-        before `first_on_phone` are for wide windows. `curve`: the held-out likelihood, of a stream the next-batch
-        likelihood; None before its second value.
-        A run that has not learned yet has no rows, columns or blocks. `is_stream`: whether it is a stream, which
-        has no settings.
+        `corpus` and `sentence`: text. `figures`: (label, value, unit). `topics`: rows of the
+        largest topics, and `whole`: what their shares are of. `columns` and `blocks`: the newest
+        columns of the word lists, `blocks[i]["words"][rank][column]`; columns before
+        `first_on_phone` are for wide windows. `curve`: the held-out likelihood, of a stream the
+        next-batch likelihood; None before its second value. A run that has not learned yet has no
+        rows, columns or blocks. `is_stream`: whether it is a stream, which has no settings.
     """
     columns, blocks = _describe_lists(progress)
     return {
         "corpus": title_corpus(progress.corpus_name or corpus_name),
         "sentence": describe_reading(progress),
-        "figures": [tuple(figure) for figure in list_figures(progress)] if progress.documents_seen else [],
+        "figures": [tuple(figure) for figure in list_figures(progress)]
+        if progress.documents_seen
+        else [],
         "topics": topic_rows(progress, ()),
         "whole": name_whole(progress),
         "columns": columns,
@@ -48,7 +57,9 @@ def describe_opening(progress: Progress, corpus_name: str) -> dict[str, Any]:
 
 
 def _describe_lists(progress: Progress) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the heads of the newest columns and the word lists of the topics that the page shows at first."""
+    """Return the heads of the newest columns and the word lists of the topics that the page shows
+    at first.
+    """
     filled = fill_first(progress).columns
     reached = len(filled)
     kept = slice(max(0, reached - MOST_COLUMNS), reached)
@@ -64,7 +75,9 @@ def _describe_lists(progress: Progress) -> tuple[list[dict[str, Any]], list[dict
 
 
 def _describe_curve(progress: Progress) -> dict[str, Any] | None:
-    """Return the title of the held-out curve, its points in a box of fixed size, and its lowest and highest value."""
+    """Return the title of the held-out curve, its points in a box of fixed size, and its lowest and
+    highest value.
+    """
     name = "heldout" if progress.stream is None else "next_batch"
     columns, span = curve_columns(progress, name), axis_span((progress,), "documents")
     is_known = np.isfinite(columns["y"])

@@ -34,19 +34,21 @@ div { display: flex; align-items: baseline; gap: 12px; flex-wrap: wrap; }
 """
 
 
-# The page has an empty heading where a title could be, out of order. On phones the settings are outside the page, where
-# only the theme reaches them.
+# The page has an empty heading where a title could be, out of order. On phones the settings are
+# outside the page, where only the theme reaches them.
 NO_EMPTY_HEADING = {"& .MuiToolbar-root > h5": {"visibility": "hidden"}}
 NO_EMPTY_DRAWER_HEADING = {"MuiDrawer": {"styleOverrides": {"paper": NO_EMPTY_HEADING}}}
 # `busy_indicator=None` does not remove the busy line of the page.
 NO_BUSY_LINE = {"& .MuiAppBar-root > .MuiLinearProgress-root": {"display": "none"}}
 # A page without a side would be moved to the left by the width of the side, which is closed.
 NO_SIDE = {"sidebar_variant": "temporary"}
-# A menu has its full size at once. In one that still grows, the items move: a press that begins on one item and ends on
-# the next chooses neither, and the menu stays open. Related: https://github.com/mui/material-ui/issues/45301.
+# A menu has its full size at once. In one that still grows, the items move: a press that begins on
+# one item and ends on the next chooses neither, and the menu stays open. Related:
+# https://github.com/mui/material-ui/issues/45301.
 FULL_MENUS = {"MuiMenu": {"defaultProps": {"transitionDuration": 0}}}
-# The status bar says that the connection is lost. Panel would say it a second time, in a toast that covers the page.
-# Its option for no such toast, `disconnect_notification=""`, makes panel-material-ui fail where it reads the text.
+# The status bar says that the connection is lost. Panel would say it a second time, in a toast that
+# covers the page. Its option for no such toast, `disconnect_notification=""`, makes
+# panel-material-ui fail where it reads the text.
 NO_LOST_TOAST = "[id^='reconnect-notification-'] { display: none !important; }"
 
 
@@ -98,7 +100,9 @@ def create() -> Page:
     stream = find_stream()
     session = Session(find_service(), user=find_user()) if stream is None else StreamSession(stream)
     document.template_variables["opening"] = session.describe_opening()
-    document.template_variables.update(fixes=NO_LOST_TOAST, theme_choice=THEME_CHOICE, components=COMPONENTS)
+    document.template_variables.update(
+        fixes=NO_LOST_TOAST, theme_choice=THEME_CHOICE, components=COMPONENTS
+    )
     pn.config.exception_handler = partial(_report, WeakMethod(session.report))
     pn.state.onload(partial(_start, WeakMethod(session.start)))
     pn.state.on_session_destroyed(lambda context: session.stop())

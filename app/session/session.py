@@ -57,7 +57,9 @@ class Session(BrowserSession):
         self._service = service
         self._wakeup: Any = None
         self.address = Address(pn.state.location, self.state, [page.title for page in pages])
-        self.commands = RunCommands(self.state, service, user, lambda: self.controls, self.address.share)
+        self.commands = RunCommands(
+            self.state, service, user, lambda: self.controls, self.address.share
+        )
         self._link = self._read_link(make_spec())
         self._visitor = Visitor(user=user, run=self._link.run, watch=self._link.watch)
         self.state.role = WATCHER if service.may_watch(self._visitor) else PRESENTER
@@ -68,7 +70,10 @@ class Session(BrowserSession):
         self.reading_note = ReadingNote(self.state, self.commands)
         self.player = ReplayPlayer(self.state, self.address.write)
         self.bring = self._make_bring(user)
-        self.side, self.drawer = pn.Column(sizing_mode="stretch_width", margin=0), SideDrawer(margin=0)
+        self.side, self.drawer = (
+            pn.Column(sizing_mode="stretch_width", margin=0),
+            SideDrawer(margin=0),
+        )
         self.history = BrowserHistory(self.address.go_back, margin=0)
         made = [page(self.state.freeze(), self.commands) for page in pages]
         self.tabs = Tabs(self.state, made)
@@ -76,7 +81,9 @@ class Session(BrowserSession):
         self._watch()
 
     def _read_link(self, first: RunSpec) -> Any:
-        others = (algorithm for algorithm in engine.REGISTRY if algorithm.name != first.algorithm.name)
+        others = (
+            algorithm for algorithm in engine.REGISTRY if algorithm.name != first.algorithm.name
+        )
         self._algorithms = (first.algorithm, *others)
         corpora = engine.list_corpora(self.commands.library)
         return read_link(self.address.query, first, self._algorithms, corpora, self.address.pages)
@@ -85,7 +92,9 @@ class Session(BrowserSession):
         """Make the dialog for the user's own text, with the rights of this user."""
         library = self.commands.library
         worker = TextWorker(library, user, partial(self.note_fault, "text_failed"))
-        return BringCorpus(worker, self.commands, may_name_paths(), library, may_delete=may_manage())
+        return BringCorpus(
+            worker, self.commands, may_name_paths(), library, may_delete=may_manage()
+        )
 
     def _watch(self) -> None:
         """Follow what the user asks for, and say when the engine has failed."""
@@ -120,7 +129,9 @@ class Session(BrowserSession):
         """The settings of the next run, as the link gives them; a watcher has none."""
         corpora = engine.list_corpora(self.commands.library)
         make_sketch = partial(RateSketch, self.state)
-        return Controls(self.state, self.commands, self._link.spec, corpora, self._algorithms, make_sketch)
+        return Controls(
+            self.state, self.commands, self._link.spec, corpora, self._algorithms, make_sketch
+        )
 
     @property
     def run(self) -> Run | None:
@@ -132,7 +143,9 @@ class Session(BrowserSession):
         self.document = pn.state.curdoc
         self._wakeup = Wakeup(self.document, self.look)
         try:
-            run, is_watching, fault = self._service.join(self._visitor, self._wakeup, lambda: self._link.spec)
+            run, is_watching, fault = self._service.join(
+                self._visitor, self._wakeup, lambda: self._link.spec
+            )
         except LimitReachedError as error:
             self._show_refusal(str(error))
             return
@@ -156,7 +169,10 @@ class Session(BrowserSession):
     def _tell_stopped(self, sweep: SweepState) -> None:
         """Say that a sweep can be continued; the button is on Compare."""
         if sweep.status == "stopped" and pn.state.notifications is not None:
-            text = f"The sweep of {len(sweep.plan)} runs stopped after {len(sweep.points)}: continue it on Compare."
+            text = (
+                f"The sweep of {len(sweep.plan)} runs stopped after {len(sweep.points)}: continue"
+                " it on Compare."
+            )
             pn.state.notifications.info(text, duration=STOPPED_MILLISECONDS)
 
     def look(self) -> None:
@@ -188,10 +204,14 @@ class Session(BrowserSession):
         super().turn()
 
     def unfold(self) -> None:
-        """Draw the open page and the settings in one message, after the browser has the state of the run."""
+        """Draw the open page and the settings in one message, after the browser has the state of
+        the run.
+        """
         with pn.io.hold(self.document):
             self.turn()
-            self.side.objects = [self.controls if self.state.may_act else WatchedSettings(self.state)]
+            self.side.objects = [
+                self.controls if self.state.may_act else WatchedSettings(self.state)
+            ]
             self.bar.is_unfolded = True
 
     def stop(self) -> None:
@@ -208,6 +228,15 @@ class Session(BrowserSession):
         """Lay out the header and room for the pages; `unfold` fills it."""
         fixes = (TypedNumbers(margin=0), UndrawnFigures(margin=0), self.drawer)
         above = lay_in_lines(self.tabs, self.player, sizing_mode="stretch_width")
-        shown = (self.header, self.sharing, above, self.names_note, self.reading_note, *self.pages.columns)
+        shown = (
+            self.header,
+            self.sharing,
+            above,
+            self.names_note,
+            self.reading_note,
+            *self.pages.columns,
+        )
         parts = (*shown, self.bring, Keyboard(), *fixes, self.history)
-        return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12), styles=NO_HEIGHT_LIMIT)
+        return pn.Column(
+            *parts, sizing_mode="stretch_width", margin=(0, 12), styles=NO_HEIGHT_LIMIT
+        )

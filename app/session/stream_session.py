@@ -1,4 +1,6 @@
-"""One browser on a server that follows a stream without an end: all visitors watch it, on one page."""
+"""One browser on a server that follows a stream without an end: all visitors watch
+it, on one page.
+"""
 
 from typing import Any
 
@@ -57,4 +59,6 @@ class StreamSession(BrowserSession):
     def layout(self) -> pn.viewable.Viewable:
         """Lay out the line at the top, and room for the rest; `unfold` fills it."""
         parts = (self.bar, *self.pages.columns, Keyboard(), UndrawnFigures(margin=0))
-        return pn.Column(*parts, sizing_mode="stretch_width", margin=(0, 12), styles=NO_HEIGHT_LIMIT)
+        return pn.Column(
+            *parts, sizing_mode="stretch_width", margin=(0, 12), styles=NO_HEIGHT_LIMIT
+        )

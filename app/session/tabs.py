@@ -10,8 +10,8 @@ from stickbreaker.app.pages.page import Page
 from stickbreaker.app.state import CLASS, RunState, StateFollower
 
 STYLE = {
-    # The default colour of a button that is not selected has too little contrast under the pointer: 4.48 on white,
-    # where WCAG 2 asks for 4.5.
+    # The default colour of a button that is not selected has too little contrast under the pointer:
+    # 4.48 on white, where WCAG 2 asks for 4.5.
     "& .MuiButtonBase-root:not(.Mui-selected)": {"color": "text.primary"},
     "& .MuiButtonBase-root": {"whiteSpace": "nowrap", "fontSize": "15px"},
     "@media (max-width: 600px)": {

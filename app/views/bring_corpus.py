@@ -1,4 +1,6 @@
-"""Bring a corpus: choose a file, preview it, choose columns and words, and build it; and the user's corpora.
+"""Bring a corpus: choose a file, preview it, choose columns and words, and build it.
+
+And the user's corpora.
 
 All content of a file, and its name, is shown as text, never as markup.
 """
@@ -38,13 +40,24 @@ from stickbreaker.engine.corpora.sources import name_source
 from stickbreaker.engine.corpora.stop_words import LANGUAGES
 
 QUIET_SECONDS = 0.35
-KINDS = "CSV, TSV, JSON lines, Parquet, text files or a zip of them; docword, .ldac or .mtx with a vocabulary file"
-SAMPLES = "<p>Or try a sample of State of the Union, with the words of each passage in random order:</p>"
+KINDS = (
+    "CSV, TSV, JSON lines, Parquet, text files or a zip of them; docword, .ldac or .mtx with a"
+    " vocabulary file"
+)
+SAMPLES = (
+    "<p>Or try a sample of State of the Union, with the words of each passage in random order:</p>"
+)
 # Progress and errors stay in view when the user scrolls.
-IN_VIEW = {"position": "sticky", "top": "0", "z-index": "3", "background": "var(--panel-surface-color, Canvas)"}
+IN_VIEW = {
+    "position": "sticky",
+    "top": "0",
+    "z-index": "3",
+    "background": "var(--panel-surface-color, Canvas)",
+}
 # The dialog has 20 px below its content, in which no text may show.
 IN_VIEW_BELOW = {**IN_VIEW, "top": "auto", "bottom": "-20px", "padding-bottom": "20px"}
-# On a phone the dialog takes the whole width. Its background is that of its parts that stay in view, also in dark mode.
+# On a phone the dialog takes the whole width. Its background is that of its parts that stay in
+# view, also in dark mode.
 DIALOG_STYLE = {
     "& .MuiDialog-paper": {
         "margin": {"xs": "8px", "sm": "32px"},
@@ -62,7 +75,8 @@ class BringCorpus(pn.viewable.Viewer):
     """The dialog in which a user builds a corpus.
 
     may_name_paths: whether the user may read files of the server's machine.
-    folder: where corpora are stored, if not in the library's default. may_delete: whether the user may delete corpora.
+    folder: where corpora are stored, if not in the library's default. may_delete: whether the user
+    may delete corpora.
     """
 
     def __init__(
@@ -120,31 +134,48 @@ class BringCorpus(pn.viewable.Viewer):
         self.path.param.watch(self._take_path, "value")
         self.fault = make_note("")
         self.samples = [
-            _make_button(f"{number:,} documents", partial(self.take_sample, number), variant="outlined", size="small")
+            _make_button(
+                f"{number:,} documents",
+                partial(self.take_sample, number),
+                variant="outlined",
+                size="small",
+            )
             for number in SIZES
         ]
-        samples = pn.FlexBox(make_note(SAMPLES), *self.samples, align_items="center", sizing_mode="stretch_width")
+        samples = pn.FlexBox(
+            make_note(SAMPLES), *self.samples, align_items="center", sizing_mode="stretch_width"
+        )
         self._choice = pn.Column(self.mover, self.path, samples, sizing_mode="stretch_width")
         self._said = make_note("")
         self._said.stylesheets = [*self._said.stylesheets, BAR_STYLE]
         self.cancel = _make_button("Cancel", self._cancel, icon="close", variant="outlined")
-        self.working = pn.Column(self._said, self.cancel, visible=False, sizing_mode="stretch_width")
-        self._state = pn.Column(self.fault, self.working, sizing_mode="stretch_width", styles=IN_VIEW)
+        self.working = pn.Column(
+            self._said, self.cancel, visible=False, sizing_mode="stretch_width"
+        )
+        self._state = pn.Column(
+            self.fault, self.working, sizing_mode="stretch_width", styles=IN_VIEW
+        )
 
     def _make_building(self) -> None:
         self.columns, self.words = ColumnForm(self._change_columns), WordForm(self._change_words)
         self.effect = make_note("")
-        self.name_field = pmui.TextInput(label="Corpus name", size="small", sizing_mode="stretch_width")
+        self.name_field = pmui.TextInput(
+            label="Corpus name", size="small", sizing_mode="stretch_width"
+        )
         self.keeps_text = pmui.Switch(value=True, label="Keep the document text")
         self.reason = make_note("")
-        self.build = _make_button("Build the corpus", self.build_corpus, icon="construction", color="primary")
+        self.build = _make_button(
+            "Build the corpus", self.build_corpus, icon="construction", color="primary"
+        )
         self.run = _make_button("Run now", self.run_corpus, icon="play_arrow", color="primary")
         self.run.visible = False
         self.chosen = pn.Column(
             self.columns,
             make_note("<h2>Words</h2>"),
             self.effect,
-            pmui.Accordion(("Word choices", self.words), title_variant="body1", sizing_mode="stretch_width"),
+            pmui.Accordion(
+                ("Word choices", self.words), title_variant="body1", sizing_mode="stretch_width"
+            ),
             make_note("<h2>Corpus</h2>"),
             self.name_field,
             self.keeps_text,
@@ -153,7 +184,11 @@ class BringCorpus(pn.viewable.Viewer):
         )
         # The button stays in view while the user scrolls through the preview.
         self.finish = pn.Column(
-            self.reason, self.build, visible=False, sizing_mode="stretch_width", styles=IN_VIEW_BELOW
+            self.reason,
+            self.build,
+            visible=False,
+            sizing_mode="stretch_width",
+            styles=IN_VIEW_BELOW,
         )
 
     def _follow_chosen(self, event: Any) -> None:
@@ -224,7 +259,8 @@ class BringCorpus(pn.viewable.Viewer):
     async def look(self, path: Path, columns: dict[str, str]) -> None:
         """Preview a file; with given columns the file stays selected even if they are wrong.
 
-        A cancelled preview restores the previous columns. A newer preview replaces one that is not finished.
+        A cancelled preview restores the previous columns. A newer preview replaces one that is not
+        finished.
         """
         self.chosen_path = path
         self._num_looks += 1
@@ -246,9 +282,14 @@ class BringCorpus(pn.viewable.Viewer):
         self.chosen.visible = True
 
     async def _work(
-        self, task: Callable[[TextTaskRunner, *Arguments], Result], *arguments: *Arguments, refused: str = ""
+        self,
+        task: Callable[[TextTaskRunner, *Arguments], Result],
+        *arguments: *Arguments,
+        refused: str = "",
     ) -> Result | None:
-        """Ask the text worker, with progress and a cancel button; None if it refused or was stopped.
+        """Ask the text worker, with progress and a cancel button.
+
+        None if it refused or was stopped.
 
         refused: the reason to show when nothing can be built after a refusal.
         """
@@ -264,7 +305,9 @@ class BringCorpus(pn.viewable.Viewer):
             # Another file may have been chosen meanwhile, which removes this one.
             if number == self._num_looks:
                 is_stopped = isinstance(error, Stopped)
-                self._refuse("Cancelled; nothing was built." if is_stopped else self._hide_folder(str(error)))
+                self._refuse(
+                    "Cancelled; nothing was built." if is_stopped else self._hide_folder(str(error))
+                )
                 self._hold_back("" if is_stopped else refused)
         finally:
             if number == self._num_looks:
@@ -277,9 +320,15 @@ class BringCorpus(pn.viewable.Viewer):
     def _hide_folder(self, text: str) -> str:
         """Replace the server's path of an upload by the file's own name."""
         folder = tempfile.gettempdir()
-        if self.chosen_path is not None and str(self.chosen_path).startswith(f"{folder}/stickbreaker-"):
+        if self.chosen_path is not None and str(self.chosen_path).startswith(
+            f"{folder}/stickbreaker-"
+        ):
             inside = self.chosen_path if self.chosen_path.is_dir() else self.chosen_path.parent
-            text = text.replace(f"{inside}/", "").replace(f"{inside.name}/", "").replace(str(inside), "The upload")
+            text = (
+                text.replace(f"{inside}/", "")
+                .replace(f"{inside.name}/", "")
+                .replace(str(inside), "The upload")
+            )
         return text
 
     def _set_busy(self, is_busy: bool) -> None:
@@ -292,7 +341,10 @@ class BringCorpus(pn.viewable.Viewer):
         self.build.disabled = self._is_busy or bool(reason)
 
     def _show_progress(self, share: float, said: str) -> None:
-        text = f'<p role="status">{escape(said)} … {round(100 * share)} %</p>{write_bar(share, "Progress")}'
+        text = (
+            f'<p role="status">{escape(said)} … {round(100 * share)}'
+            f" %</p>{write_bar(share, 'Progress')}"
+        )
         if self._said.object != text:
             self._said.object = text
 
@@ -303,9 +355,13 @@ class BringCorpus(pn.viewable.Viewer):
         try:
             if is_new and self.chosen_path is not None:
                 name, taken = _propose_name(self.chosen_path, self._folder)
-                self.name_field.param.update(value=name, helper_text=describe_taken(taken) if taken else "")
+                self.name_field.param.update(
+                    value=name, helper_text=describe_taken(taken) if taken else ""
+                )
                 if seen.language in LANGUAGES:
-                    self.words.languages.value = sorted({"english", seen.language}) if seen.language else ["english"]
+                    self.words.languages.value = (
+                        sorted({"english", seen.language}) if seen.language else ["english"]
+                    )
         finally:
             self._is_filling = False
 
@@ -346,7 +402,9 @@ class BringCorpus(pn.viewable.Viewer):
         except (CorpusError, ValueError, TypeError) as error:
             return self._refuse(str(error))
         columns = seen.chosen if seen.columns else Columns()
-        about = await self._work(TextTaskRunner.build, self.chosen_path, name, columns, words, self.keeps_text.value)
+        about = await self._work(
+            TextTaskRunner.build, self.chosen_path, name, columns, words, self.keeps_text.value
+        )
         if about is None:
             return
         self._built = about.name
@@ -355,7 +413,9 @@ class BringCorpus(pn.viewable.Viewer):
             self.corpus_menu.show(about.name)
             self.chosen.visible = False
             self.run.visible = True
-            self.result.object = f'<p class="good" role="status">{escape(describe_built(about))}</p>'
+            self.result.object = (
+                f'<p class="good" role="status">{escape(describe_built(about))}</p>'
+            )
 
     def run_corpus(self, event: Any) -> None:
         self._dialog.open = self.run.visible = False
@@ -372,7 +432,8 @@ class BringCorpus(pn.viewable.Viewer):
         self.run.visible = False
 
     def __panel__(self) -> pn.viewable.Viewable:
-        # The dialog is part of the page from its start: one that is added and opened at once may not get the focus.
+        # The dialog is part of the page from its start: one that is added and opened at once may
+        # not get the focus.
         return self._dialog
 
 
@@ -394,5 +455,7 @@ def begin_task(task: Callable[..., Awaitable[None]], *arguments: Any) -> None:
     pn.state.execute(run)
 
 
-def _make_button(label: str, on_click: Callable[[Any], Awaitable[None] | None], **more: Any) -> pmui.Button:
+def _make_button(
+    label: str, on_click: Callable[[Any], Awaitable[None] | None], **more: Any
+) -> pmui.Button:
     return pmui.Button(label=label, on_click=on_click, **more)

@@ -11,7 +11,13 @@ import param
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.known_then_frames import then_frame
-from stickbreaker.app.frames.reading_frames import ROWS_RULE, TYPICAL_RULE, calendar_frame, fitting_unit, typical_rows
+from stickbreaker.app.frames.reading_frames import (
+    ROWS_RULE,
+    TYPICAL_RULE,
+    calendar_frame,
+    fitting_unit,
+    typical_rows,
+)
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.app.plots.reading_plots import HEAT_MAP, KINDS, HeatMap, calendar_plot
@@ -26,32 +32,52 @@ KNOWN = NOW, THEN = ("Latest model", "Model at the time")
 ONE_LINE = {"& .MuiButtonBase-root": {"whiteSpace": "nowrap", "width": "auto"}}
 TITLE = "Topics over time"
 HEADINGS = {
-    NOW: "The topics of the documents of each period, as inferred with the latest model. " + ROWS_RULE,
-    THEN: "Each document has the topics that the model inferred just before it learned from the document. They are "
-    "inferred from nine tenths of the document's distinct words; the rest are used for the next-batch score."
-    f"</p><p>{ROWS_RULE}</p><p>Topics that are gone are included. Held-out documents, the first mini-batch (the model "
-    "had not learned yet) and documents with one word are not included.</p><p>A tooltip shows the words of the last "
-    "word list that was recorded before the period was read.",
+    NOW: (
+        "The topics of the documents of each period, as inferred with the latest model. "
+        + ROWS_RULE
+    ),
+    THEN: (
+        "Each document has the topics that the model inferred just before it learned from the"
+        " document. They are inferred from nine tenths of the document's distinct words; the rest"
+        f" are used for the next-batch score.</p><p>{ROWS_RULE}</p><p>Topics that are gone are"
+        " included. Held-out documents, the first mini-batch (the model had not learned yet) and"
+        " documents with one word are not included.</p><p>A tooltip shows the words of the last"
+        " word list that was recorded before the period was read."
+    ),
 }
 WHOLE = (
-    "This algorithm uses the whole corpus in each step, so there is no model from before a period was read. “Model at "
-    "the time” needs an algorithm that learns from mini-batches."
+    "This algorithm uses the whole corpus in each step, so there is no model from before a period"
+    " was read. “Model at the time” needs an algorithm that learns from mini-batches."
 )
-UNSCORED = "“Model at the time” needs “Next-batch scores”. Turn them on under Advanced settings and restart."
+UNSCORED = (
+    "“Model at the time” needs “Next-batch scores”. Turn them on under Advanced settings and"
+    " restart."
+)
 TOO_EARLY = "“Model at the time” is available after the second mini-batch."
 
 
 class Calendar(StateFollower, Viewer):
-    """Topics over time. It follows and sets the selected topic and span of time, and lists their typical documents."""
+    """Topics over time.
+
+    It follows and sets the selected topic and span of time, and lists their typical documents.
+    """
 
     def __init__(self, state: RunState) -> None:
         super().__init__(state)
         self._reading: Reading | None = None
-        shared: dict[str, Any] = {"size": "small", "sizing_mode": "stretch_width", "margin": (5, 10)}
+        shared: dict[str, Any] = {
+            "size": "small",
+            "sizing_mode": "stretch_width",
+            "margin": (5, 10),
+        }
         self.unit = pmui.Select(label="Period", options=list(UNITS), value="year", **shared)
-        self._measure = pmui.Select(label="Measure", options=list(MEASURES), value=MEASURES[0], **shared)
+        self._measure = pmui.Select(
+            label="Measure", options=list(MEASURES), value=MEASURES[0], **shared
+        )
         self.kind = pmui.Select(label="Chart type", options=list(KINDS), value=KINDS[0], **shared)
-        self._from = pmui.Select(label="Documents from", options=["the start"], value="the start", **shared)
+        self._from = pmui.Select(
+            label="Documents from", options=["the start"], value="the start", **shared
+        )
         self._to = pmui.Select(label="to", options=["the end"], value="the end", **shared)
         self.known = pmui.RadioButtonGroup(
             label="Model used", options=list(KNOWN), value=NOW, size="small", sx=ONE_LINE
@@ -70,9 +96,20 @@ class Calendar(StateFollower, Viewer):
             widget.param.watch(lambda event: self._select_span(), "value")
         asked = (self.unit, self._measure, self.kind, self._from, self._to)
         # Two side by side on a phone, all in one row on a wide page.
-        cells = [pn.Column(each, styles={"flex": "1 1 150px", "max-width": "210px"}, margin=0) for each in asked]
+        cells = [
+            pn.Column(each, styles={"flex": "1 1 150px", "max-width": "210px"}, margin=0)
+            for each in asked
+        ]
         controls = pn.FlexBox(*cells, sizing_mode="stretch_width")
-        parts = (self.heading, self.known, controls, self.note, self.pane, self.typical_heading, self.typical)
+        parts = (
+            self.heading,
+            self.known,
+            controls,
+            self.note,
+            self.pane,
+            self.typical_heading,
+            self.typical,
+        )
         self._layout = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
         self._read()
 
@@ -84,13 +121,18 @@ class Calendar(StateFollower, Viewer):
     def _read(self) -> None:
         """Draw the periods of a reading."""
         before, self._reading = self._reading, self.state.reading
-        if self._reading is not None and (before is None or before.corpus is not self._reading.corpus):
+        if self._reading is not None and (
+            before is None or before.corpus is not self._reading.corpus
+        ):
             self.unit.value = fitting_unit(self._reading.corpus.dates)
         self._draw()
         self._list_typical()
 
     def pick_cell(self, topic_id: int, place: int) -> None:
-        """Select the topic and the period of a cell; its typical documents are listed below the heat map."""
+        """Select the topic and the period of a cell.
+
+        Its typical documents are listed below the heat map.
+        """
         starts, ends = self._spans
         # The first choice of each menu is the start, or the end, of all times.
         period = list(starts)[place + 1]
@@ -117,7 +159,9 @@ class Calendar(StateFollower, Viewer):
         title = escape(self.state.progress.topic_title(int(reading.summary.topic_ids[position])))
         between = "" if self.state.span is None else f", {self._from.value} to {self._to.value}"
         heading = f"<h3 style='margin:0'>Typical documents of {title}{between}</h3>"
-        self.typical_heading.object = f"{heading}<p style='margin:4px 0 0;font-size:13px'>{TYPICAL_RULE}</p>"
+        self.typical_heading.object = (
+            f"{heading}<p style='margin:4px 0 0;font-size:13px'>{TYPICAL_RULE}</p>"
+        )
         self.typical.show(typical_rows(reading, position, self.state.span), "No typical documents.")
 
     @param.depends("state.topic", watch=True)
@@ -131,7 +175,10 @@ class Calendar(StateFollower, Viewer):
         periods = divide(reading.corpus.dates, self.unit.value)
         if not 0 < len(periods.names) <= MOST_PERIODS:
             number = len(periods.names)
-            too_many = f"{number:,} periods are too many to draw (at most {MOST_PERIODS}): choose longer periods."
+            too_many = (
+                f"{number:,} periods are too many to draw (at most {MOST_PERIODS}): choose longer"
+                " periods."
+            )
             self._say(too_many if number else "The documents have no dates.")
             return
         self._write_spans(periods)
@@ -140,15 +187,22 @@ class Calendar(StateFollower, Viewer):
             return
         frame = self._frame(reading)
         num_undated = int((periods.of_document < 0).sum())
-        self._say(f"Documents without a date are not included: {num_undated:,}." if num_undated else "")
+        self._say(
+            f"Documents without a date are not included: {num_undated:,}." if num_undated else ""
+        )
         self._show(frame)
         self.pane.visible = True
 
     def _show(self, frame: pd.DataFrame) -> None:
-        """Draw a frame. The heat map, the usual kind, is built once; the other kinds are built each time."""
+        """Draw a frame. The heat map, the usual kind, is built once.
+
+        The other kinds are built each time.
+        """
         kind, measure = self.kind.value, self._measure.value
         if kind != HEAT_MAP:
-            self.pane[:] = [pn.pane.Bokeh(calendar_plot(frame, kind, measure), sizing_mode="stretch_width")]
+            self.pane[:] = [
+                pn.pane.Bokeh(calendar_plot(frame, kind, measure), sizing_mode="stretch_width")
+            ]
             return
         self._heat_map.show(frame, measure)
         if self.pane.objects != [self._heat_pane]:
@@ -158,7 +212,9 @@ class Calendar(StateFollower, Viewer):
         unit, measure, chosen = self.unit.value, self._measure.value, self.state.topic
         if self.known.value == THEN:
             return then_frame(reading, unit, measure, chosen, self.state.progress.topic_title)
-        return calendar_frame(reading, unit, measure, reading.position(chosen), self.state.progress.topic_title)
+        return calendar_frame(
+            reading, unit, measure, reading.position(chosen), self.state.progress.topic_title
+        )
 
     def _say(self, text: str) -> None:
         self.note.object = f"<p style='margin:4px 0'>{text}</p>" if text else ""
@@ -166,17 +222,31 @@ class Calendar(StateFollower, Viewer):
             self.pane.visible = False
 
     def _write_spans(self, periods: Periods) -> None:
-        """Offer the periods as ends of a span; a span that ends elsewhere stays until it is changed."""
+        """Offer the periods as ends of a span.
+
+        A span that ends elsewhere stays until it is changed.
+        """
         starts = dict(zip(periods.names, periods.starts, strict=True))
-        ends = np.append(periods.starts[1:], periods.starts[-1:] + np.timedelta64(36600, "D")) - np.timedelta64(1, "D")
-        self._spans = {"the start": None} | starts, {"the end": None} | dict(zip(periods.names, ends, strict=True))
+        ends = np.append(
+            periods.starts[1:], periods.starts[-1:] + np.timedelta64(36600, "D")
+        ) - np.timedelta64(1, "D")
+        self._spans = (
+            {"the start": None} | starts,
+            {"the end": None} | dict(zip(periods.names, ends, strict=True)),
+        )
         self._is_writing = True
         try:
-            for place, (widget, offered) in enumerate(zip((self._from, self._to), self._spans, strict=True)):
+            for place, (widget, offered) in enumerate(
+                zip((self._from, self._to), self._spans, strict=True)
+            ):
                 if list(offered) != widget.options:
                     chosen = self.state.span[place] if self.state.span is not None else None
-                    named = [name for name, end in offered.items() if end is not None and end == chosen]
-                    widget.param.update(options=list(offered), value=named[0] if named else next(iter(offered)))
+                    named = [
+                        name for name, end in offered.items() if end is not None and end == chosen
+                    ]
+                    widget.param.update(
+                        options=list(offered), value=named[0] if named else next(iter(offered))
+                    )
         finally:
             self._is_writing = False
 
@@ -184,10 +254,15 @@ class Calendar(StateFollower, Viewer):
         if self._is_writing:
             return
         first, last = (
-            spans.get(widget.value) for spans, widget in zip(self._spans, (self._from, self._to), strict=True)
+            spans.get(widget.value)
+            for spans, widget in zip(self._spans, (self._from, self._to), strict=True)
         )
         is_all = first is None and last is None
-        self.state.span = None if is_all else (EARLIEST if first is None else first, LATEST if last is None else last)
+        self.state.span = (
+            None
+            if is_all
+            else (EARLIEST if first is None else first, LATEST if last is None else last)
+        )
 
 
 def _heading(known: str) -> str:

@@ -1,4 +1,6 @@
-"""Tasks for a class: the presenter asks, watchers answer on their own pages, and answers are counted as they arrive."""
+"""Tasks for a class: the presenter asks, watchers answer on their own pages, and answers are
+counted as they arrive.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -21,13 +23,14 @@ from stickbreaker.app.widgets.qr_code import qr_code_html
 from stickbreaker.app.widgets.scripts import read_script
 
 HELP = (
-    "<p>Choose a task. It opens on the page of each watcher, who taps an answer and can change it until you reveal the "
-    "right one.</p><p>You see the counts as answers arrive; watchers see them when you reveal the right answer.</p>"
-    "<p><b>Choose κ</b>: each watcher chooses a forgetting rate. <b>Start the runs</b> ends the answers and starts "
-    "one run for each value, with the other settings unchanged. The curves appear on all pages. On each watcher's "
-    "page, the curve of the chosen value is thicker.</p><p>All these runs have the same seed. With another seed, the "
-    "order of close curves can change. The runs are kept, and Compare lists them.</p>"
-    "<p>The Export page has a table of the answers by task and topic, with the key.</p>"
+    "<p>Choose a task. It opens on the page of each watcher, who taps an answer and can change it"
+    " until you reveal the right one.</p><p>You see the counts as answers arrive; watchers see them"
+    " when you reveal the right answer.</p><p><b>Choose κ</b>: each watcher chooses a forgetting"
+    " rate. <b>Start the runs</b> ends the answers and starts one run for each value, with the"
+    " other settings unchanged. The curves appear on all pages. On each watcher's page, the curve"
+    " of the chosen value is thicker.</p><p>All these runs have the same seed. With another seed,"
+    " the order of close curves can change. The runs are kept, and Compare lists them.</p><p>The"
+    " Export page has a table of the answers by task and topic, with the key.</p>"
 )
 NO_TASK = "No task yet: choose one above."
 WAITING = "No task yet. It will open here."
@@ -35,7 +38,8 @@ NOT_RUN = "When everyone has answered, press “Start the runs”."
 NOT_KNOWN = "The right answer is not known yet: let the run continue."
 CODE_STYLE = """
 img.qr-code { width: min(230px, 60vw); height: auto; display: block; border-radius: 6px; }
-p { margin: 6px 0 0; font-size: 14px; overflow-wrap: anywhere; color: var(--panel-on-surface-color, inherit); }
+p { margin: 6px 0 0; font-size: 14px; overflow-wrap: anywhere;
+  color: var(--panel-on-surface-color, inherit); }
 """
 SIDES_STYLE = """
 :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: 20px; align-items: start; }
@@ -44,7 +48,10 @@ SIDES_STYLE = """
 
 
 class ClassQuestion(PlainScript):
-    """A question with its options; texts are written as text. `on_answer(number, option)` gets what a browser sends."""
+    """A question with its options.
+
+    Texts are written as text. `on_answer(number, option)` gets what a browser sends.
+    """
 
     number = param.Integer(0)
     question = param.String()
@@ -58,7 +65,9 @@ class ClassQuestion(PlainScript):
     said = param.String()
 
     _esm = read_script(Path(__file__).with_name("class_question.js"))
-    _stylesheets: ClassVar = [Path(__file__).with_name("class_question.css").read_text(encoding="utf-8")]
+    _stylesheets: ClassVar = [
+        Path(__file__).with_name("class_question.css").read_text(encoding="utf-8")
+    ]
 
     def __init__(self, on_answer: Callable[[object, object], None], **params: Any):
         self._on_answer = on_answer
@@ -70,20 +79,30 @@ class ClassQuestion(PlainScript):
 
 
 class ClassTasks(StateFollower, pn.viewable.Viewer):
-    """The Class page: of a presenter with the buttons that ask, of a watcher with the question alone."""
+    """The Class page: of a presenter with the buttons that ask, of a watcher with the question
+    alone.
+    """
 
-    drawn = param.Tuple(default=(0, 0), doc="The number of the task, and how many of its curves are drawn.")
+    drawn = param.Tuple(
+        default=(0, 0), doc="The number of the task, and how many of its curves are drawn."
+    )
 
     def __init__(self, state: RunState, commands: ClassCommands):
         super().__init__(state)
         self._commands = commands
         self.question = ClassQuestion(commands.answer, sizing_mode="stretch_width", margin=(6, 10))
-        self.intruder = _make_button("Find the intruder", "search", lambda event: commands.intruder())
+        self.intruder = _make_button(
+            "Find the intruder", "search", lambda event: commands.intruder()
+        )
         self.word = pmui.TextInput(label="Word", value="", size="small", width=190, max_length=60)
-        self.first = _make_button("When does it appear?", "timeline", lambda event: commands.first(self.word.value))
+        self.first = _make_button(
+            "When does it appear?", "timeline", lambda event: commands.first(self.word.value)
+        )
         self.period = _make_button("Guess the period", "event", lambda event: commands.period())
         self.rate = _make_button("Choose κ", "tune", lambda event: commands.rate())
-        self.start_runs = _make_button("Start the runs", "play_arrow", lambda event: commands.start_runs())
+        self.start_runs = _make_button(
+            "Start the runs", "play_arrow", lambda event: commands.start_runs()
+        )
         self.start_runs.visible = False
         self.reveal = pmui.Button(
             label="Reveal the answer",
@@ -105,10 +124,16 @@ class ClassTasks(StateFollower, pn.viewable.Viewer):
             margin=0,
         )
         self.curves = pn.Column(sizing_mode="stretch_width", margin=(6, 10))
-        self.code = pn.pane.HTML("", stylesheets=[CODE_STYLE], sizing_mode="stretch_width", margin=(6, 10))
+        self.code = pn.pane.HTML(
+            "", stylesheets=[CODE_STYLE], sizing_mode="stretch_width", margin=(6, 10)
+        )
         self._heading = make_heading("Tasks for the class", HELP)
         self._sides = pn.Column(
-            self.question, self.code, sizing_mode="stretch_width", stylesheets=[SIDES_STYLE], margin=0
+            self.question,
+            self.code,
+            sizing_mode="stretch_width",
+            stylesheets=[SIDES_STYLE],
+            margin=0,
         )
         parts = (self._heading, self.buttons, self._sides, self.curves)
         self._layout = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
@@ -140,7 +165,12 @@ class ClassTasks(StateFollower, pn.viewable.Viewer):
     @guarded
     def _follow(self) -> None:
         """Show the current task."""
-        state, sweep, page, may_act = self.state.tasks, self.state.sweep, self._commands.token, self.state.may_act
+        state, sweep, page, may_act = (
+            self.state.tasks,
+            self.state.sweep,
+            self._commands.token,
+            self.state.may_act,
+        )
         task = state.task
         if task is None:
             self.question.said = NO_TASK if may_act else WAITING
@@ -156,7 +186,11 @@ class ClassTasks(StateFollower, pn.viewable.Viewer):
             chosen=state.answers.get(page, -1),
             correct=correct,
             is_open=state.is_open,
-            said=describe_answers(state, self.state.num_watching, sweep) if may_act else describe_own(state, page),
+            said=(
+                describe_answers(state, self.state.num_watching, sweep)
+                if may_act
+                else describe_own(state, page)
+            ),
         )
         self.reveal.disabled = state.is_revealed or task.correct is None
         is_at_work = sweep.status == "running" and sweep.plan == state.plan
@@ -168,11 +202,14 @@ class ClassTasks(StateFollower, pn.viewable.Viewer):
         """Draw the curves of a question about κ, again only when one is added."""
         state = self.state.tasks
         frame = rate_frame(state, state.answers.get(self._commands.token, -1))
-        self.curves[:] = [] if frame.empty else [pn.pane.Bokeh(rate_plot(frame), sizing_mode="stretch_width")]
+        self.curves[:] = (
+            [] if frame.empty else [pn.pane.Bokeh(rate_plot(frame), sizing_mode="stretch_width")]
+        )
 
 
 def describe_answers(state: ClassState, num_watching: int, sweep: SweepState) -> str:
-    """Say how many watchers have answered, how many answers are right once that is shown, and what is missing.
+    """Say how many watchers have answered, how many answers are right once that is shown, and what
+    is missing.
 
     >>> describe_answers(ClassState(), 3, SweepState())
     '0 answers, 3 watchers.'
@@ -182,7 +219,10 @@ def describe_answers(state: ClassState, num_watching: int, sweep: SweepState) ->
     if task is None:
         return said
     if state.needs_runs:
-        return f"{said} {describe_sweep(sweep) if state.plan and sweep.plan == state.plan else NOT_RUN}"
+        return (
+            f"{said}"
+            f" {describe_sweep(sweep) if state.plan and sweep.plan == state.plan else NOT_RUN}"
+        )
     if task.correct is None:
         return f"{said} {NOT_KNOWN}"
     if state.is_revealed and number:
@@ -196,14 +236,24 @@ def describe_own(state: ClassState, page: str) -> str:
     """Tell a watcher whether an answer is expected, was sent, or is right."""
     task = state.task
     if task is not None and state.is_open:
-        end = "the right answer is known" if task.is_prediction else "the presenter reveals the answer"
+        end = (
+            "the right answer is known"
+            if task.is_prediction
+            else "the presenter reveals the answer"
+        )
         end = "the presenter starts the runs" if state.needs_runs else end
-        return f"Answer sent. You can change it until {end}." if page in state.answers else "Tap your answer."
+        return (
+            f"Answer sent. You can change it until {end}."
+            if page in state.answers
+            else "Tap your answer."
+        )
     if not state.is_revealed:
         return "Answers are no longer accepted. The right answer will appear here."
     if task is None or page not in state.answers:
         return "This is the right answer."
-    return "Your answer is right." if state.answers[page] == task.correct else "Your answer is wrong."
+    return (
+        "Your answer is right." if state.answers[page] == task.correct else "Your answer is wrong."
+    )
 
 
 def _make_button(label: str, icon: str, on_click: Callable[[Any], None]) -> pmui.Button:

@@ -1,4 +1,6 @@
-"""Kept runs: a table, their held-out curves together, and the topics of any two runs side by side."""
+"""Kept runs: a table, their held-out curves together, and the topics of any two runs
+side by side.
+"""
 
 from collections.abc import Mapping
 from html import escape
@@ -47,23 +49,24 @@ from stickbreaker.app.widgets.run_table import RunTable
 
 MAX_TICKED = 8
 HELP = (
-    "<p>A run is kept with its settings and curves when it finishes, or when it ends early after its first held-out "
-    f"score. At most {MAX_KEPT} runs are kept; the oldest runs without a name are removed first.</p>"
-    "<p>A finished run keeps its model: <b>Open</b> shows it on all pages in place of the current run, and <b>Another "
-    "pass</b> continues it. If the models take too much space, the oldest are removed; their results are kept.</p>"
-    f"<p>Select up to {MAX_TICKED} runs to draw their curves. To name a run, replace its settings with a name.</p>"
-    f"<p>{SCORE_HELP}</p>"
-    "<p>The number of topics, NPMI and diversity are those of the model at the end of the run. The Topics page shows "
-    "them after all documents have been read with the model, so its numbers differ a little.</p>"
+    "<p>A run is kept with its settings and curves when it finishes, or when it ends early after"
+    f" its first held-out score. At most {MAX_KEPT} runs are kept; the oldest runs without a name"
+    " are removed first.</p><p>A finished run keeps its model: <b>Open</b> shows it on all pages"
+    " in place of the current run, and <b>Another pass</b> continues it. If the models take too"
+    f" much space, the oldest are removed; their results are kept.</p><p>Select up to {MAX_TICKED}"
+    " runs to draw their curves. To name a run, replace its settings with a"
+    f" name.</p><p>{SCORE_HELP}</p><p>The number of topics, NPMI and diversity are those of the"
+    " model at the end of the run. The Topics page shows them after all documents have been read"
+    " with the model, so its numbers differ a little.</p>"
 )
 PAIR_HELP = (
-    "<p>Topics are matched one to one, so that the sum of their Jensen-Shannon divergences (JSD) is smallest. A "
-    f"divergence compares the {NUM_KEPT_WORDS} most probable words of two topics: it is 0 for equal topics, and 0.693 "
-    "nats for topics without a common word.</p>"
-    f"<p><u><b>Underlined</b></u> words are not among the {NUM_KEPT_WORDS} most probable words of the other topic.</p>"
-    "<p>Percentages are shares of all tokens, as read with the model of the run. If the documents of a run have not "
-    "been read, they are weights in its model, in which recent text counts more.</p>"
-    f"<p>Topics under {100 * LEAST_SIZE:.1f} % are left out.</p>"
+    "<p>Topics are matched one to one, so that the sum of their Jensen-Shannon divergences (JSD)"
+    f" is smallest. A divergence compares the {NUM_KEPT_WORDS} most probable words of two topics:"
+    " it is 0 for equal topics, and 0.693 nats for topics without a common"
+    f" word.</p><p><u><b>Underlined</b></u> words are not among the {NUM_KEPT_WORDS} most probable"
+    " words of the other topic.</p><p>Percentages are shares of all tokens, as read with the model"
+    " of the run. If the documents of a run have not been read, they are weights in its model, in"
+    f" which recent text counts more.</p><p>Topics under {100 * LEAST_SIZE:.1f} % are left out.</p>"
 )
 STYLE = """
 :host { color: var(--panel-on-surface-color, inherit); font-size: 13px; }
@@ -89,10 +92,17 @@ class Compare(StateFollower, Viewer):
         self._runs: tuple[KeptRun, ...] = ()
         self._contents: dict[str, KeptContent] = {}
         self.ticked: tuple[str, ...] = ()
-        self.table = RunTable(tick=self._tick, rename=self._rename, delete=self._delete, open=self._open)
+        self.table = RunTable(
+            tick=self._tick, rename=self._rename, delete=self._delete, open=self._open
+        )
         self.early = pmui.Switch(label="", value=False, margin=(5, 20), visible=False)
         self.newer = pmui.Button(
-            label="Show new runs", icon="refresh", size="small", variant="outlined", visible=False, margin=0
+            label="Show new runs",
+            icon="refresh",
+            size="small",
+            variant="outlined",
+            visible=False,
+            margin=0,
         )
         self.newer.on_click(lambda event: self.list_runs())
         self._faults, self._space = _text(""), _text("")
@@ -143,13 +153,21 @@ class Compare(StateFollower, Viewer):
         heading = make_heading("Two runs side by side", PAIR_HELP)
         self._side_by_side = pn.Column(heading, sides, self.pair, sizing_mode="stretch_width")
         self._side_by_side.visible = False
-        self.below = pn.Column(self._side_by_side, self._space, sizing_mode="stretch_width", margin=0)
+        self.below = pn.Column(
+            self._side_by_side, self._space, sizing_mode="stretch_width", margin=0
+        )
         if not self._may_open:
             closed = make_heading("Kept runs", "", NEEDS_RIGHTS.format("open kept runs"))
             return pn.Column(closed, sizing_mode="stretch_width", css_classes=["compare"], margin=0)
         return pn.Column(
             # As high as the button, which appears while a sweep runs.
-            pn.Row(make_heading("Kept runs", HELP), self.newer, sizing_mode="stretch_width", margin=0, min_height=38),
+            pn.Row(
+                make_heading("Kept runs", HELP),
+                self.newer,
+                sizing_mode="stretch_width",
+                margin=0,
+                min_height=38,
+            ),
             self.table,
             self.early,
             self._faults,
@@ -167,7 +185,10 @@ class Compare(StateFollower, Viewer):
     @param.depends("state.kept_version", watch=True)
     @guarded
     def _offer_new(self) -> None:
-        """Show new runs; with a sweep, offer them, so that they do not move the page while its runs end."""
+        """Show new runs.
+
+        With a sweep, offer them, so that they do not move the page while its runs end.
+        """
         is_new = self._may_open and self._version != self._kept.version
         self.newer.visible = is_new and self.state.sweep.status != "none" and bool(self._runs)
         if not self.newer.visible:
@@ -185,9 +206,15 @@ class Compare(StateFollower, Viewer):
         self._space.object = describe_space(self._commands.list_space(listing.sizes))
         keys = {run.key for run in self._runs}
         # Contents without shares are loaded again: the run may have been read since.
-        self._contents = {key: content for key, content in self._contents.items() if key in keys and content.is_read}
+        self._contents = {
+            key: content
+            for key, content in self._contents.items()
+            if key in keys and content.is_read
+        }
         self.ticked = tuple(key for key in self.ticked if key in keys)
-        self._faults.object = "".join(f'<p role="status">{escape(fault)}</p>' for fault in listing.faults)
+        self._faults.object = "".join(
+            f'<p role="status">{escape(fault)}</p>' for fault in listing.faults
+        )
         self._offer_pair()
         self._draw()
 
@@ -196,7 +223,9 @@ class Compare(StateFollower, Viewer):
             return
         others = tuple(other for other in self.ticked if other != key)
         if is_ticked and len(others) >= MAX_TICKED:
-            self._commands.notify(f"At most {MAX_TICKED} runs can be drawn at once: deselect another run first.")
+            self._commands.notify(
+                f"At most {MAX_TICKED} runs can be drawn at once: deselect another run first."
+            )
         elif is_ticked and self._load(key) is not None:
             others = (*others, key)
         self.ticked = others
@@ -253,7 +282,9 @@ class Compare(StateFollower, Viewer):
         early = {run.key for run in self._runs if run.status != "finished"} - set(self.ticked)
         hidden = set() if self.early.value else early
         shown = [run for run in self._runs if run.key not in hidden]
-        self.early.param.update(label=f"Show {count(len(early), 'run')} that ended early", visible=bool(early))
+        self.early.param.update(
+            label=f"Show {count(len(early), 'run')} that ended early", visible=bool(early)
+        )
         empty = "All kept runs ended early." if hidden else RunTable.param["empty"].default
         self.table.param.update(rows=run_rows(shown, self.ticked, self._sizes), empty=empty)
 
@@ -263,7 +294,9 @@ class Compare(StateFollower, Viewer):
 
     def _offer_pair(self) -> None:
         """Offer every run on both sides; two different ones until the user chooses others."""
-        options = {f"{describe_time(run)} · {run.title} · {run.key[-4:]}": run.key for run in self._runs}
+        options = {
+            f"{describe_time(run)} · {run.title} · {run.key[-4:]}": run.key for run in self._runs
+        }
         before = self.left_choice.value, self.right_choice.value
         is_chosen = before != self._offered and len({*before} & {*options.values()}) == 2
         pair = choose_pair(self._runs)
@@ -280,46 +313,66 @@ class Compare(StateFollower, Viewer):
 
     def _draw_pair(self) -> None:
         runs = {run.key: run for run in self._runs}
-        sides = [runs[widget.value] for widget in (self.left_choice, self.right_choice) if widget.value in runs]
+        sides = [
+            runs[widget.value]
+            for widget in (self.left_choice, self.right_choice)
+            if widget.value in runs
+        ]
         if self._is_writing or len(sides) < 2:
             return
         if sides[0] is sides[1]:
-            self.pair.object = "<p>Both sides show the same run: select another run on one side.</p>"
+            self.pair.object = (
+                "<p>Both sides show the same run: select another run on one side.</p>"
+            )
             return
-        contents = [keep_large(content) for run in sides if (content := self._load(run.key)) is not None]
+        contents = [
+            keep_large(content) for run in sides if (content := self._load(run.key)) is not None
+        ]
         if len(contents) == len(sides):
             self.pair.object = pair_html(sides, contents)
 
 
 def pair_html(runs: list[KeptRun], contents: list[KeptContent]) -> str:
-    """The differences of two runs and their matched topics, as two tables; every name and word is escaped."""
+    """The differences of two runs and their matched topics, as two tables.
+
+    Every name and word is escaped.
+    """
     matched = match_runs(*contents)
     left, right = (escape(run.title) for run in runs)
     settings = "".join(
-        f"<tr><th scope='row'>{escape(row.what)}</th><td>{escape(row.left)}</td><td>{escape(row.right)}</td></tr>"
+        f"<tr><th scope='row'>{escape(row.what)}</th>"
+        f"<td>{escape(row.left)}</td><td>{escape(row.right)}</td></tr>"
         for row in differing_settings(*runs).itertuples()
     )
     differ = (
-        f"<table><thead><tr><th>Setting</th><th>{left}</th><th>{right}</th></tr></thead><tbody>{settings}</tbody></table>"
+        f"<table><thead><tr><th>Setting</th><th>{left}</th><th>{right}</th></tr></thead>"
+        f"<tbody>{settings}</tbody></table>"
         if settings
         else "<p>No differences: corpus, settings, seed and versions are equal.</p>"
     )
-    heads = f"<th scope='col' class='far'>JSD, nats</th><th scope='col'>{left}</th><th scope='col'>{right}</th>"
+    heads = (
+        f"<th scope='col' class='far'>JSD, nats</th><th scope='col'>{left}</th><th"
+        f" scope='col'>{right}</th>"
+    )
     topics = "".join(
         f"<tr><td class='far'>{distance:.3f}</td>{_cells(runs, contents, i, j)}</tr>"
         for i, j, distance in matched.pairs
     )
-    early = "".join(f"<p>{escape(describe_end(run))}</p>" for run in runs if run.status != "finished")
+    early = "".join(
+        f"<p>{escape(describe_end(run))}</p>" for run in runs if run.status != "finished"
+    )
     return (
         f"<h3>Differences</h3>{early}{differ}<h3>Topics</h3><p>{_count(matched)}</p>"
-        f"<table><thead><tr>{heads}</tr></thead><tbody>{topics}</tbody></table>{_left_over(runs, contents, matched)}"
+        f"<table><thead><tr>{heads}</tr></thead><tbody>{topics}</tbody></table>"
+        f"{_left_over(runs, contents, matched)}"
     )
 
 
 def _count(matched: MatchedTopics) -> str:
     return (
-        f"{count(len(matched.pairs), 'topic')} matched, the largest of the left run first. Not matched: "
-        f"{len(matched.only_left):,} of the left run and {len(matched.only_right):,} of the right run."
+        f"{count(len(matched.pairs), 'topic')} matched, the largest of the left run first. Not"
+        f" matched: {len(matched.only_left):,} of the left run and {len(matched.only_right):,} of"
+        " the right run."
     )
 
 
@@ -331,7 +384,8 @@ def _cells(runs: list[KeptRun], contents: list[KeptContent], i: int, j: int) -> 
 
 def _cell(run: KeptRun, content: KeptContent, place: int, others: set[str]) -> str:
     words = (
-        escape(word) if word in others else f"<u><b>{escape(word)}</b></u>" for word in topic_words(content, place)
+        escape(word) if word in others else f"<u><b>{escape(word)}</b></u>"
+        for word in topic_words(content, place)
     )
     title = escape(topic_title(run, content, place))
     return f"<td><b>{title}</b> · {describe_size(content, place)}<br>{' '.join(words)}</td>"
@@ -339,10 +393,13 @@ def _cell(run: KeptRun, content: KeptContent, place: int, others: set[str]) -> s
 
 def _left_over(runs: list[KeptRun], contents: list[KeptContent], matched: MatchedTopics) -> str:
     parts = []
-    for side, run, content, places in zip(("left", "right"), runs, contents, matched[1:], strict=True):
+    for side, run, content, places in zip(
+        ("left", "right"), runs, contents, matched[1:], strict=True
+    ):
         items = "".join(
-            f"<li><b>{escape(topic_title(run, content, place))}</b> · {describe_size(content, place)}: "
-            f"{escape(' '.join(topic_words(content, place)))}</li>"
+            f"<li><b>{escape(topic_title(run, content, place))}</b> ·"
+            f" {describe_size(content, place)}:"
+            f" {escape(' '.join(topic_words(content, place)))}</li>"
             for place in places
         )
         parts.append(f"<h3>Only in the {side} run</h3><ul>{items}</ul>" if items else "")

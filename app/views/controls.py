@@ -1,4 +1,6 @@
-"""The settings: corpus, algorithm, presets, the three sliders that act at once, and the rest, applied on restart."""
+"""The settings: corpus, algorithm, presets, the three sliders that act at once, and the rest,
+applied on restart.
+"""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -11,7 +13,13 @@ import param
 
 from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.model.counting import count
-from stickbreaker.app.model.presets import COMPLETE_PRESETS, PRESETS, CompletePreset, Preset, describe_rates
+from stickbreaker.app.model.presets import (
+    COMPLETE_PRESETS,
+    PRESETS,
+    CompletePreset,
+    Preset,
+    describe_rates,
+)
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import (
     LiveSettings,
@@ -31,9 +39,13 @@ from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.schedules import FEWEST_BATCHES, Forecast, averages_passes, forecast
 
 # For screen readers only.
-UNSEEN = "position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%)"
+UNSEEN = (
+    "position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path:"
+    " inset(50%)"
+)
 NOTE_STYLE = """
-p { margin: 0 0 4px; font-size: 13px; line-height: 1.4; color: var(--panel-on-surface-color, inherit); }
+p { margin: 0 0 4px; font-size: 13px; line-height: 1.4;
+  color: var(--panel-on-surface-color, inherit); }
 p.warning { padding: 8px 12px; border-left: 4px solid #ef6c00; border-radius: 4px;
   background: color-mix(in srgb, #ef6c00 15%, transparent); font-size: 14px; }
 h2 { font-size: 16px; margin: 8px 0 0; color: var(--panel-on-surface-color, inherit); }
@@ -53,7 +65,8 @@ class RatePreview(Protocol):
 class Controls(StateFollower, pn.viewable.Viewer):
     """The settings at the side of the page.
 
-    What the user types or selects stays until it is applied: only a preset, the defaults or the user replaces it.
+    What the user types or selects stays until it is applied: only a preset, the defaults or the
+    user replaces it.
     """
 
     def __init__(
@@ -111,10 +124,15 @@ class Controls(StateFollower, pn.viewable.Viewer):
         self._list_corpora(corpora, chosen)
 
     def _list_corpora(self, corpora: tuple[str, ...], chosen: str) -> None:
-        """List corpora with one selected; the run's own stays listed even if it has been deleted."""
+        """List corpora with one selected.
+
+        The run's own stays listed even if it has been deleted.
+        """
         names = dict.fromkeys(filter(None, (*corpora, self._shown.corpus_name, chosen)))
         with self._edits.writing():
-            self.corpus.param.update(options={title_corpus(name): name for name in names}, value=chosen)
+            self.corpus.param.update(
+                options={title_corpus(name): name for name in names}, value=chosen
+            )
 
     def live_values(self) -> dict[str, Any]:
         """Read the sliders that the chosen algorithm has a setting for."""
@@ -124,7 +142,9 @@ class Controls(StateFollower, pn.viewable.Viewer):
         return asked_of(self.forms[0].config_class)
 
     def read(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Read everything that a restart needs: the config and the run's settings; None if a form shows an error.
+        """Read everything that a restart needs: the config and the run's settings.
+
+        None if a form shows an error.
 
         On another corpus, the learning settings that the user has not chosen follow its size.
         """
@@ -134,7 +154,11 @@ class Controls(StateFollower, pn.viewable.Viewer):
             return None
         answers = {**config, **self.live_values()}
         left = set(left_fields(self.forms[0].config_class))
-        self.chosen |= {name for name in left & config.keys() if config[name] not in (None, self._shown_value(name))}
+        self.chosen |= {
+            name
+            for name in left & config.keys()
+            if config[name] not in (None, self._shown_value(name))
+        }
         if self.corpus.value != self._shown.corpus_name:
             answers |= dict.fromkeys(left - self.chosen)
         return answers, settings
@@ -174,7 +198,11 @@ class Controls(StateFollower, pn.viewable.Viewer):
             config = self.forms[0].config_class(**config_answers, **self.live_values())
             algorithm = self._algorithms[self.algorithm.value]
             passes = int(settings_answers["passes"] or algorithm.passes)
-            expected = forecast(algorithm, config, self._corpus_size, passes) if self._corpus_size else None
+            expected = (
+                forecast(algorithm, config, self._corpus_size, passes)
+                if self._corpus_size
+                else None
+            )
         except (ValueError, TypeError):
             return
         if expected is None:
@@ -197,7 +225,10 @@ class Controls(StateFollower, pn.viewable.Viewer):
         size = self._commands.estimate_memory(self._algorithms[self.algorithm.value], config)
         if not size or self.corpus.value != self._shown.corpus_name:
             return ""
-        return f"<p>This algorithm stores data about every document: about {max(1, round(size / 1e6)):,} MB here.</p>"
+        return (
+            "<p>This algorithm stores data about every document: about"
+            f" {max(1, round(size / 1e6)):,} MB here.</p>"
+        )
 
     @param.depends("state.progress", "state.earlier", watch=True)
     @guarded
@@ -218,8 +249,12 @@ class Controls(StateFollower, pn.viewable.Viewer):
             self.preview()
 
     def _follow_new_run(self, progress: Progress) -> None:
-        """Show the corpus, algorithm and settings of a new run, except where the user has chosen others."""
-        corpus_name = self.corpus.value if self._edits.is_pending("corpus") else progress.corpus_name
+        """Show the corpus, algorithm and settings of a new run, except where the user has chosen
+        others.
+        """
+        corpus_name = (
+            self.corpus.value if self._edits.is_pending("corpus") else progress.corpus_name
+        )
         self._list_corpora(tuple(self.corpus.options.values()), corpus_name)
         is_typed_in = bool(self.forms[0].edits.names)
         if not self._edits.is_pending("algorithm") and not is_typed_in:
@@ -266,7 +301,9 @@ class Controls(StateFollower, pn.viewable.Viewer):
             self.preview()
 
     def _swap_form(self, event: Any) -> None:
-        """Show the form of the chosen algorithm, and hide the sliders that it has no setting for."""
+        """Show the form of the chosen algorithm, and hide the sliders that it has no
+        setting for.
+        """
         algorithm = self._algorithms[event.new]
         form = ConfigForm(algorithm.config)
         form.watch(self.preview)
@@ -326,11 +363,16 @@ class Controls(StateFollower, pn.viewable.Viewer):
             sizing_mode="stretch_width",
         )
         self.advanced = pmui.Accordion(
-            ("Advanced settings", self._advanced), title_variant="body1", sizing_mode="stretch_width"
+            ("Advanced settings", self._advanced),
+            title_variant="body1",
+            sizing_mode="stretch_width",
         )
         self.advanced.param.watch(lambda event: self._show_forms(), "active")
         presets = [_make_link(each.label, partial(self._choose_preset, each)) for each in PRESETS]
-        self._parts = {name: (slider, _help(slider.label, SENTENCES[name])) for name, slider in self.sliders.items()}
+        self._parts = {
+            name: (slider, _help(slider.label, SENTENCES[name]))
+            for name, slider in self.sliders.items()
+        }
         self._rates = _note("")
         self._presets = (_heading("Presets"), self.defaults, *presets)
         self._choices = pn.Column(*self._presets, sizing_mode="stretch_width", margin=0)
@@ -355,14 +397,21 @@ class Controls(StateFollower, pn.viewable.Viewer):
         )
 
     def _lay_out_learning(self) -> pmui.Accordion:
-        """Lay out the panel of what acts from the next mini-batch on, with the sketch of its learning rates."""
-        sliders = (pn.Row(*parts, sizing_mode="stretch_width", margin=0) for parts in self._parts.values())
+        """Lay out the panel of what acts from the next mini-batch on, with the sketch of its
+        learning rates.
+        """
+        sliders = (
+            pn.Row(*parts, sizing_mode="stretch_width", margin=0) for parts in self._parts.values()
+        )
         self.learning_note = _note(describe_effect(Progress(), {}))
         parts = (self.learning_note, *sliders, self.sketch, self._choices)
         panel = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
         # It starts open: these are the settings that people try first.
         return pmui.Accordion(
-            ("Learning settings", panel), active=[0], title_variant="body1", sizing_mode="stretch_width"
+            ("Learning settings", panel),
+            active=[0],
+            title_variant="body1",
+            sizing_mode="stretch_width",
         )
 
     def _choose_preset(self, preset: Preset, event: Any) -> None:
@@ -373,14 +422,22 @@ class Controls(StateFollower, pn.viewable.Viewer):
         offered = [each for each in COMPLETE_PRESETS if each.algorithm in self._algorithms]
         if not offered:
             return []
-        links = [_make_link(each.label, partial(self._run_complete_preset, each)) for each in offered]
-        return [_heading("Complete presets"), _note("Each sets the algorithm and every setting, and restarts."), *links]
+        links = [
+            _make_link(each.label, partial(self._run_complete_preset, each)) for each in offered
+        ]
+        return [
+            _heading("Complete presets"),
+            _note("Each sets the algorithm and every setting, and restarts."),
+            *links,
+        ]
 
     def _run_complete_preset(self, preset: CompletePreset, event: Any) -> None:
         self.run_complete(preset)
 
     def _show_forms(self) -> None:
-        """Send the forms when they are first opened: they are a third of the page, and few users open them."""
+        """Send the forms when they are first opened: they are a third of the page, and few users
+        open them.
+        """
         if self.advanced.active:
             self._advanced[1:] = [*self.forms, self._restart]
 
@@ -403,7 +460,9 @@ def has_presets(config: Any) -> bool:
 
 
 def _make_link(label: str, on_click: Callable[[Any], None]) -> pmui.Button:
-    return pmui.Button(label=label, variant="text", size="small", sizing_mode="stretch_width", on_click=on_click)
+    return pmui.Button(
+        label=label, variant="text", size="small", sizing_mode="stretch_width", on_click=on_click
+    )
 
 
 def describe_defaults(config: Any, corpus_size: int) -> str:
@@ -412,27 +471,38 @@ def describe_defaults(config: Any, corpus_size: int) -> str:
 
 
 def describe_effect(progress: Progress, algorithms: Mapping[str, Algorithm]) -> str:
-    """Say what the learning settings change in the present run: later passes that average have no κ and τ₀."""
+    """Say what the learning settings change in the present run: later passes that average have no κ
+    and τ₀.
+    """
     algorithm = algorithms.get(progress.algorithm)
     size = progress.corpus_size
     if algorithm is None or not size or not averages_passes(algorithm, progress.config):
         return "Changes apply from the next mini-batch."
     if progress.documents_seen >= size:
-        return "The first pass is over: κ and τ₀ have no effect until a restart. S applies from the next mini-batch."
+        return (
+            "The first pass is over: κ and τ₀ have no effect until a restart. S applies from the"
+            " next mini-batch."
+        )
     if progress.documents_total > size:
         return "Changes apply from the next mini-batch. κ and τ₀ act in the first pass only."
     return "Changes apply from the next mini-batch."
 
 
 def describe_forecast(expected: Forecast, corpus_size: int) -> str:
-    """Warn about settings that learn too little, with a remedy; return "" if there is no problem."""
+    """Warn about settings that learn too little, with a remedy.
+
+    Return "" if there is no problem.
+    """
     if not expected.is_too_little:
         return ""
     if corpus_size < FEWEST_BATCHES:
         return f"Too few documents: {corpus_size:,}. Use more passes or more documents."
     steps = count(expected.num_steps, "step")
     if not expected.leaves_warm_up:
-        return f"These settings give {steps}, so the warm-up does not end. Lower S or τ₀, or use more passes."
+        return (
+            f"These settings give {steps}, so the warm-up does not end. Lower S or τ₀, or use more"
+            " passes."
+        )
     left = f"{100 * expected.startup_share:.0f} %"
     return (
         f"These settings give {steps}, and {left} of the random start stays in the topics. "
@@ -447,7 +517,10 @@ def _make_corpus_menu(corpora: tuple[str, ...]) -> pmui.Select:
         value=corpora[0],
         size="small",
         sizing_mode="stretch_width",
-        helper_text="Applies after a restart. Settings that you have not set then follow the size of the corpus.",
+        helper_text=(
+            "Applies after a restart. Settings that you have not set then follow the size of the"
+            " corpus."
+        ),
     )
 
 
@@ -463,12 +536,21 @@ def _make_algorithm_menu(algorithms: tuple[Algorithm, ...], chosen: Algorithm) -
 
 
 def _note(text: str) -> pn.pane.HTML:
-    return pn.pane.HTML(f"<p>{escape(text)}</p>", stylesheets=[NOTE_STYLE], sizing_mode="stretch_width", margin=(0, 10))
+    return pn.pane.HTML(
+        f"<p>{escape(text)}</p>",
+        stylesheets=[NOTE_STYLE],
+        sizing_mode="stretch_width",
+        margin=(0, 10),
+    )
 
 
 def _help(about: str, text: str) -> pn.pane.HTML:
-    return pn.pane.HTML(help_button(about, escape(text)), stylesheets=[HELP_STYLE], width=24, margin=(14, 8, 0, 0))
+    return pn.pane.HTML(
+        help_button(about, escape(text)), stylesheets=[HELP_STYLE], width=24, margin=(14, 8, 0, 0)
+    )
 
 
 def _heading(text: str) -> pn.pane.HTML:
-    return pn.pane.HTML(f"<h2>{escape(text)}</h2>", stylesheets=[NOTE_STYLE], sizing_mode="stretch_width")
+    return pn.pane.HTML(
+        f"<h2>{escape(text)}</h2>", stylesheets=[NOTE_STYLE], sizing_mode="stretch_width"
+    )

@@ -18,19 +18,25 @@ from stickbreaker.app.widgets.layouts import ProgressBar, fill_if_shown, lay_in_
 
 LABEL = "Check the number of topics"
 HELP = (
-    "<p>The Gibbs sampler of the HDP starts from this model: it draws the topic of each word from the model, and then "
-    f"draws it again in each of {NUM_PASSES} passes. Topics can appear and disappear in a pass.</p>"
-    f"<p>The result is the smallest and the largest number of topics in use over the last {NUM_PASSES // 2} passes, "
-    "by the 99 % rule. It is not a confidence interval: the sampler rarely merges or splits large topics, so a "
-    "different start can give a different number.</p>"
-    f"<p>It reads the training documents, or a random part of them with about {NUM_TOKENS // 1_000_000} million "
-    "tokens. The run and its model do not change.</p>"
+    "<p>The Gibbs sampler of the HDP starts from this model: it draws the topic of each word from"
+    f" the model, and then draws it again in each of {NUM_PASSES} passes. Topics can appear and"
+    " disappear in a pass.</p><p>The result is the smallest and the largest number of topics in"
+    f" use over the last {NUM_PASSES // 2} passes, by the 99 % rule. It is not a confidence"
+    " interval: the sampler rarely merges or splits large topics, so a different start can give a"
+    " different number.</p><p>It reads the training documents, or a random part of them with about"
+    f" {NUM_TOKENS // 1_000_000} million tokens. The run and its model do not change.</p>"
 )
-STYLE = "p { margin: 0; font-size: 13px; line-height: 1.4; color: var(--panel-on-surface-color, inherit); }"
+STYLE = (
+    "p { margin: 0; font-size: 13px; line-height: 1.4; color: var(--panel-on-surface-color,"
+    " inherit); }"
+)
 
 
 class CountNote(StateFollower, Viewer):
-    """Shows the state of a check. `button` starts one; the view itself is the line below with its result."""
+    """Shows the state of a check. `button` starts one.
+
+    The view itself is the line below with its result.
+    """
 
     def __init__(self, state: RunState, commands: RunCommands):
         super().__init__(state)
@@ -42,7 +48,9 @@ class CountNote(StateFollower, Viewer):
         self.cancel = pmui.Button(label="Cancel check", variant="text", size="small", margin=0)
         self.cancel.on_click(lambda event: commands.cancel_check())
         self.text = pn.pane.HTML("", stylesheets=[STYLE], margin=(4, 10))
-        self.bar = ProgressBar("Progress of the check", sizing_mode="fixed", width=160, margin=(14, 10))
+        self.bar = ProgressBar(
+            "Progress of the check", sizing_mode="fixed", width=160, margin=(14, 10)
+        )
         self._parts = (self.text, self.bar, self.cancel)
         self._layout = lay_in_lines(visible=False)
         self._draw()

@@ -43,26 +43,27 @@ from stickbreaker.app.widgets.layouts import fill_when_seen
 from stickbreaker.engine.evaluation.held_out import NUM_TOPICS_RULE
 
 GRID_STYLE = """
-:host { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 280px), 1fr)); gap: 12px; }
+:host { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 280px), 1fr));
+  gap: 12px; }
 """
 HELP = (
-    "Higher is better for both likelihoods. {held_out}</p><p>Each mini-batch is scored just before the model learns "
-    "from it (progressive validation; the corpus size and the vocabulary are known from the start).</p>"
-    f"<p>{SCORE_HELP}"
+    "Higher is better for both likelihoods. {held_out}</p><p>Each mini-batch is scored just"
+    " before the model learns from it (progressive validation; the corpus size and the vocabulary"
+    f" are known from the start).</p><p>{SCORE_HELP}"
 )
 STREAM_HELP = (
-    "Each mini-batch is scored just before the model learns from it (progressive validation). Words that are new in it "
-    f"do not count. Higher is better.</p><p>{SCORE_HELP}"
+    "Each mini-batch is scored just before the model learns from it (progressive validation)."
+    f" Words that are new in it do not count. Higher is better.</p><p>{SCORE_HELP}"
 )
 HELD_OUT = "Held-out documents are spread over the whole corpus."
 HELD_OUT_WHOLE = "Whole {texts}, spread over the corpus, are held out."
 MERGING_LINE = (
-    "</p><p>Some documents are set aside. Topics that do not help to predict them are removed, late in a pass, so the "
-    "number can drop."
+    "</p><p>Some documents are set aside. Topics that do not help to predict them are removed, late"
+    " in a pass, so the number can drop."
 )
 WARM_UP_LINE = (
-    "<b>Warm-up</b> (shaded): in the first mini-batches each document is spread over many topics, and over fewer as "
-    "the temperature falls to 1."
+    "<b>Warm-up</b> (shaded): in the first mini-batches each document is spread over many topics,"
+    " and over fewer as the temperature falls to 1."
 )
 TITLE = "More curves"
 # The learning rate is drawn once, next to its settings.
@@ -77,16 +78,20 @@ NOTES = {
 class Curves(StateFollower, Viewer):
     """The curves of the run, with earlier runs on its corpus as faint lines.
 
-    held_out: the curve of held-out words, which the page places by itself. waits: the plots are made and sent when a
-    user can first see their places. axes: the x axes to choose from. title: above the other curves. plots: those made
-    so far.
+    held_out: the curve of held-out words, which the page places by itself. waits: the plots are
+    made and sent when a user can first see their places. axes: the x axes to choose from. title:
+    above the other curves. plots: those made so far.
     """
 
     axis: str = param.Selector(default="documents", objects=list(AXES))  # type: ignore[assignment]  # a descriptor
     earlier: tuple[Progress, ...] = param.Parameter(default=(), doc="Runs to draw faintly.")  # type: ignore[assignment]
 
     def __init__(
-        self, state: RunState, waits: bool = False, axes: Sequence[str] = tuple(AXES), title: str = TITLE
+        self,
+        state: RunState,
+        waits: bool = False,
+        axes: Sequence[str] = tuple(AXES),
+        title: str = TITLE,
     ) -> None:
         super().__init__(state)
         self.param.axis.objects = list(axes)
@@ -96,7 +101,9 @@ class Curves(StateFollower, Viewer):
         self.plots: dict[str, CurvePlot] = {}
         self._run_id: object = None
         self._heading = make_heading(title, "")
-        self._legend = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10), styles={"font-size": "14px"})
+        self._legend = pn.pane.HTML(
+            "", sizing_mode="stretch_width", margin=(4, 10), styles={"font-size": "14px"}
+        )
         picker = pmui.RadioButtonGroup.from_param(
             self.param.axis, label="x axis", size="small", color="primary", margin=(0, 10)
         )
@@ -113,7 +120,11 @@ class Curves(StateFollower, Viewer):
             return [choices, grid]
 
         if waits:
-            fill_when_seen(self.held_out, lambda: self._make_plots(ON_PAGE[:1]), "Show the curve of held-out words")
+            fill_when_seen(
+                self.held_out,
+                lambda: self._make_plots(ON_PAGE[:1]),
+                "Show the curve of held-out words",
+            )
             fill_when_seen(more, make_more, f"Show {title.lower()}")
         else:
             self.held_out.objects, more.objects = self._make_plots(ON_PAGE[:1]), make_more()
@@ -139,7 +150,10 @@ class Curves(StateFollower, Viewer):
         self._resize()
         self._draw_earlier()
         self._draw(is_fresh=True)
-        return [pn.pane.Bokeh(plot.figure, sizing_mode="stretch_width", margin=0) for plot in made.values()]
+        return [
+            pn.pane.Bokeh(plot.figure, sizing_mode="stretch_width", margin=0)
+            for plot in made.values()
+        ]
 
     def _resize(self) -> None:
         """Draw all curves but that of held-out words large, or as small multiples."""
@@ -190,17 +204,24 @@ class Curves(StateFollower, Viewer):
         self._draw_note(name, plot, is_empty=not len(y))
 
     def _draw_note(self, name: str, plot: CurvePlot, is_empty: bool) -> None:
-        """Write into an empty plot what it will show, and when; an axis without values has no numbers."""
+        """Write into an empty plot what it will show, and when.
+
+        An axis without values has no numbers.
+        """
         text = wrap_note(first_value_note(self.state.shown, name)) if is_empty else ""
         replace_if_changed(plot.note, {"text": [text] if text else []})
         values = [float(y[0]) for y in (plot.points.data["y"], *plot.earlier.data["ys"]) if len(y)]
         has_values = bool(values)
-        # The browser may draw between the change of the points and that of the seed, which is therefore never empty.
+        # The browser may draw between the change of the points and that of the seed, which is
+        # therefore never empty.
         replace_if_changed(plot.seed, {"x": [0, 0], "y": values[:1] * 2 if values else [0, 1]})
         plot.figure.yaxis.major_label_text_alpha = 1.0 if has_values else 0.0
 
     def _move_range(self) -> None:
-        """Let the shared axis follow the run unless the user has zoomed in; a reset follows again."""
+        """Let the shared axis follow the run unless the user has zoomed in.
+
+        A reset follows again.
+        """
         known = axis_span((self.state.shown, *self.earlier), self.axis)
         span = known or (0.0, 1.0)
         for plot in self.plots.values():
@@ -220,7 +241,10 @@ class Curves(StateFollower, Viewer):
 
 def _lay_in_grid(min_height: int) -> pn.Column:
     return pn.Column(
-        min_height=min_height, sizing_mode="stretch_width", stylesheets=[GRID_STYLE], css_classes=["curves-grid"]
+        min_height=min_height,
+        sizing_mode="stretch_width",
+        stylesheets=[GRID_STYLE],
+        css_classes=["curves-grid"],
     )
 
 
@@ -229,7 +253,9 @@ def first_value_note(progress: Progress, name: str) -> str:
     if progress.status == "failed":
         return "The engine failed before this curve had a value."
     if name == "heldout" and progress.num_held_out == 0:
-        texts = name_groups(progress.corpus_name) if progress.held_out_by == "group" else "documents"
+        texts = (
+            name_groups(progress.corpus_name) if progress.held_out_by == "group" else "documents"
+        )
         return f"None: too few {texts} to hold any out."
     if name == "num_topics" and has_no_topic(progress):
         return NO_TOPIC
@@ -254,7 +280,9 @@ def first_value_note(progress: Progress, name: str) -> str:
 def help_html(progress: Progress) -> str:
     """Write what the curves show and how to read them."""
     is_whole = progress.held_out_by == "group"
-    held_out = HELD_OUT_WHOLE.format(texts=name_groups(progress.corpus_name)) if is_whole else HELD_OUT
+    held_out = (
+        HELD_OUT_WHOLE.format(texts=name_groups(progress.corpus_name)) if is_whole else HELD_OUT
+    )
     merging = MERGING_LINE if progress.removes_topics else ""
     scores = HELP.format(held_out=held_out) if progress.stream is None else STREAM_HELP
     return f"<p>{scores}</p><p>Topics in use, so far: {escape(NUM_TOPICS_RULE)}{merging}</p>"
@@ -265,7 +293,10 @@ def legend_html(progress: Progress, earlier: Sequence[Progress], axis: str) -> s
     lines = []
     numbers = topics_by_pass(progress)
     if len(numbers) > 1:
-        lines.append(f"<b>Topics in use after each pass</b>: {', '.join(f'{number:,}' for number in numbers)}.")
+        lines.append(
+            "<b>Topics in use after each pass</b>:"
+            f" {', '.join(f'{number:,}' for number in numbers)}."
+        )
     if progress.label:
         lines.append(f"<b>This run</b> (solid blue): {escape(progress.label)}.")
     if len(progress.steps) and (progress.steps["phase"] == 0).any():
@@ -274,9 +305,17 @@ def legend_html(progress: Progress, earlier: Sequence[Progress], axis: str) -> s
         lines.append("<b>Dashed vertical lines</b>: a setting was changed there.")
     if earlier:
         labels = "; ".join(escape(run.label or f"run {run.run_id}") for run in earlier)
-        lines.append(f"<b>Earlier runs</b> (faint, dashed; point at a line for its settings): {labels}.")
-    if axis == "dates" and progress.settings is not None and progress.settings.order != "chronological":
-        lines.append("Documents are read in shuffled order: choose documents or seconds as the x axis.")
+        lines.append(
+            f"<b>Earlier runs</b> (faint, dashed; point at a line for its settings): {labels}."
+        )
+    if (
+        axis == "dates"
+        and progress.settings is not None
+        and progress.settings.order != "chronological"
+    ):
+        lines.append(
+            "Documents are read in shuffled order: choose documents or seconds as the x axis."
+        )
     return "".join(f"<p style='margin:2px 0'>{line}</p>" for line in lines)
 
 
@@ -289,12 +328,14 @@ def replace_if_changed(source: ColumnDataSource, columns: dict[str, list[Any]]) 
 def grow_source(source: ColumnDataSource, columns: dict[str, np.ndarray], is_fresh: bool) -> bool:
     """Update a source to these columns; return whether anything changed.
 
-    `documents_seen` identifies a row. Rows that follow those in the source are streamed; otherwise, as for a thinned
-    curve, all rows are replaced.
+    `documents_seen` identifies a row. Rows that follow those in the source are streamed;
+      otherwise, as for a thinned curve, all rows are replaced.
     """
     shown, seen = source.data["documents_seen"], columns["documents_seen"]
     num_shown, num_rows = len(shown), len(seen)
-    is_prefix = 0 < num_shown <= num_rows and shown[0] == seen[0] and shown[-1] == seen[num_shown - 1]
+    is_prefix = (
+        0 < num_shown <= num_rows and shown[0] == seen[0] and shown[-1] == seen[num_shown - 1]
+    )
     if is_fresh or not is_prefix:
         has_changed = bool(num_shown or num_rows)
         if has_changed:

@@ -1,4 +1,7 @@
-"""Documents found by word, topic, date or title; one of them with its topics, and its text or its counted words."""
+"""Documents found by word, topic, date or title.
+
+One of them with its topics, and its text or its counted words.
+"""
 
 from collections.abc import Callable
 from html import escape
@@ -41,7 +44,8 @@ WORD_STYLE = """
 .words sub { font-size: 11px; opacity: .8; }
 .prose { line-height: 1.7; font-size: 15px; margin: 8px 0; max-width: 72ch; }
 .prose { white-space: pre-wrap; overflow-wrap: anywhere; }
-.prose span, .legend span { text-decoration-thickness: 2px; text-underline-offset: 3px; border-radius: 3px; }
+.prose span, .legend span { text-decoration-thickness: 2px; text-underline-offset: 3px;
+  border-radius: 3px; }
 .legend span { margin-right: 1em; white-space: nowrap; }
 h3 { margin: 4px 0; } p { margin: 4px 0; font-size: 14px; }
 """
@@ -60,7 +64,9 @@ class DocumentBrowser(StateFollower, Viewer):
     find_texts: finds the stored texts of a corpus by its name; None if it has none.
     """
 
-    def __init__(self, state: RunState, find_texts: Callable[[str], Texts | None] = find_texts) -> None:
+    def __init__(
+        self, state: RunState, find_texts: Callable[[str], Texts | None] = find_texts
+    ) -> None:
         super().__init__(state)
         self._find_texts = find_texts
         shared: dict[str, Any] = {"size": "small", "sizing_mode": "stretch_width"}
@@ -76,19 +82,28 @@ class DocumentBrowser(StateFollower, Viewer):
             **shared,
         )
         orders = {"Share": "share", "Date": "date"}
-        self._order = pmui.RadioButtonGroup(label="Sort by", options=orders, value="share", size="small")
+        self._order = pmui.RadioButtonGroup(
+            label="Sort by", options=orders, value="share", size="small"
+        )
         self.heading = make_heading(TITLE, "")
         self.count = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
         self.found, self.topics = PickList(self._open), PickList(self._pick_topic)
-        self.words = pn.pane.HTML("", stylesheets=[WORD_STYLE], sizing_mode="stretch_width", margin=(0, 10))
+        self.words = pn.pane.HTML(
+            "", stylesheets=[WORD_STYLE], sizing_mode="stretch_width", margin=(0, 10)
+        )
         self.before = pmui.Button(
             icon="arrow_back", variant="text", size="small", on_click=lambda event: self._move(-1)
         )
         self.after = pmui.Button(
-            end_icon="arrow_forward", variant="text", size="small", on_click=lambda event: self._move(1)
+            end_icon="arrow_forward",
+            variant="text",
+            size="small",
+            on_click=lambda event: self._move(1),
         )
         # A document that opens the page for the first time is scrolled into view too.
-        self._reveal = Reveal(number=min(1, state.num_opened), margin=0, sizing_mode="stretch_width")
+        self._reveal = Reveal(
+            number=min(1, state.num_opened), margin=0, sizing_mode="stretch_width"
+        )
         for widget in (self.search, self._topic, self.least, self._order):
             widget.param.watch(lambda event: self._draw_found(), "value")
         self._layout = self._lay_out()
@@ -110,10 +125,16 @@ class DocumentBrowser(StateFollower, Viewer):
             sizing_mode="stretch_width",
             styles=flex,
         )
-        neighbours = pn.FlexBox(self.before, self.after, justify_content="space-between", sizing_mode="stretch_width")
+        neighbours = pn.FlexBox(
+            self.before, self.after, justify_content="space-between", sizing_mode="stretch_width"
+        )
         document = (self._reveal, neighbours, self.words, self.topics)
-        right = pn.Column(*document, sizing_mode="stretch_width", styles=flex, stylesheets=[STAYS_STYLE])
-        parts = pn.FlexBox(left, right, gap="24px", align_items="flex-start", sizing_mode="stretch_width")
+        right = pn.Column(
+            *document, sizing_mode="stretch_width", styles=flex, stylesheets=[STAYS_STYLE]
+        )
+        parts = pn.FlexBox(
+            left, right, gap="24px", align_items="flex-start", sizing_mode="stretch_width"
+        )
         return pn.Column(self.heading, parts, sizing_mode="stretch_width", margin=0)
 
     def _reading(self) -> Reading | None:
@@ -136,32 +157,59 @@ class DocumentBrowser(StateFollower, Viewer):
             self.found.show([], "Available once all documents have been read.")
             return
         has_dates = reading.corpus.has_dates
-        self.heading.object, self._order.visible = heading_html(TITLE, "", OF_DATES * has_dates), has_dates
+        self.heading.object, self._order.visible = (
+            heading_html(TITLE, "", OF_DATES * has_dates),
+            has_dates,
+        )
         topic_id: int | None = self.state.topic if self._topic.value else None
-        position, asked, least = reading.position(topic_id), str(self.search.value), self.least.value
+        position, asked, least = (
+            reading.position(topic_id),
+            str(self.search.value),
+            self.least.value,
+        )
         topic = None if position is None else (position, least / 100)
         self.least.visible = topic is not None
         texts = self._texts(reading)
         try:
             in_text = texts.find(asked) if texts is not None and asked else None
-            rows = find_documents(reading, asked, topic, self.state.span, self._order.value, in_text)
+            rows = find_documents(
+                reading, asked, topic, self.state.span, self._order.value, in_text
+            )
             shown = rows[:NUM_FOUND]
-            pieces = [snippet(text, asked) for text in texts.read(shown)] if texts is not None else [""] * len(shown)
+            pieces = (
+                [snippet(text, asked) for text in texts.read(shown)]
+                if texts is not None
+                else [""] * len(shown)
+            )
         except CorpusError as error:
             self.count.object = ""
             self.found.show([], str(error))
             return
         more = f"; the first {NUM_FOUND} are listed" if len(rows) > NUM_FOUND else ""
         of_topic = topic_id if position is not None else None
-        about = "" if of_topic is None else f" with “{self.state.progress.topic_title(of_topic)}” (at least {least} %)"
+        about = (
+            ""
+            if of_topic is None
+            else f" with “{self.state.progress.topic_title(of_topic)}” (at least {least} %)"
+        )
         if topic is not None and not len(rows):
-            elsewhere = find_documents(reading, asked, None, self.state.span, self._order.value, in_text)
-            more = f". Without “{self._topic.label}”: {count(len(elsewhere), 'document')}." if len(elsewhere) else ""
-        self.count.object = f"<p style='margin:4px 0'>{count(len(rows), 'document')}{escape(about)}{more}</p>"
+            elsewhere = find_documents(
+                reading, asked, None, self.state.span, self._order.value, in_text
+            )
+            more = (
+                f". Without “{self._topic.label}”: {count(len(elsewhere), 'document')}."
+                if len(elsewhere)
+                else ""
+            )
+        self.count.object = (
+            f"<p style='margin:4px 0'>{count(len(rows), 'document')}{escape(about)}{more}</p>"
+        )
         color = topic_color(of_topic) if of_topic is not None else ""
         shares = None if position is None else read_shares(reading)[:, [position]].todense()
         listed = [
-            document_row(reading, row, 0.0 if shares is None else float(shares[row, 0]), color, piece)
+            document_row(
+                reading, row, 0.0 if shares is None else float(shares[row, 0]), color, piece
+            )
             for row, piece in zip(shown, pieces, strict=True)
         ]
         self.found.show(listed, "No matching documents.")
@@ -178,14 +226,20 @@ class DocumentBrowser(StateFollower, Viewer):
     def _draw_document(self) -> None:
         reading, row = self._reading(), self.state.document
         if reading is None or row is None or row >= reading.corpus.num_documents:
-            self.words.object = "<p>Open a document to see its text or its words, and its topics.</p>"
+            self.words.object = (
+                "<p>Open a document to see its text or its words, and its topics.</p>"
+            )
             self.topics.show([])
             self.before.visible = self.after.visible = False
             return
         titles = reading.corpus.titles
         self.before.param.update(visible=row > 0, label=str(titles[row - 1]))
-        self.after.param.update(visible=row + 1 < len(titles), label=str(titles[min(row + 1, len(titles) - 1)]))
-        self.topics.show(share_rows(reading, row, self.state.progress.topic_title), "This document has no words.")
+        self.after.param.update(
+            visible=row + 1 < len(titles), label=str(titles[min(row + 1, len(titles) - 1)])
+        )
+        self.topics.show(
+            share_rows(reading, row, self.state.progress.topic_title), "This document has no words."
+        )
         texts = self._texts(reading)
         try:
             text = None if texts is None else texts.read([row])[0]
@@ -193,9 +247,12 @@ class DocumentBrowser(StateFollower, Viewer):
         except CorpusError as error:
             text, missing = None, escape(str(error))
         title = self.state.progress.topic_title
-        head = f"<h3>{escape(str(titles[row]))}</h3><p>{escape(date_text(reading.corpus.dates[row]))}</p>"
+        date = escape(date_text(reading.corpus.dates[row]))
+        head = f"<h3>{escape(str(titles[row]))}</h3><p>{date}</p>"
         body = (
-            counts_html(reading, row, title, missing) if text is None else prose_html(tint(reading, row, text), title)
+            counts_html(reading, row, title, missing)
+            if text is None
+            else prose_html(tint(reading, row, text), title)
         )
         self.words.object = head + body
 
@@ -215,24 +272,37 @@ def explain_missing_text(corpus_name: str) -> str:
     """Say how the texts of a corpus can be stored, as HTML; one click selects the whole command."""
     command = TEXT_COMMANDS.get(corpus_name)
     if command is None:
-        return "This corpus was built without its text. To read it, build it again with “Keep the document text”."
+        return (
+            "This corpus was built without its text. To read it, build it again with “Keep the"
+            " document text”."
+        )
     return (
-        "This corpus contains word counts only. To read its text here, run <code style='user-select: all'>"
-        f"{escape(command)}</code> in a checkout of the project."
+        "This corpus contains word counts only. To read its text here, run <code"
+        f" style='user-select: all'>{escape(command)}</code> in a checkout of the project."
     )
 
 
 def prose_html(pieces: list[ProsePiece], title: Title) -> str:
-    """Write a text, with each counted word in the colour and line of its most probable topic, and a legend."""
+    """Write a text, with each counted word in the colour and line of its most probable topic, and a
+    legend.
+    """
     order = order_topics(pieces)
     styles = {topic_id: _style(topic_id, place) for place, topic_id in enumerate(order)}
     shown = [_mark(piece.text, piece.topic_id, styles, title) for piece in pieces]
-    legend = "".join(f'<span style="{styles[k]}">{escape(title(k))}</span>' for k in order[:NUM_IN_LEGEND])
-    return f"<p class='legend'>Topics of the words: {legend}</p><div class='prose'>{''.join(shown)}</div>"
+    legend = "".join(
+        f'<span style="{styles[k]}">{escape(title(k))}</span>' for k in order[:NUM_IN_LEGEND]
+    )
+    return (
+        f"<p class='legend'>Topics of the words: {legend}</p><div"
+        f" class='prose'>{''.join(shown)}</div>"
+    )
 
 
 def counts_html(reading: Reading, row: int, title: Title, note: str) -> str:
-    """Write a document's counted words, each in the colour and line of its most probable topic; note: HTML."""
+    """Write a document's counted words, each in the colour and line of its most probable topic.
+
+    Note: HTML.
+    """
     words = word_topics(reading, row)
     order = list(dict.fromkeys(topic_id for *_, topic_id in words))
     styles = {topic_id: _style(topic_id, place) for place, topic_id in enumerate(order)}
@@ -240,18 +310,31 @@ def counts_html(reading: Reading, row: int, title: Title, note: str) -> str:
         _mark(word, topic_id, styles, title, f"<sub>×{number}</sub>" if number > 1 else "")
         for word, number, topic_id in words
     ]
-    grouped = "<p>Words are grouped by topic, starting with the main topic, not in the order of the text.</p>"
+    grouped = (
+        "<p>Words are grouped by topic, starting with the main topic, not in the order of the"
+        " text.</p>"
+    )
     return f"{grouped}<div class='words'>{' '.join(spans)}</div><p>{note}</p>"
 
 
-def _mark(text: str, topic_id: int | None, styles: dict[int, str], title: Title, after: str = "") -> str:
-    """Write a word in the style of its topic, with the topic's title, or plain text without a topic."""
+def _mark(
+    text: str, topic_id: int | None, styles: dict[int, str], title: Title, after: str = ""
+) -> str:
+    """Write a word in the style of its topic, with the topic's title, or plain text without a
+    topic.
+    """
     if topic_id is None:
         return escape(text)
-    return f'<span style="{styles[topic_id]}" title="{escape(title(topic_id))}">{escape(text)}{after}</span>'
+    return (
+        f'<span style="{styles[topic_id]}"'
+        f' title="{escape(title(topic_id))}">{escape(text)}{after}</span>'
+    )
 
 
 def _style(topic_id: int, place: int) -> str:
     color = topic_color(topic_id)
     line = LINES[place % len(LINES)]
-    return f"text-decoration: underline {line} {color}; background: color-mix(in srgb, {color} 16%, transparent)"
+    return (
+        f"text-decoration: underline {line} {color}; background: color-mix(in srgb, {color} 16%,"
+        " transparent)"
+    )

@@ -1,4 +1,6 @@
-"""Exports: tables, sheets, arrays, the whole run as a page, the model, the input of pyLDAvis, figures, and a link."""
+"""Exports: tables, sheets, arrays, the whole run as a page, the model, the input of pyLDAvis,
+figures, and a link.
+"""
 
 import asyncio
 import logging
@@ -14,7 +16,13 @@ import param
 from panel.viewable import Viewer
 
 from stickbreaker.app.commands.run_commands import RunCommands
-from stickbreaker.app.export.figures import CURVE_FIGURES, FIGURES, FORMATS, draw_figure, make_savable
+from stickbreaker.app.export.figures import (
+    CURVE_FIGURES,
+    FIGURES,
+    FORMATS,
+    draw_figure,
+    make_savable,
+)
 from stickbreaker.app.export.film import write_film
 from stickbreaker.app.export.offline import write_offline
 from stickbreaker.app.export.tables import (
@@ -43,9 +51,11 @@ from stickbreaker.app.widgets.file_transfer import FileTransfer
 STYLE = """
 :host { color: var(--panel-on-surface-color, inherit); }
 p { margin: 2px 0; font-size: 14px; line-height: 1.45; } h2 { font-size: 18px; margin: 10px 0 0; }
-pre { font-size: 13px; margin: 4px 0; padding: 8px 12px; overflow-x: auto; border-radius: 4px; white-space: pre-wrap;
+pre { font-size: 13px; margin: 4px 0; padding: 8px 12px; overflow-x: auto; border-radius: 4px;
+  white-space: pre-wrap;
   background: color-mix(in srgb, currentColor 9%, transparent); overflow-wrap: anywhere; }
-p.fault { padding: 8px 12px; border-left: 4px solid #c62828; background: color-mix(in srgb, #c62828 14%, transparent); }
+p.fault { padding: 8px 12px; border-left: 4px solid #c62828;
+  background: color-mix(in srgb, #c62828 14%, transparent); }
 """
 CSV, PARQUET = "CSV", "Parquet"
 MODEL_CODE = """from stickbreaker import engine
@@ -72,7 +82,9 @@ class Taken(NamedTuple):
     def read(self) -> Reading:
         """The reading. Raises ValueError if there is none."""
         if self.reading is None:
-            raise ValueError("The topics of the documents have not been inferred with the model of this run yet.")
+            raise ValueError(
+                "The topics of the documents have not been inferred with the model of this run yet."
+            )
         return self.reading
 
 
@@ -93,14 +105,20 @@ def _table(make: Callable[[Taken], Any]) -> Callable[[Taken, Path], None]:
 EXPORTS = {
     "topics": Export(
         label="Table of topics",
-        sentence=f"The topics in use with their labels, shares, coherence and {NUM_WORDS} most probable words.",
+        sentence=(
+            f"The topics in use with their labels, shares, coherence and {NUM_WORDS} most probable"
+            " words."
+        ),
         needs="documents",
         ending="",
         write=_table(lambda taken: topics_table(taken.read(), taken.progress)),
     ),
     "document-shares": Export(
         label="Document shares",
-        sentence=("For each document: title, date, and topics with a share of at least 0.5 %, rescaled to sum to 1."),
+        sentence=(
+            "For each document: title, date, and topics with a share of at least 0.5 %, rescaled to"
+            " sum to 1."
+        ),
         needs="documents",
         ending="",
         write=_table(lambda taken: shares_table(taken.read(), taken.progress)),
@@ -121,28 +139,40 @@ EXPORTS = {
     ),
     "class-answers": Export(
         label="Answers of the class",
-        sentence="How often each option of the revealed tasks was chosen, with the right answer and the topic.",
+        sentence=(
+            "How often each option of the revealed tasks was chosen, with the right answer and the"
+            " topic."
+        ),
         needs="answers",
         ending="",
         write=_table(lambda taken: answer_frame(taken.results)),
     ),
     "sheets": Export(
         label="Sheets for human evaluation",
-        sentence="A zip file of CSV sheets, with keys, on which people mark the word or topic that does not belong.",
+        sentence=(
+            "A zip file of CSV sheets, with keys, on which people mark the word or topic that does"
+            " not belong."
+        ),
         needs="documents",
         ending=".zip",
         write=lambda taken, path: write_sheet_files(taken.read(), taken.progress, path),
     ),
     "worksheet": Export(
         label="Worksheet to print",
-        sentence="Questions for a class about the topics of this run, with the answers on a separate sheet.",
+        sentence=(
+            "Questions for a class about the topics of this run, with the answers on a separate"
+            " sheet."
+        ),
         needs="topics",
         ending=".html",
         write=lambda taken, path: write_worksheet(taken.read(), taken.progress, path),
     ),
     "arrays": Export(
         label="Arrays",
-        sentence="A zip file with document shares and topics as .npy, and words, labels and titles as JSON.",
+        sentence=(
+            "A zip file with document shares and topics as .npy, and words, labels and titles as"
+            " JSON."
+        ),
         needs="documents",
         ending=".zip",
         write=lambda taken, path: write_array_files(taken.read(), taken.progress, path),
@@ -156,7 +186,10 @@ EXPORTS = {
     ),
     "replay": Export(
         label="Replay",
-        sentence="An animated GIF of 30 seconds: the word lists, the largest topics and the held-out curve.",
+        sentence=(
+            "An animated GIF of 30 seconds: the word lists, the largest topics and the held-out"
+            " curve."
+        ),
         needs="replay",
         ending=".gif",
         write=lambda taken, path: write_film(path, taken.progress),
@@ -189,9 +222,13 @@ class ExportPanel(StateFollower, Viewer):
         self._commands = commands
         self._is_busy = self.is_closed = False
         self._figure: Any = None
-        self.mover = FileTransfer(lambda path: None, self._refuse, takes_files=False, height=0, margin=0)
+        self.mover = FileTransfer(
+            lambda path: None, self._refuse, takes_files=False, height=0, margin=0
+        )
         self.said = _html("")
-        self.format = pmui.RadioButtonGroup(label="Table format", options=[CSV, PARQUET], value=CSV, size="small")
+        self.format = pmui.RadioButtonGroup(
+            label="Table format", options=[CSV, PARQUET], value=CSV, size="small"
+        )
         self.buttons = {what: self._make_button(what) for what in EXPORTS}
         self._codes = {what: _html("") for what in CODES}
         self._make_figures()
@@ -211,10 +248,18 @@ class ExportPanel(StateFollower, Viewer):
         )
 
     def _make_figures(self) -> None:
-        self.figure = pmui.Select(label="Figure", options=list(FIGURES), value=FIGURES[0], size="small", width=300)
-        self.picture = pmui.RadioButtonGroup(label="Figure format", options=list(FORMATS), value="PNG", size="small")
-        self.save = pmui.Button(label="Save figure", icon="image", variant="outlined", on_click=self._save)
-        self.redraw = pmui.Button(label="Redraw figure", icon="refresh", variant="text", on_click=self._redraw)
+        self.figure = pmui.Select(
+            label="Figure", options=list(FIGURES), value=FIGURES[0], size="small", width=300
+        )
+        self.picture = pmui.RadioButtonGroup(
+            label="Figure format", options=list(FORMATS), value="PNG", size="small"
+        )
+        self.save = pmui.Button(
+            label="Save figure", icon="image", variant="outlined", on_click=self._save
+        )
+        self.redraw = pmui.Button(
+            label="Redraw figure", icon="refresh", variant="text", on_click=self._redraw
+        )
         self._pane = pn.Column(sizing_mode="stretch_width", margin=0)
         self._figure_note = _html("")
         for widget in (self.figure, self.picture):
@@ -223,7 +268,9 @@ class ExportPanel(StateFollower, Viewer):
     def _lay_out(self) -> pn.viewable.Viewable:
         tables = [self._row(what) for what, export in EXPORTS.items() if not export.ending]
         rest = [self._row(what) for what, export in EXPORTS.items() if export.ending]
-        choices = pn.FlexBox(self.figure, self.picture, self.save, self.redraw, align_items="center", gap="8px")
+        choices = pn.FlexBox(
+            self.figure, self.picture, self.save, self.redraw, align_items="center", gap="8px"
+        )
         return pn.Column(
             self.said,
             self.mover,
@@ -237,9 +284,10 @@ class ExportPanel(StateFollower, Viewer):
             self._figure_note,
             self._pane,
             _html(
-                "<h2>Link</h2><p>The address of this page contains the corpus, the settings and your selection. "
-                "Anyone who opens it can control this run. If the run has been removed, a new one starts with the same "
-                "settings.</p><p>With the link from Share, others can only watch.</p>"
+                "<h2>Link</h2><p>The address of this page contains the corpus, the settings and"
+                " your selection. Anyone who opens it can control this run. If the run has been"
+                " removed, a new one starts with the same settings.</p><p>With the link from Share,"
+                " others can only watch.</p>"
             ),
             sizing_mode="stretch_width",
             margin=0,
@@ -253,7 +301,13 @@ class ExportPanel(StateFollower, Viewer):
             margin=0,
             styles={"flex": "1 1 300px", "min-width": "0"},
         )
-        return pn.FlexBox(self.buttons[what], about, align_items="center", gap="0 8px", sizing_mode="stretch_width")
+        return pn.FlexBox(
+            self.buttons[what],
+            about,
+            align_items="center",
+            gap="0 8px",
+            sizing_mode="stretch_width",
+        )
 
     @param.depends("state.progress", "state.reading", "state.tasks", watch=True)
     @guarded
@@ -264,28 +318,48 @@ class ExportPanel(StateFollower, Viewer):
         for what, button in self.buttons.items():
             button.disabled = self._is_busy or EXPORTS[what].needs not in has
         for what, code in CODES.items():
-            self._codes[what].object = f"<pre>{escape(code.format(name=self._file_name(what)))}</pre>"
-        of_reading = None if self.figure.value in CURVE_FIGURES else (self._reading(), progress.titles)
-        self.drawn = (progress.run_id, progress.status == "finished", bool(progress.documents_seen), of_reading)
+            self._codes[
+                what
+            ].object = f"<pre>{escape(code.format(name=self._file_name(what)))}</pre>"
+        of_reading = (
+            None if self.figure.value in CURVE_FIGURES else (self._reading(), progress.titles)
+        )
+        self.drawn = (
+            progress.run_id,
+            progress.status == "finished",
+            bool(progress.documents_seen),
+            of_reading,
+        )
 
     def _reading(self) -> Reading | None:
         """The reading, if it belongs to the current run."""
         reading = self.state.reading
-        return reading if reading is not None and reading.model.run_id == self.state.progress.run_id else None
+        return (
+            reading
+            if reading is not None and reading.model.run_id == self.state.progress.run_id
+            else None
+        )
 
     def _has(self) -> set[str]:
         """The parts that can be exported: "steps", "replay", "topics", "documents", "answers"."""
         reading = self._reading()
         has = {"steps"} if self.state.progress.documents_seen else set()
         has |= {"answers"} if self.state.tasks.all_results else set()
-        has |= {"replay"} if can_replay(self.state.progress) and self.state.progress.columns else set()
+        has |= (
+            {"replay"} if can_replay(self.state.progress) and self.state.progress.columns else set()
+        )
         if reading is not None:
             has |= {"topics"} if reading.doc_shares is None else {"topics", "documents"}
         return has
 
     def _file_name(self, what: str) -> str:
         ending = EXPORTS[what].ending if what in EXPORTS else ""
-        return as_file_name(f"{self.state.progress.corpus_name}-{self.state.progress.algorithm}-{what}") + ending
+        return (
+            as_file_name(
+                f"{self.state.progress.corpus_name}-{self.state.progress.algorithm}-{what}"
+            )
+            + ending
+        )
 
     def _begin(self, what: str) -> None:
         """Write one file outside the event loop, then send it to the browser."""
@@ -302,11 +376,15 @@ class ExportPanel(StateFollower, Viewer):
             return
         state = self.state
         results = state.tasks.all_results
-        taken = Taken(progress=state.progress, earlier=state.earlier, reading=self._reading(), results=results)
+        taken = Taken(
+            progress=state.progress, earlier=state.earlier, reading=self._reading(), results=results
+        )
         ending = export.ending or (".csv" if self.format.value == CSV else ".parquet")
         name = self._file_name(what).removesuffix(ending) + ending
         self._set_busy(True, f'<p role="status">Writing {escape(name)} …</p>')
-        with tempfile.NamedTemporaryFile(prefix="stickbreaker-", suffix=ending, delete=False) as file:
+        with tempfile.NamedTemporaryFile(
+            prefix="stickbreaker-", suffix=ending, delete=False
+        ) as file:
             path = Path(file.name)
         is_written = False
         try:
@@ -337,7 +415,9 @@ class ExportPanel(StateFollower, Viewer):
     @guarded
     def _draw(self) -> None:
         progress = self.state.progress
-        drawn = draw_figure(self.figure.value, progress, self.state.earlier, self._reading(), self.state.topic)
+        drawn = draw_figure(
+            self.figure.value, progress, self.state.earlier, self._reading(), self.state.topic
+        )
         self._figure, self.save.disabled = drawn, drawn is None
         self._pane.visible = drawn is not None
         if drawn is None:
@@ -345,7 +425,9 @@ class ExportPanel(StateFollower, Viewer):
             return
         stem = as_file_name(f"{progress.corpus_name}-{self.figure.value.lower()}")
         make_savable(drawn, self.picture.value, stem)
-        self._figure_note.object = f"<p>State after {count(progress.documents_seen, 'document')}.</p>"
+        self._figure_note.object = (
+            f"<p>State after {count(progress.documents_seen, 'document')}.</p>"
+        )
         self._pane[:] = [pn.pane.Bokeh(drawn, sizing_mode="stretch_width", margin=0)]
 
     def _save(self, event: Any) -> None:
@@ -364,7 +446,9 @@ def _fault(text: str) -> str:
 
 def as_file_name(name: str) -> str:
     """The letters, digits and the signs "-_." of a name; all else becomes "-"."""
-    return "-".join("".join(sign if sign.isalnum() or sign in "-_." else " " for sign in name).split())
+    return "-".join(
+        "".join(sign if sign.isalnum() or sign in "-_." else " " for sign in name).split()
+    )
 
 
 def _html(text: str) -> pn.pane.HTML:

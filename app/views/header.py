@@ -42,15 +42,19 @@ STATES = {
 STATE = ("color", "status", "state")
 FOLLOWING = "Following"
 READ = {"running": "now at", REPLAYED: "replay at"}
-FEW_DOCUMENTS = "Too few documents: {:,}. Use at least 100, for example a CSV with one paragraph per row."
+FEW_DOCUMENTS = (
+    "Too few documents: {:,}. Use at least 100, for example a CSV with one paragraph per row."
+)
 PHASE_HELP: dict[str, str] = {
     Phase.WARM_UP: (
-        "A document is spread over many topics, and over fewer as the temperature falls to 1; then the warm-up ends."
+        "A document is spread over many topics, and over fewer as the temperature falls to 1; then"
+        " the warm-up ends."
     )
 }
 
 
-# On a phone the buttons of a finished run take two lines: three of them show their icons alone, as wide as a finger.
+# On a phone the buttons of a finished run take two lines: three of them show their icons alone, as
+# wide as a finger.
 PHONE = "@media (max-width: 600px)"
 ICON_ALONE = {
     "width": "44px",
@@ -61,7 +65,8 @@ ICON_ALONE = {
     "& .MuiButton-startIcon": {"margin": 0},
     "& .MuiButton-startIcon > *": {"fontSize": "20px !important"},
 }
-# Panel writes the width of a component into the style of what it contains, where a style sheet cannot reduce it.
+# Panel writes the width of a component into the style of what it contains, where a style sheet
+# cannot reduce it.
 FREE_WIDTH = ":host, :host > div { width: auto !important; min-width: 0 !important; }"
 PACE_STYLE = f"""
 {PHONE} {{
@@ -72,11 +77,14 @@ PACE_STYLE = f"""
 
 
 class StatusBar(PlainScript):
-    """Writes only what has changed; sends "toggle" if the user presses the space bar outside of an input.
+    """Writes only what has changed.
 
-    The browser counts the seconds of a long step, so that the server does not send them. It says within three seconds
-    that the connection is lost, and opens the page again as soon as the server answers.
-    Its notes are below the buttons, so that the buttons do not move when a note appears: a press would miss them.
+    Sends "toggle" if the user presses the space bar outside of an input.
+
+    The browser counts the seconds of a long step, so that the server does not send them. It says
+    within three seconds that the connection is lost, and opens the page again as soon as the server
+    answers. Its notes are below the buttons, so that the buttons do not move when a note appears: a
+    press would miss them.
     """
 
     status = param.String("ready")
@@ -93,8 +101,12 @@ class StatusBar(PlainScript):
     share_text = param.String(doc="The share as text; empty: the documents or the state.")
     note = param.String()
     work = param.String(doc="What the engine does; shown with its seconds if it takes long.")
-    is_unfolded = param.Boolean(False, doc="All parts of the page have been sent; the browser then shows the page.")
-    beat = param.Integer(0, doc="Grows every second on a served page, so that the browser notices a lost connection.")
+    is_unfolded = param.Boolean(
+        False, doc="All parts of the page have been sent; the browser then shows the page."
+    )
+    beat = param.Integer(
+        0, doc="Grows every second on a served page, so that the browser notices a lost connection."
+    )
     work_seconds = param.Number(0.0, doc="Seconds since it began, when `work` is sent.")
     buttons = pn.custom.Child(allow_None=True, default=None)
 
@@ -108,7 +120,9 @@ class StatusBar(PlainScript):
 
 
 class Header(StateFollower, pn.viewable.Viewer):
-    """Shows the state of the run, and the buttons to run, pause, step, restart, pace and share it."""
+    """Shows the state of the run, and the buttons to run, pause, step, restart, pace
+    and share it.
+    """
 
     def __init__(self, state: RunState, commands: RunCommands):
         super().__init__(state)
@@ -138,7 +152,13 @@ class Header(StateFollower, pn.viewable.Viewer):
             on_click=lambda event: commands.restart(),
         )
         self.pace = pmui.Select(
-            label="Pace", options=PACES, value="minute", size="small", width=235, margin=0, stylesheets=[PACE_STYLE]
+            label="Pace",
+            options=PACES,
+            value="minute",
+            size="small",
+            width=235,
+            margin=0,
+            stylesheets=[PACE_STYLE],
         )
         self.pace.param.watch(self._change_pace, "value")
         self.share = pmui.Button(
@@ -173,7 +193,10 @@ class Header(StateFollower, pn.viewable.Viewer):
 
     @guarded
     def _write(self, *events: Any) -> None:
-        """Show the state of the run; phase, date and documents are those of the moment that the user replays."""
+        """Show the state of the run.
+
+        Phase, date and documents are those of the moment that the user replays.
+        """
         progress = self.state.progress
         described = describe_progress(progress, self.state.shown)
         if progress.work != self.bar.work:
@@ -181,7 +204,13 @@ class Header(StateFollower, pn.viewable.Viewer):
             self.bar.param.update(work=progress.work, work_seconds=seconds)
         is_going = progress.status in ("running", "opening", "compiling", "waiting")
         is_over = progress.status in ("finished", "failed")
-        label, icon = ("Pause", "pause") if is_going else ("Run again", "replay") if is_over else ("Run", "play_arrow")
+        label, icon = (
+            ("Pause", "pause")
+            if is_going
+            else ("Run again", "replay")
+            if is_over
+            else ("Run", "play_arrow")
+        )
         self.run.param.update(label=label, icon=icon)
         self.step.disabled = is_over
         self.extend.visible = progress.status == "finished"
@@ -199,7 +228,10 @@ class Header(StateFollower, pn.viewable.Viewer):
 
 
 def _fit_phones(width: int) -> dict[str, Any]:
-    """The look of a button that shows its label in a wide window only; screen readers always read the label."""
+    """The look of a button that shows its label in a wide window only.
+
+    Screen readers always read the label.
+    """
     return {"width": f"{width}px", PHONE: ICON_ALONE}
 
 
@@ -216,16 +248,26 @@ def describe_progress(progress: Progress, moment: Progress | None = None) -> dic
     return {
         "status": progress.status,
         "color": STATUS_COLORS[progress.status],
-        "state": FOLLOWING if stream and progress.status == "running" else STATES.get(progress.status, progress.status),
+        "state": (
+            FOLLOWING
+            if stream and progress.status == "running"
+            else STATES.get(progress.status, progress.status)
+        ),
         "phase": _describe_phase(moment),
         "phase_help": PHASE_HELP.get(moment.phase, ""),
         "corpus": title_corpus(progress.corpus_name),
         "reading": _describe_date(moment),
         "documents": _describe_documents(moment),
-        "speed": f"{progress.documents_per_second:,.0f} a second" if progress.documents_per_second else "",
+        "speed": (
+            f"{progress.documents_per_second:,.0f} a second"
+            if progress.documents_per_second
+            else ""
+        ),
         "share": round(share, 4),
         "share_label": "Documents of the next mini-batch" if stream else "Documents seen",
-        "share_text": f"{stream.num_waiting:,} of {count(stream.batch_size, 'document')}" if stream else "",
+        "share_text": (
+            f"{stream.num_waiting:,} of {count(stream.batch_size, 'document')}" if stream else ""
+        ),
         "note": _describe_note(progress),
     }
 
@@ -246,14 +288,23 @@ def _describe_documents(progress: Progress) -> str:
 
 def _describe_date(progress: Progress) -> str:
     # The sentence below the bar has the date of a stream.
-    if progress.date is None or np.isnat(progress.date) or progress.reads_corpus or progress.stream is not None:
+    if (
+        progress.date is None
+        or np.isnat(progress.date)
+        or progress.reads_corpus
+        or progress.stream is not None
+    ):
         return ""
     return f"{READ.get(progress.status, 'read up to')} {progress.date}"
 
 
 def _describe_note(progress: Progress) -> str:
     if progress.status == "failed":
-        return f"The engine has stopped: {progress.message.rstrip('.')}. The results so far are below."
-    if 0 < progress.corpus_size < FEWEST_BATCHES and (progress.now is None or has_no_topic(progress)):
+        return (
+            f"The engine has stopped: {progress.message.rstrip('.')}. The results so far are below."
+        )
+    if 0 < progress.corpus_size < FEWEST_BATCHES and (
+        progress.now is None or has_no_topic(progress)
+    ):
         return f"{FEW_DOCUMENTS.format(progress.corpus_size)} {progress.message}".rstrip()
     return progress.message

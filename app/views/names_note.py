@@ -1,4 +1,6 @@
-"""The line that says which kept names have returned to the topics of a run, with the button that takes them back."""
+"""The line that says which kept names have returned to the topics of a run, with the button that
+takes them back.
+"""
 
 from html import escape
 from typing import Any
@@ -13,7 +15,10 @@ from stickbreaker.app.frames.summary_texts import describe_names
 from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.layouts import fill_if_shown, lay_in_lines
 
-STYLE = "p { margin: 0; font-size: 14px; line-height: 1.4; color: var(--panel-on-surface-color, inherit); }"
+STYLE = (
+    "p { margin: 0; font-size: 14px; line-height: 1.4; color: var(--panel-on-surface-color,"
+    " inherit); }"
+)
 
 
 class NamesNote(StateFollower, Viewer):

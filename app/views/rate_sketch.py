@@ -33,9 +33,13 @@ class RateSketch(StateFollower, Viewer):
         super().__init__(state)
         self._is_replayed = is_replayed
         self.plot = rate_plot()
-        self.text = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10), styles={"font-size": "13px"})
+        self.text = pn.pane.HTML(
+            "", sizing_mode="stretch_width", margin=(0, 10), styles={"font-size": "13px"}
+        )
         figure = pn.pane.Bokeh(self.plot.figure, sizing_mode="stretch_width", margin=0)
-        self._layout = pn.Column(figure, self.text, sizing_mode="stretch_width", css_classes=["rate-sketch"], margin=0)
+        self._layout = pn.Column(
+            figure, self.text, sizing_mode="stretch_width", css_classes=["rate-sketch"], margin=0
+        )
         self.follow()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -66,11 +70,20 @@ class RateSketch(StateFollower, Viewer):
             return
         taken = steps_taken(progress.steps)
         step = int(taken[-1]) if len(taken) else 0
-        left = ceil((progress.documents_total - progress.documents_seen) / resolved(config.batch_size))
+        left = ceil(
+            (progress.documents_total - progress.documents_seen) / resolved(config.batch_size)
+        )
         plan = partial(planned_rates, algorithm, config, progress.corpus_size)
         to_come = plan(np.arange(step + 1, step + left + 1))
         at_end = progress.startup_share * float(np.prod(1 - to_come))
-        self._draw(plan, taken, progress.steps["learning_rate"], step + left, at_end, progress.startup_share)
+        self._draw(
+            plan,
+            taken,
+            progress.steps["learning_rate"],
+            step + left,
+            at_end,
+            progress.startup_share,
+        )
 
     def _draw(
         self,
@@ -91,11 +104,16 @@ class RateSketch(StateFollower, Viewer):
         x_range = cast(Range1d, plot.figure.x_range)
         if x_range.end != end:
             x_range.end = end
-        self.text.object = summary_html(step, num_steps, float(rates[-1]) if step else None, now, at_end)
+        self.text.object = summary_html(
+            step, num_steps, float(rates[-1]) if step else None, now, at_end
+        )
 
 
 def steps_taken(steps: Curve) -> np.ndarray:
-    """Return the number of each step of a run's curve, from 1; of a thinned curve, evenly spaced."""
+    """Return the number of each step of a run's curve, from 1.
+
+    Of a thinned curve, evenly spaced.
+    """
     if not len(steps):
         return np.array([])
     last = round(float(steps["documents_seen"][-1]) / float(np.mean(steps["batch_size"])))
@@ -103,7 +121,8 @@ def steps_taken(steps: Curve) -> np.ndarray:
 
 
 def planned_steps(first: int, last: int) -> np.ndarray:
-    """Return the steps at which to draw the planned rates: all of them, or enough for a smooth line.
+    """Return the steps at which to draw the planned rates: all of them, or enough for a smooth
+    line.
 
     >>> planned_steps(3, 6).tolist()
     [3.0, 4.0, 5.0, 6.0]
@@ -114,7 +133,11 @@ def planned_steps(first: int, last: int) -> np.ndarray:
 
 def summary_html(step: int, num_steps: int, rate: float | None, now: float, at_end: float) -> str:
     """Write the sketch in words, with the share of the random start that is left in the topics."""
-    place = f"Mini-batch {step:,} of {num_steps:,}: ρ = {rate:.4f}." if step else f"Mini-batches: {num_steps:,}."
+    place = (
+        f"Mini-batch {step:,} of {num_steps:,}: ρ = {rate:.4f}."
+        if step
+        else f"Mini-batches: {num_steps:,}."
+    )
     left = (
         f" Random start left in the topics: {now:.0%} at this step, {at_end:.0%} at the end."
         if step

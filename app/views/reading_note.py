@@ -14,18 +14,30 @@ from stickbreaker.app.model.reading import ReadingJob
 from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.layouts import ProgressBar, fill_if_shown
 
-STYLE = "p { margin: 0; font-size: 14px; line-height: 1.45; color: var(--panel-on-surface-color, inherit); }"
+STYLE = (
+    "p { margin: 0; font-size: 14px; line-height: 1.45; color: var(--panel-on-surface-color,"
+    " inherit); }"
+)
 
 
 class ReadingNote(StateFollower, Viewer):
-    """Says on the pages that show a reading with which model the corpus was read; its button reads it again."""
+    """Says on the pages that show a reading with which model the corpus was read.
+
+    Its button reads it again.
+    """
 
     def __init__(self, state: RunState, commands: RunCommands) -> None:
         super().__init__(state)
-        self._text = pn.pane.HTML("", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(8, 10))
+        self._text = pn.pane.HTML(
+            "", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(8, 10)
+        )
         self._bar = ProgressBar("Documents read", margin=(0, 10))
         self._again = pmui.Button(
-            label="Infer the topics now", icon="menu_book", variant="outlined", size="small", margin=(4, 10)
+            label="Infer the topics now",
+            icon="menu_book",
+            variant="outlined",
+            size="small",
+            margin=(4, 10),
         )
         self._again.on_click(lambda event: commands.read())
         self._offer = pn.Column(margin=0, visible=False)
@@ -54,7 +66,10 @@ def is_behind(job: ReadingJob, progress: Progress) -> bool:
     if not progress.documents_seen:
         return False
     model = job.reading.model if job.reading is not None and job.status == "ready" else None
-    return model is None or (model.run_id, model.documents_seen) != (progress.run_id, progress.documents_seen)
+    return model is None or (model.run_id, model.documents_seen) != (
+        progress.run_id,
+        progress.documents_seen,
+    )
 
 
 def describe_reading(job: ReadingJob, progress: Progress) -> str:
@@ -67,17 +82,27 @@ def describe_reading(job: ReadingJob, progress: Progress) -> str:
         return (
             "Topics are available after the first mini-batch."
             if not progress.documents_seen
-            else "The topics of the documents have not been inferred with the model of this run yet."
+            else (
+                "The topics of the documents have not been inferred with the model of this run yet."
+            )
         )
     model = job.reading.model
     read_ones, whole = model.corpus.num_documents, model.num_in_corpus
     is_sample = read_ones < whole
-    number = f"{read_ones:,} of {whole:,} documents, evenly spaced" if is_sample else count_all(read_ones, "document")
+    number = (
+        f"{read_ones:,} of {whole:,} documents, evenly spaced"
+        if is_sample
+        else count_all(read_ones, "document")
+    )
     if job.status == "reading":
         return f"Reading {number} with the model after {count(model.documents_seen, 'document')} …"
     of_run = "" if model.run_id == progress.run_id else " of an earlier run"
     read = count(progress.documents_seen, "document")
-    now = f" The run has since learned from {read}." if is_behind(job, progress) and not of_run else ""
+    now = (
+        f" The run has since learned from {read}."
+        if is_behind(job, progress) and not of_run
+        else ""
+    )
     held_out = ", including held-out ones" if read_ones > 1 and not is_sample else ""
     return (
         f"Topics of {number}{held_out}, inferred with the model{of_run} after "

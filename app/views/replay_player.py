@@ -1,4 +1,6 @@
-"""The player: it shows the run of a page again, from its first step, at the moment that the page has selected."""
+"""The player: it shows the run of a page again, from its first step, at the moment that the page
+has selected.
+"""
 
 import time
 from collections.abc import Callable
@@ -22,7 +24,10 @@ WAITING = "Pause to replay"
 
 
 class PlayerBar(PlainScript):
-    """A slider over the steps of a run, with buttons; sends what is pressed, and shows only what the server says."""
+    """A slider over the steps of a run, with buttons.
+
+    Sends what is pressed, and shows only what the server says.
+    """
 
     num_moments = param.Integer(0, doc="Steps to choose from; fewer than two disable the player.")
     place = param.Integer(0, doc="The step that is shown, from 0.")
@@ -33,7 +38,9 @@ class PlayerBar(PlainScript):
     lengths = param.List(default=list(LENGTHS))
 
     _esm = read_script(Path(__file__).with_name("replay_player.js"))
-    _stylesheets: ClassVar = [Path(__file__).with_name("replay_player.css").read_text(encoding="utf-8")]
+    _stylesheets: ClassVar = [
+        Path(__file__).with_name("replay_player.css").read_text(encoding="utf-8")
+    ]
 
     def __init__(self, act: Callable[[str, int], None], **params: Any):
         self._act = act
@@ -47,18 +54,23 @@ class PlayerBar(PlainScript):
 class ReplayPlayer(StateFollower, Viewer):
     """Sets the selected moment of a paused or finished run. `tick` plays on.
 
-    At the last step no moment is selected, so that the page follows the run. A run that learns cannot be replayed.
-    settle() is called when the user has stopped at a moment.
+    At the last step no moment is selected, so that the page follows the run. A run that learns
+    cannot be replayed. settle() is called when the user has stopped at a moment.
     """
 
     def __init__(
-        self, state: RunState, settle: Callable[[], None], clock: Callable[[], float] = time.monotonic
+        self,
+        state: RunState,
+        settle: Callable[[], None],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(state)
         self._settle, self._clock = settle, clock
         self._began = (0.0, 0)
         self._timer: Any = None
-        self.bar = PlayerBar(self._act, sizing_mode="stretch_width", margin=(6, 10), css_classes=["replay"])
+        self.bar = PlayerBar(
+            self._act, sizing_mode="stretch_width", margin=(6, 10), css_classes=["replay"]
+        )
         self._draw()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -106,7 +118,9 @@ class ReplayPlayer(StateFollower, Viewer):
         """Select a step; all views of the page show it in one message."""
         is_end = place >= self._last
         with pn.io.hold():
-            self.state.moment = None if is_end else int(list_moments(self.state.progress)[max(0, place)])
+            self.state.moment = (
+                None if is_end else int(list_moments(self.state.progress)[max(0, place)])
+            )
 
     def _act(self, what: str, value: int) -> None:
         """Do what has been pressed."""

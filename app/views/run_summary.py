@@ -14,7 +14,8 @@ HINT = "Each column shows what a topic was about at that point."
 DATE = r"\d+-\d\d(-\d\d)?"
 STYLE = """
 :host { color: var(--panel-on-surface-color, #222); }
-.summary { display: flex; flex-wrap: wrap; gap: 4px 28px; align-items: center; justify-content: space-between; }
+.summary { display: flex; flex-wrap: wrap; gap: 4px 28px; align-items: center;
+  justify-content: space-between; }
 .says { flex: 1 1 360px; min-width: 0; }
 .says p { margin: 0; font-size: 13px; }
 .says p:first-child { font-size: 18px; line-height: 1.3; }
@@ -23,7 +24,8 @@ dl { display: flex; gap: 28px; margin: 0; }
 dt { font-size: 13px; }
 dd { margin: 0; font-size: 13px; }
 dd strong { font-size: 24px; line-height: 1.15; font-variant-numeric: tabular-nums; }
-@media (max-width: 600px) { .says p:first-child { font-size: 16px; min-height: 3.9em; } dd strong { font-size: 20px; } }
+@media (max-width: 600px) { .says p:first-child { font-size: 16px; min-height: 3.9em; } dd strong {
+  font-size: 20px; } }
 """
 
 
@@ -33,7 +35,11 @@ class RunSummary(StateFollower, Viewer):
     def __init__(self, state: RunState) -> None:
         super().__init__(state)
         self._pane = pn.pane.HTML(
-            "", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 10), css_classes=["run-summary"]
+            "",
+            stylesheets=[STYLE],
+            sizing_mode="stretch_width",
+            margin=(0, 10),
+            css_classes=["run-summary"],
         )
         self._draw()
 
@@ -50,5 +56,6 @@ class RunSummary(StateFollower, Viewer):
         )
         says = re.sub(DATE, r"<span class='date'>\g<0></span>", escape(describe_reading(progress)))
         self._pane.object = (
-            f"<div class='summary'><div class='says'><p>{says}</p><p>{HINT}</p></div><dl>{figures}</dl></div>"
+            "<div class='summary'><div"
+            f" class='says'><p>{says}</p><p>{HINT}</p></div><dl>{figures}</dl></div>"
         )

@@ -13,7 +13,9 @@ from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.qr_code import ALT, draw_qr_code
 from stickbreaker.app.widgets.scripts import read_script
 
-PRESENTER_GONE = "Watching: the presenter has left; the run continues until the last watcher leaves."
+PRESENTER_GONE = (
+    "Watching: the presenter has left; the run continues until the last watcher leaves."
+)
 
 
 class ShareLink(PlainScript):
@@ -26,7 +28,9 @@ class ShareLink(PlainScript):
     watching = param.String()
 
     _esm = read_script(Path(__file__).with_name("share_link.js"))
-    _stylesheets: ClassVar = [Path(__file__).with_name("share_link.css").read_text(encoding="utf-8")]
+    _stylesheets: ClassVar = [
+        Path(__file__).with_name("share_link.css").read_text(encoding="utf-8")
+    ]
 
 
 class Sharing(StateFollower, pn.viewable.Viewer):
@@ -54,7 +58,9 @@ class Sharing(StateFollower, pn.viewable.Viewer):
     @param.depends("state.role", "state.num_presenting", "state.num_watching", watch=True)
     @guarded
     def _draw(self) -> None:
-        """Show the number of watchers to a presenter, and to a watcher whether there is a presenter."""
+        """Show the number of watchers to a presenter, and to a watcher whether there is a
+        presenter.
+        """
         if self.state.may_act:
             self.link.watching = describe_watching(self.state.num_watching)
         elif self.state.num_watching:
@@ -77,7 +83,7 @@ def describe_link(link: str) -> str:
     hint = "This link shows the run to others, who cannot change it; each has a separate selection."
     if "://localhost" in link or "://127.0.0.1" in link:
         hint += (
-            " For other devices, open this page with the name or IP address of this machine, not localhost, and press "
-            "Share there."
+            " For other devices, open this page with the name or IP address of this machine, not"
+            " localhost, and press Share there."
         )
     return hint

@@ -13,14 +13,15 @@ from stickbreaker.app.widgets.help_button import make_heading
 
 TITLE = "Words of the stream"
 HELP = (
-    "<p>The model learns when a mini-batch is full.</p><p>A word enters the vocabulary with the first mini-batch "
-    "that has it in enough documents. If the vocabulary is full, new words replace words that no longer occur. "
-    "Tokens of all other words are left out.</p>"
+    "<p>The model learns when a mini-batch is full.</p><p>A word enters the vocabulary with the"
+    " first mini-batch that has it in enough documents. If the vocabulary is full, new words"
+    " replace words that no longer occur. Tokens of all other words are left out.</p>"
 )
 STYLE = """
 :host { color: var(--panel-on-surface-color, #222); font-size: 13px; }
 p { margin: 2px 0; }
-dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 2px 16px; margin: 4px 0; }
+dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 2px 16px; margin: 4px 0;
+  }
 dd { margin: 0; overflow-wrap: anywhere; }
 dd span { font-variant-numeric: tabular-nums; }
 """
@@ -31,9 +32,13 @@ class StreamFactsView(StateFollower, Viewer):
 
     def __init__(self, state: RunState) -> None:
         super().__init__(state)
-        self.facts = pn.pane.HTML("", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 10))
+        self.facts = pn.pane.HTML(
+            "", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 10)
+        )
         parts = (make_heading(TITLE, HELP), self.facts)
-        self._layout = pn.Column(*parts, sizing_mode="stretch_width", css_classes=["stream-facts"], margin=0)
+        self._layout = pn.Column(
+            *parts, sizing_mode="stretch_width", css_classes=["stream-facts"], margin=0
+        )
         self._draw()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -50,9 +55,15 @@ def write_facts(progress: Progress) -> str:
     stream = progress.stream
     if stream is None:
         return ""
-    facts = [(fact.label, fact.value, f": {fact.words}" if fact.words else "") for fact in list_facts(stream)]
+    facts = [
+        (fact.label, fact.value, f": {fact.words}" if fact.words else "")
+        for fact in list_facts(stream)
+    ]
     rows = "".join(
-        f"<dt>{label}</dt><dd><span>{escape(value)}</span>{escape(words)}</dd>" for label, value, words in facts
+        f"<dt>{label}</dt><dd><span>{escape(value)}</span>{escape(words)}</dd>"
+        for label, value, words in facts
     )
-    about = f"<p>New, dropped and left out: in {name_recent(stream)}.</p>" if stream.num_batches else ""
+    about = (
+        f"<p>New, dropped and left out: in {name_recent(stream)}.</p>" if stream.num_batches else ""
+    )
     return f"<dl>{rows}</dl>{about}"

@@ -27,11 +27,11 @@ from stickbreaker.app.widgets.layouts import ProgressBar
 from stickbreaker.engine.algorithm import Algorithm
 
 HELP = (
-    "<p>A sweep runs all combinations of these values and algorithms in the background, at most "
-    f"{MAX_RUNS} runs. An empty field takes the current value of the settings.</p><p>The final scores are drawn over "
-    "the first of S, κ, τ₀ and K that has several values. Each combination of the others is a line, as in Fig. 4 of "
-    "Wang, Paisley and Blei (2011).</p>"
-    f"<p>{SCORE_HELP}</p>"
+    "<p>A sweep runs all combinations of these values and algorithms in the background, at most"
+    f" {MAX_RUNS} runs. An empty field takes the current value of the settings.</p><p>The final"
+    " scores are drawn over the first of S, κ, τ₀ and K that has several values. Each combination"
+    " of the others is a line, as in Fig. 4 of Wang, Paisley and Blei"
+    f" (2011).</p><p>{SCORE_HELP}</p>"
 )
 EXAMPLES = {
     "forgetting_rate": "0.6, 0.8, 1",
@@ -41,7 +41,10 @@ EXAMPLES = {
 }
 STYLE = "p { margin: 4px 0; font-size: 14px; color: var(--panel-on-surface-color, inherit); }"
 # The place of the longest usual text, so that the page does not move while runs of the sweep end.
-SAID_STYLE = ":host(.placed) { min-height: 50px; } @media (max-width: 600px) { :host(.placed) { min-height: 92px; } }"
+SAID_STYLE = (
+    ":host(.placed) { min-height: 50px; } @media (max-width: 600px) { :host(.placed) { min-height:"
+    " 92px; } }"
+)
 NO_SCORES = "<p>The first score appears when the first run has finished.</p>"
 
 
@@ -70,12 +73,19 @@ class SweepPanel(StateFollower, Viewer):
         )
         self._said, self._count = _text(), _text()
         self._said.stylesheets = [STYLE, SAID_STYLE]
-        # The buttons below do not move when the number of runs appears, which is when one of them is pressed.
+        # The buttons below do not move when the number of runs appears, which is when one of them
+        # is pressed.
         self._count.styles = {"min-height": "30px"}
         self._bar = ProgressBar("Progress of the sweep")
-        self.start = pmui.Button(label="Start sweep", icon="grid_view", color="primary", disabled=True)
-        self.resume = pmui.Button(label="Continue sweep", icon="play_arrow", color="primary", visible=False)
-        self.cancel = pmui.Button(label="Cancel sweep", icon="close", variant="outlined", visible=False)
+        self.start = pmui.Button(
+            label="Start sweep", icon="grid_view", color="primary", disabled=True
+        )
+        self.resume = pmui.Button(
+            label="Continue sweep", icon="play_arrow", color="primary", visible=False
+        )
+        self.cancel = pmui.Button(
+            label="Cancel sweep", icon="close", variant="outlined", visible=False
+        )
         self.start.on_click(lambda event: self._start())
         self.resume.on_click(lambda event: commands.resume_sweep())
         self.cancel.on_click(lambda event: commands.cancel_sweep())
@@ -91,7 +101,8 @@ class SweepPanel(StateFollower, Viewer):
 
     def _lay_out(self) -> pn.viewable.Viewable:
         cells = [
-            pn.Column(each, styles={"flex": "1 1 180px", "min-width": "0"}, margin=0) for each in self.values.values()
+            pn.Column(each, styles={"flex": "1 1 180px", "min-width": "0"}, margin=0)
+            for each in self.values.values()
         ]
         self.asked = pn.Column(
             pn.FlexBox(*cells, sizing_mode="stretch_width", margin=(8, 0, 0, 0)),
@@ -140,14 +151,18 @@ class SweepPanel(StateFollower, Viewer):
         setting = x_setting(state.points)
         frame = sweep_frame(state.points, setting)
         if frame.empty:
-            self._figure[:] = [pn.pane.HTML(NO_SCORES, stylesheets=[STYLE])] if state.status == "running" else []
+            self._figure[:] = (
+                [pn.pane.HTML(NO_SCORES, stylesheets=[STYLE])] if state.status == "running" else []
+            )
             return
         is_logarithmic = bool(setting != "forgetting_rate" and (frame["x"] > 0).all())
         plot = sweep_plot(frame, SWEPT[setting], is_logarithmic)
         self._figure[:] = [pn.pane.Bokeh(plot, sizing_mode="stretch_width")]
 
     def _read(self) -> tuple[RunSpec, ...]:
-        values = {name: parse_values(widget.value or "", name) for name, widget in self.values.items()}
+        values = {
+            name: parse_values(widget.value or "", name) for name, widget in self.values.items()
+        }
         return self._commands.plan_sweep(values, self.systems.value or [])
 
     def _preview(self) -> None:

@@ -1,4 +1,6 @@
-"""One topic in full: its name, its words by relevance, its nearest topics and its typical documents."""
+"""One topic in full: its name, its words by relevance, its nearest topics and its typical
+documents.
+"""
 
 from html import escape
 from typing import Any
@@ -36,14 +38,17 @@ class TopicExplorer(StateFollower, Viewer):
     """One topic. It follows and sets the selected topic and word, and its name.
 
     of_word: a view of the selected word, shown below the topics that contain it.
-    chosen: the topic's name and words; related: everything else, below each other in a narrow window.
+    chosen: the topic's name and words; related: everything else, below each other in a narrow
+    window.
     """
 
     def __init__(self, state: RunState, commands: RunCommands, of_word: Any = None) -> None:
         super().__init__(state)
         self._commands, self._of_word = commands, of_word
         self._is_writing = False
-        self.topic = pmui.Select(label="Topic", options={}, size="small", sizing_mode="stretch_width")
+        self.topic = pmui.Select(
+            label="Topic", options={}, size="small", sizing_mode="stretch_width"
+        )
         self.search_field = pmui.TextInput(
             label="Find topics by word",
             placeholder="a word of the corpus, then Enter",
@@ -72,7 +77,11 @@ class TopicExplorer(StateFollower, Viewer):
         self._holders = PickList(self.pick_topic, self._point_at_topic)
         self.near = PickList(self.pick_topic, self._point_at_topic)
         self.typical = PickList(self._pick_document)
-        self._facts, self._words_heading, self._holders_heading = _text(), _heading(WORDS), _heading("")
+        self._facts, self._words_heading, self._holders_heading = (
+            _text(),
+            _heading(WORDS),
+            _heading(""),
+        )
         self._watch()
         self.chosen, self.others = self._lay_out_topic(), self._lay_out_others()
         self.documents = self._lay_out_documents()
@@ -103,7 +112,8 @@ class TopicExplorer(StateFollower, Viewer):
             self._words_heading,
             self._weight,
             _text(
-                "1 ranks words by probability, 0 by how much more frequent they are in the topic than in the corpus."
+                "1 ranks words by probability, 0 by how much more frequent they are in the topic"
+                " than in the corpus."
             ),
             self.words,
             sizing_mode="stretch_width",
@@ -135,9 +145,15 @@ class TopicExplorer(StateFollower, Viewer):
         position = self._position(topic_id)
         self._is_writing = True
         try:
-            options = {} if reading is None else topic_options(reading, self.state.progress.topic_title, topic_id)
+            options = (
+                {}
+                if reading is None
+                else topic_options(reading, self.state.progress.topic_title, topic_id)
+            )
             offer(self.topic, options, topic_id if options else None)
-            self.name_field.value = "" if topic_id is None else self.state.progress.names.get(topic_id, "")
+            self.name_field.value = (
+                "" if topic_id is None else self.state.progress.names.get(topic_id, "")
+            )
         finally:
             self._is_writing = False
         with pn.io.hold():
@@ -186,7 +202,9 @@ class TopicExplorer(StateFollower, Viewer):
         if reading is None or word is None or word >= len(reading.corpus.vocabulary):
             self._holders_heading.object, rows = "", []
         else:
-            self._holders_heading.object = _heading_html(f"Topics with “{reading.corpus.vocabulary[word]}”")
+            self._holders_heading.object = _heading_html(
+                f"Topics with “{reading.corpus.vocabulary[word]}”"
+            )
             rows = holder_rows(reading, word, self.state.progress.topic_title)
         self._holders.show(rows)
 
@@ -202,7 +220,9 @@ class TopicExplorer(StateFollower, Viewer):
         if self.state.reading is None or not event.new.strip():
             return
         try:
-            self.state.word = self.state.reading.corpus.vocabulary.index(event.new.strip().casefold())
+            self.state.word = self.state.reading.corpus.vocabulary.index(
+                event.new.strip().casefold()
+            )
             self.search_field.param.update(error_state=False, helper_text="")
         except KeyError as error:
             self.state.word = None

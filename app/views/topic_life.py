@@ -1,4 +1,6 @@
-"""The life of topics over the run: lanes with births, stable topics, proposed merges and topics that are gone."""
+"""The life of topics over the run: lanes with births, stable topics, proposed merges and topics
+that are gone.
+"""
 
 from html import escape
 
@@ -35,25 +37,33 @@ from stickbreaker.app.widgets.layouts import hideable
 from stickbreaker.app.widgets.pick_list import PickList
 
 MOST_LABEL = 22
-KINDS = {"all": None, "born": BORN, "stable": STABLE, "merges proposed": NEAR_DUPLICATE, "gone": GONE}
+KINDS = {
+    "all": None,
+    "born": BORN,
+    "stable": STABLE,
+    "merges proposed": NEAR_DUPLICATE,
+    "gone": GONE,
+}
 HELP = (
-    f"<p>The {NUM_LANES} topics with the largest weight in the model at any moment are shown. The thicker a lane, the "
-    "larger the weight.</p><p>The topics in use at a moment are the fewest that cover 99 % of the expected tokens. For "
-    "more detail, set more “Columns of word lists” under Advanced settings.</p>"
-    "<ul style='margin:4px 0;font-size:14px'>"
-    "<li>● <b>born</b>: in use for the first time, after the first moment.</li>"
-    f"<li>★ <b>stable</b>: from here on, each of its lists has at least {NUM_STEADY} of its current {NUM_TOP_WORDS} "
-    "top words. The mark can appear from the second moment on, and disappears if the words change later.</li>"
-    "<li>◆ <b>merge proposed</b>: from here on, the topic is a near-duplicate of a larger one, with a similarity of at "
-    f"least {LEAST_SIMILARITY} (Bhattacharyya coefficient of the fifty most probable words; 1 for identical "
-    "topics).</li>"
-    "<li>✕ <b>gone</b>: no longer in use. If it was a near-duplicate before, the topic that probably absorbed it is "
-    "named.</li></ul>"
+    f"<p>The {NUM_LANES} topics with the largest weight in the model at any moment are shown. The"
+    " thicker a lane, the larger the weight.</p><p>The topics in use at a moment are the fewest"
+    " that cover 99 % of the expected tokens. For more detail, set more “Columns of word lists”"
+    " under Advanced settings.</p><ul style='margin:4px 0;font-size:14px'><li>● <b>born</b>: in"
+    " use for the first time, after the first moment.</li><li>★ <b>stable</b>: from here on, each"
+    f" of its lists has at least {NUM_STEADY} of its current {NUM_TOP_WORDS} top words. The mark"
+    " can appear from the second moment on, and disappears if the words change later.</li><li>◆"
+    " <b>merge proposed</b>: from here on, the topic is a near-duplicate of a larger one, with a"
+    f" similarity of at least {LEAST_SIMILARITY} (Bhattacharyya coefficient of the fifty most"
+    " probable words; 1 for identical topics).</li><li>✕ <b>gone</b>: no longer in use. If it was"
+    " a near-duplicate before, the topic that probably absorbed it is named.</li></ul>"
 )
 
 
 class TopicLife(StateFollower, Viewer):
-    """The life of topics. It follows and sets the selected topic and needs no reading of the corpus."""
+    """The life of topics.
+
+    It follows and sets the selected topic and needs no reading of the corpus.
+    """
 
     def __init__(self, state: RunState) -> None:
         super().__init__(state)
@@ -61,11 +71,15 @@ class TopicLife(StateFollower, Viewer):
         self.summary = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10))
         self.plot = LifePlot(self._choose)
         self.pane = hideable(self.plot.figure)
-        self.kind = pmui.Select(label="Events", options=list(KINDS), value="all", size="small", width=190)
+        self.kind = pmui.Select(
+            label="Events", options=list(KINDS), value="all", size="small", width=190
+        )
         self._count = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
         self.rows = PickList(self._pick)
         self.kind.param.watch(lambda event: self._list(), "value")
-        rules = make_heading("Life of topics", HELP, "The events of the topics, from the columns of the word lists.")
+        rules = make_heading(
+            "Life of topics", HELP, "The events of the topics, from the columns of the word lists."
+        )
         parts = (rules, self.summary, self.pane, self.kind, self._count, self.rows)
         self._layout = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
         self._follow()
@@ -87,12 +101,19 @@ class TopicLife(StateFollower, Viewer):
         self.kind.visible = self.pane.visible = bool(topic_ids)
         if topic_ids:
             self._say(summarize_life(progress, self._events))
-            lanes, marks = lane_frame(progress, topic_ids), mark_frame(progress, self._events, topic_ids)
+            lanes, marks = (
+                lane_frame(progress, topic_ids),
+                mark_frame(progress, self._events, topic_ids),
+            )
             labels = [self._label(topic_id) for topic_id in topic_ids]
             self.plot.show(lanes, marks, labels, run_places(progress)[0])
         else:
             planned = progress.planned_columns
-            when = f" after {count(planned[0], 'document')}" if planned else " once the run has started"
+            when = (
+                f" after {count(planned[0], 'document')}"
+                if planned
+                else " once the run has started"
+            )
             self._say(f"The first column of the word lists is recorded{when}.")
         self._list()
 
@@ -109,7 +130,9 @@ class TopicLife(StateFollower, Viewer):
         rows = event_rows(self.state.progress, self._listed)
         shown = f"The newest {len(rows)} of " if len(rows) < len(self._listed) else ""
         self._count.object = (
-            f"<p style='margin:0;font-size:13px'>{shown}{count(len(self._listed), 'event')}</p>" if rows else ""
+            f"<p style='margin:0;font-size:13px'>{shown}{count(len(self._listed), 'event')}</p>"
+            if rows
+            else ""
         )
         self.rows.show(rows, "No events of this kind yet." if self.state.progress.columns else "")
 

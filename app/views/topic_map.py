@@ -1,4 +1,7 @@
-"""Topics by similarity: a map, on which topics move little from reading to reading, and a tree; below them, lines."""
+"""Topics by similarity: a map, on which topics move little from reading to reading, and a tree.
+
+Below them, lines.
+"""
 
 import pandas as pd
 import panel as pn
@@ -25,15 +28,15 @@ from stickbreaker.app.widgets.help_button import heading_html, make_heading
 from stickbreaker.app.widgets.layouts import hideable
 
 HELP = (
-    "<p>Each dot of the map is a topic. Dots near each other are topics with similar words; the distances approximate "
-    "Jensen-Shannon distances.</p>"
-    "<p>The area of a dot shows the topic's share of all tokens. Until the corpus has been read, it shows the topic's "
-    "weight in the model.</p><p>Click a dot to select the topic. Point at a dot to see its words, and at a "
-    "word in a list to see its topics.</p>"
-    "<p>The lines show each topic's share of the tokens in each period. The lines of the selected topic and of topics "
-    "that you point at are thick.</p>"
-    f"<p>The tree shows the {NUM_LEAVES} largest topics and joins the most similar ones first (average linkage of "
-    "Jensen-Shannon distances). The farther right two topics join, the less similar they are.</p>"
+    "<p>Each dot of the map is a topic. Dots near each other are topics with similar words; the"
+    " distances approximate Jensen-Shannon distances.</p><p>The area of a dot shows the topic's"
+    " share of all tokens. Until the corpus has been read, it shows the topic's weight in the"
+    " model.</p><p>Click a dot to select the topic. Point at a dot to see its words, and at a word"
+    " in a list to see its topics.</p><p>The lines show each topic's share of the tokens in each"
+    " period. The lines of the selected topic and of topics that you point at are thick.</p><p>The"
+    f" tree shows the {NUM_LEAVES} largest topics and joins the most similar ones first (average"
+    " linkage of Jensen-Shannon distances). The farther right two topics join, the less similar"
+    " they are.</p>"
 )
 
 TITLE, NEAR = "Map of topics", "Topics near each other have similar words."
@@ -44,7 +47,9 @@ PAIR_STYLE = """
 
 
 class TopicMap(StateFollower, Viewer):
-    """The map of topics, the tree next to it and their lines through time. They follow and set the selected topic.
+    """The map of topics, the tree next to it and their lines through time.
+
+    They follow and set the selected topic.
 
     A topic or word that the pointer is on, here or in a list, stands out: other topics are faint.
     """
@@ -62,9 +67,17 @@ class TopicMap(StateFollower, Viewer):
         self.lines_chart = hideable(self.lines.figure, margin=0)
         self.lines_chart.visible = False
         self._tree_chart = hideable(self._tree_plot.figure, margin=0)
-        pair = pn.Column(self._chart, self._tree_chart, sizing_mode="stretch_width", stylesheets=[PAIR_STYLE], margin=0)
+        pair = pn.Column(
+            self._chart,
+            self._tree_chart,
+            sizing_mode="stretch_width",
+            stylesheets=[PAIR_STYLE],
+            margin=0,
+        )
         self.heading = make_heading(TITLE, HELP, NEAR)
-        self._layout = pn.Column(self.heading, pair, self.lines_chart, sizing_mode="stretch_width", margin=0)
+        self._layout = pn.Column(
+            self.heading, pair, self.lines_chart, sizing_mode="stretch_width", margin=0
+        )
         self._read()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -77,7 +90,11 @@ class TopicMap(StateFollower, Viewer):
         if reading is None:
             return
         last, before = None, self._reading
-        if self._frame is not None and before is not None and before.model.run_id == reading.model.run_id:
+        if (
+            self._frame is not None
+            and before is not None
+            and before.model.run_id == reading.model.run_id
+        ):
             last = self._frame["topic_id"].to_numpy(), self._frame[["x", "y"]].to_numpy()
         self._reading = reading
         self._frame = map_frame(reading, title, last)
@@ -90,9 +107,14 @@ class TopicMap(StateFollower, Viewer):
     @param.depends("state.topic", "state.replayed", watch=True)
     @guarded
     def _draw(self) -> None:
-        """Show topics at their present places; in a replay with the sizes that they had at its moment."""
+        """Show topics at their present places.
+
+        In a replay with the sizes that they had at its moment.
+        """
         is_replayed, moment = self.state.shown.status == REPLAYED, self.state.shown.now
-        self.heading.object = heading_html(TITLE, HELP, describe_map(moment if is_replayed else None))
+        self.heading.object = heading_html(
+            TITLE, HELP, describe_map(moment if is_replayed else None)
+        )
         if self._frame is not None:
             frame = map_then(self._frame, moment) if is_replayed else self._frame
             self.plot.show(frame, self.state.topic)
@@ -130,7 +152,9 @@ class TopicMap(StateFollower, Viewer):
 
 
 def describe_map(moment: Moment | None) -> str:
-    """Say what the map shows at a moment of the replay, or else in general; the lists do not follow the replay.
+    """Say what the map shows at a moment of the replay, or else in general.
+
+    The lists do not follow the replay.
 
     >>> describe_map(None)
     'Topics near each other have similar words.'

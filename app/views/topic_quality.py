@@ -13,9 +13,9 @@ from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.topic_table import TopicTable
 
 HELP = (
-    "NPMI measures how often the top ten words of a topic "
-    "occur in the same documents: 1 is always, 0 is as often as by chance, and −1 is never. Exclusivity is high if the "
-    "top words are frequent in this topic and rare in others."
+    "NPMI measures how often the top ten words of a topic occur in the same documents: 1 is always,"
+    " 0 is as often as by chance, and −1 is never. Exclusivity is high if the top words are"
+    " frequent in this topic and rare in others."
 )
 
 
@@ -27,7 +27,9 @@ class TopicQualityView(StateFollower, Viewer):
         self.table = TopicTable(self._pick, empty="Available once the corpus has been read.")
         self.summary = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
         heading = make_heading("All topics", HELP)
-        self._layout = pn.Column(heading, self.summary, self.table, sizing_mode="stretch_width", margin=0)
+        self._layout = pn.Column(
+            heading, self.summary, self.table, sizing_mode="stretch_width", margin=0
+        )
         self._draw()
 
     def __panel__(self) -> pn.viewable.Viewable:

@@ -29,9 +29,14 @@ STILL_ALIKE = "Warm-up: topics are still similar."
 
 
 class TopicsNow(StateFollower, Viewer):
-    """The largest topics of the run. `picked` is the id of the topic whose button was pressed last."""
+    """The largest topics of the run.
 
-    picked = param.Integer(default=None, allow_None=True, doc="The topic pressed last; triggers at each press.")
+    `picked` is the id of the topic whose button was pressed last.
+    """
+
+    picked = param.Integer(
+        default=None, allow_None=True, doc="The topic pressed last; triggers at each press."
+    )
 
     def __init__(self, state: RunState) -> None:
         super().__init__(state)
@@ -44,7 +49,9 @@ class TopicsNow(StateFollower, Viewer):
         )
         self.whole = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
         parts = (heading, self.whole, self.rows)
-        self._layout = pn.Column(*parts, sizing_mode="stretch_width", css_classes=["topics-now"], margin=0)
+        self._layout = pn.Column(
+            *parts, sizing_mode="stretch_width", css_classes=["topics-now"], margin=0
+        )
         self._draw()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -69,7 +76,11 @@ class TopicsNow(StateFollower, Viewer):
 def name_whole(progress: Progress) -> str:
     """Say what the shares of the largest topics are shares of."""
     if progress.now is not None and progress.now.is_read:
-        return OF_READING if progress.stream is None else f"Share of the tokens in {name_recent(progress.stream)}."
+        return (
+            OF_READING
+            if progress.stream is None
+            else f"Share of the tokens in {name_recent(progress.stream)}."
+        )
     return OF_WHOLE if progress.reads_corpus else OF_MODEL
 
 
@@ -81,7 +92,8 @@ def topic_rows(progress: Progress, shown: Sequence[int]) -> list[dict[str, Any]]
     ranked, used = rank_topics(now.tokens), rank_topics(now.expected_tokens)
     if not len(ranked):
         return []
-    # The number of topics on this page is that of the model: a topic that it uses is listed, however few tokens it has.
+    # The number of topics on this page is that of the model: a topic that it uses is listed,
+    # however few tokens it has.
     ranked = np.append(ranked, used[~np.isin(used, ranked)])
     topic_ids, shares = now.topic_ids[ranked], now.shares[ranked]
     largest = float(shares[0]) or 1.0
@@ -92,7 +104,9 @@ def topic_rows(progress: Progress, shown: Sequence[int]) -> list[dict[str, Any]]
             "color": topic_color(topic_ids[row]),
             "weight": f"{100 * shares[row]:.1f} %",
             "share": round(float(shares[row]) / largest, 3),
-            "words": " ".join(list_words(now.top_words[ranked[row]], progress.vocabulary)[:NUM_WORDS_SHOWN]),
+            "words": " ".join(
+                list_words(now.top_words[ranked[row]], progress.vocabulary)[:NUM_WORDS_SHOWN]
+            ),
             "action": "show in table",
             "button": "show",
         }
@@ -101,11 +115,14 @@ def topic_rows(progress: Progress, shown: Sequence[int]) -> list[dict[str, Any]]
 
 
 def note_above(progress: Progress) -> str:
-    """Say of which moment the topics are, if they are not those of now, and that topics are alike in a warm-up."""
+    """Say of which moment the topics are, if they are not those of now, and that topics are alike
+    in a warm-up.
+    """
     alike = STILL_ALIKE if progress.phase == Phase.WARM_UP else ""
     if progress.status != REPLAYED or progress.now is None:
         return alike
-    return f"Replay: the topics after {count(progress.now.documents_seen, 'document')}. {alike}".rstrip()
+    documents = count(progress.now.documents_seen, "document")
+    return f"Replay: the topics after {documents}. {alike}".rstrip()
 
 
 def empty_note(progress: Progress) -> str:

@@ -1,4 +1,6 @@
-"""Under the hood, for teaching: the stick, the slots of a document, ρ, the noisy gradient of a topic, the bound."""
+"""Under the hood, for teaching: the stick, the slots of a document, ρ, the noisy gradient of a
+topic, the bound.
+"""
 
 from collections.abc import Callable
 from html import escape
@@ -61,7 +63,11 @@ class UnderTheHood(StateFollower, Viewer):
     dissection: Dissection | None = param.Parameter(doc="The internals that are shown.")  # type: ignore[assignment]
 
     def __init__(
-        self, state: RunState, rates: Viewer, find_model: Callable[[], Model | None], notify: Callable[[], None]
+        self,
+        state: RunState,
+        rates: Viewer,
+        find_model: Callable[[], Model | None],
+        notify: Callable[[], None],
     ) -> None:
         super().__init__(state)
         self._rates, self._find_model = rates, find_model
@@ -72,8 +78,12 @@ class UnderTheHood(StateFollower, Viewer):
         self._own_bound, self._bound = BoundPlot("iterations of Eq. 15 to 18"), BoundPlot("passes")
         self._list = PickList(self._pick_slot)
         self.moment = _html(f"<p role='status'>{WAITING}</p>")
-        self.texts = {name: _html() for name in ("stick", "slots", "end", "own", "rate", "arrows", "bound")}
-        self.topic = pmui.Select(label="Topic shown", options={}, size="small", sizing_mode="stretch_width")
+        self.texts = {
+            name: _html() for name in ("stick", "slots", "end", "own", "rate", "arrows", "bound")
+        }
+        self.topic = pmui.Select(
+            label="Topic shown", options={}, size="small", sizing_mode="stretch_width"
+        )
         shared: dict[str, Any] = {"variant": "outlined", "size": "small", "margin": (4, 10)}
         self.again = pmui.Button(label="Update to the current model", icon="visibility", **shared)
         self._other = pmui.Button(label="Another document", icon="shuffle", **shared)
@@ -106,16 +116,20 @@ class UnderTheHood(StateFollower, Viewer):
             _heading("The noisy gradient of a topic"), texts["arrows"], self.topic, panes["arrows"],
         ]  # fmt: skip
         right = [
-            _heading("The slots of a document"), texts["slots"], self._other, panes["slots"], texts["end"], self._list,
-            texts["own"], panes["own"],
+            _heading("The slots of a document"), texts["slots"], self._other, panes["slots"],
+            texts["end"], self._list, texts["own"], panes["own"],
             _heading("The bound"), texts["bound"], panes["bound"],
         ]  # fmt: skip
         columns = [
-            pn.Column(*parts, sizing_mode="stretch_width", styles={"flex": "1 1 420px", "min-width": "0"})
+            pn.Column(
+                *parts, sizing_mode="stretch_width", styles={"flex": "1 1 420px", "min-width": "0"}
+            )
             for parts in (left, right)
         ]
         head = make_heading("Under the hood", "", INTRODUCTION)
-        body = pn.FlexBox(*columns, gap="24px", align_items="flex-start", sizing_mode="stretch_width")
+        body = pn.FlexBox(
+            *columns, gap="24px", align_items="flex-start", sizing_mode="stretch_width"
+        )
         return pn.Column(head, self.moment, self.again, body, sizing_mode="stretch_width", margin=0)
 
     @property
@@ -126,11 +140,15 @@ class UnderTheHood(StateFollower, Viewer):
     @param.depends("state.progress", watch=True)
     @guarded
     def look(self) -> None:
-        """Show the internals of the algorithm: after each step of a paused run, at intervals during a running one."""
+        """Show the internals of the algorithm: after each step of a paused run, at intervals during
+        a running one.
+        """
         progress = self.state.progress
         found = self.job.dissection
         is_new = found is None or found.model.run_id != progress.run_id
-        if self.job.status != "failed" and (is_new or progress.status != "running" or self.anatomist.is_rested):
+        if self.job.status != "failed" and (
+            is_new or progress.status != "running" or self.anatomist.is_rested
+        ):
             self._ask()
         self._show(self.job)
 
@@ -141,18 +159,28 @@ class UnderTheHood(StateFollower, Viewer):
     @param.depends("state.topic", watch=True)
     @guarded
     def _ask(self) -> None:
-        """Start a computation for the current model, the selected topic and the selected document."""
+        """Start a computation for the current model, the selected topic and the
+        selected document.
+        """
         model, chosen, now = self._find_model(), self.state, self.state.progress.now
         topic = chosen.topic
         if topic is None and now is not None and now.is_read:
             topic = int(now.topic_ids[now.tokens.argmax()])
         if model is not None:
-            self.anatomist.ask(AnatomyQuestion(model=model, topic=topic, document=chosen.document, place=self._place))
+            self.anatomist.ask(
+                AnatomyQuestion(
+                    model=model, topic=topic, document=chosen.document, place=self._place
+                )
+            )
 
     def _show(self, job: AnatomyJob) -> None:
         progress, dissection = self.state.progress, job.dissection
         self.moment.object = f"<p role='status'>{escape(_describe(job, progress))}</p>"
-        moment = None if dissection is None else (dissection.model.run_id, dissection.model.documents_seen)
+        moment = (
+            None
+            if dissection is None
+            else (dissection.model.run_id, dissection.model.documents_seen)
+        )
         self.again.disabled = moment == (progress.run_id, progress.documents_seen)
         self.texts["rate"].object = f"<p>{explain_rate(progress)}</p>"
         self._draw_bound()
@@ -164,7 +192,11 @@ class UnderTheHood(StateFollower, Viewer):
     def _draw_bound(self) -> None:
         progress = self.state.progress
         algorithm, name = progress.algorithm_record, progress.label.partition(",")[0]
-        text = WAITING if algorithm is None else explain_bound(algorithm, bool(len(progress.bounds)), name)
+        text = (
+            WAITING
+            if algorithm is None
+            else explain_bound(algorithm, bool(len(progress.bounds)), name)
+        )
         self.texts["bound"].object = f"<p>{escape(text)}</p>"
         frame = corpus_bound_frame(progress)
         self.panes["bound"].visible = bool(len(frame))
@@ -175,7 +207,9 @@ class UnderTheHood(StateFollower, Viewer):
     @guarded
     def _draw(self) -> None:
         found = self.dissection
-        stick, trace, arrows = (None, None, None) if found is None else (found.stick, found.trace, found.arrows)
+        stick, trace, arrows = (
+            (None, None, None) if found is None else (found.stick, found.trace, found.arrows)
+        )
         for name, part in {"stick": stick, "slots": trace, "arrows": arrows, "own": trace}.items():
             self.panes[name].visible = part is not None
         self._other.visible = self._list.visible = trace is not None

@@ -22,7 +22,9 @@ class WatchedSettings(StateFollower, Viewer):
 
     def __init__(self, state: RunState) -> None:
         super().__init__(state)
-        self._pane = pn.pane.HTML("", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 18))
+        self._pane = pn.pane.HTML(
+            "", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 18)
+        )
         self._draw()
 
     def __panel__(self) -> pn.viewable.Viewable:

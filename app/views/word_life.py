@@ -1,4 +1,6 @@
-"""One word over the run: the topics that list it at each column of the word lists, and their shares of it."""
+"""One word over the run: the topics that list it at each column of the word lists, and their shares
+of it.
+"""
 
 from html import escape
 
@@ -8,33 +10,52 @@ import panel_material_ui as pmui
 import param
 from panel.viewable import Viewer
 
-from stickbreaker.app.frames.word_frames import WORD_MEASURES, explain_no_word, run_places, word_frame, word_life_rows
+from stickbreaker.app.frames.word_frames import (
+    WORD_MEASURES,
+    explain_no_word,
+    run_places,
+    word_frame,
+    word_life_rows,
+)
 from stickbreaker.app.plots.life_plots import WordPlot
 from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.pick_list import PickList
 
-PICK = "Select a word in the word list of a topic, or search for one above, to see its topics over the run."
+PICK = (
+    "Select a word in the word list of a topic, or search for one above, to see its topics over the"
+    " run."
+)
 RULE = (
-    "Each line is a topic that had this word among its fifty most probable words at some column of the word lists. A "
-    "line has a gap where the word was not among them. The eight topics with the most tokens of the word are shown."
+    "Each line is a topic that had this word among its fifty most probable words at some column of"
+    " the word lists. A line has a gap where the word was not among them. The eight topics with the"
+    " most tokens of the word are shown."
 )
 
 
 class WordLife(StateFollower, Viewer):
-    """The selected word over the run. It sets the selected topic and needs no reading of the corpus."""
+    """The selected word over the run.
+
+    It sets the selected topic and needs no reading of the corpus.
+    """
 
     def __init__(self, state: RunState) -> None:
         super().__init__(state)
         self.plot = WordPlot(self._pick)
         self.heading = pn.pane.HTML("", sizing_mode="stretch_width", margin=(8, 10, 0, 10))
         self._measure = pmui.Select(
-            label="Measure", options=list(WORD_MEASURES), value=WORD_MEASURES[0], size="small", width=260
+            label="Measure",
+            options=list(WORD_MEASURES),
+            value=WORD_MEASURES[0],
+            size="small",
+            width=260,
         )
         pane = pn.pane.Bokeh(self.plot.figure, sizing_mode="stretch_width", margin=0)
         self.chart = pn.Column(self._measure, pane, sizing_mode="stretch_width", margin=0)
         self.rows = PickList(self._pick)
         self._measure.param.watch(lambda event: self._draw(), "value")
-        self._layout = pn.Column(self.heading, self.chart, self.rows, sizing_mode="stretch_width", margin=0)
+        self._layout = pn.Column(
+            self.heading, self.chart, self.rows, sizing_mode="stretch_width", margin=0
+        )
         self._draw()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -50,7 +71,10 @@ class WordLife(StateFollower, Viewer):
             self._show_lines(None, measure)
             return
         word, frame = vocabulary[position], word_frame(self.state.progress, position, measure)
-        self._write(f"“{word}” over the run", RULE if len(frame) else explain_no_word(self.state.progress, word))
+        self._write(
+            f"“{word}” over the run",
+            RULE if len(frame) else explain_no_word(self.state.progress, word),
+        )
         self._show_lines(frame if len(frame) else None, measure)
 
     def _write(self, title: str, text: str) -> None:

@@ -40,11 +40,15 @@ class WordCells(PlainScript):
     """The table in HTML; only cells that have changed are written."""
 
     columns = param.List(doc="One dict a moment: documents, date, reached.")
-    blocks = param.List(doc="One dict a topic: topic_id, title, note, color, cells[rank][column] = [word, mark].")
+    blocks = param.List(
+        doc="One dict a topic: topic_id, title, note, color, cells[rank][column] = [word, mark]."
+    )
     empty = param.String(doc="The text to show if there is no block.")
 
     _esm = read_script(Path(__file__).with_name("word_table.js"))
-    _stylesheets: ClassVar = [Path(__file__).with_name("word_table.css").read_text(encoding="utf-8")]
+    _stylesheets: ClassVar = [
+        Path(__file__).with_name("word_table.css").read_text(encoding="utf-8")
+    ]
 
 
 class WordTable(StateFollower, Viewer):
@@ -70,11 +74,17 @@ class WordTable(StateFollower, Viewer):
             sizing_mode="stretch_width",
         )
         self.picker.param.watch(self._choose, "value")
-        self._reset = pmui.Button(label="Show default topics", variant="text", size="small", margin=0)
+        self._reset = pmui.Button(
+            label="Show default topics", variant="text", size="small", margin=0
+        )
         self._reset.on_click(self.go_back)
         self._reset_place = pn.Column(visible=False)
         self._layout = pn.Column(
-            make_heading("Word lists over time", f"<p>{escape(DEFAULT_TOPICS_RULE)}</p><p>{MARKS}</p>", aside=MARKS),
+            make_heading(
+                "Word lists over time",
+                f"<p>{escape(DEFAULT_TOPICS_RULE)}</p><p>{MARKS}</p>",
+                aside=MARKS,
+            ),
             self.cells,
             self.picker,
             self._reset_place,
@@ -120,19 +130,28 @@ class WordTable(StateFollower, Viewer):
         columns = tuple(point.documents_seen for point in progress.columns)
         before, self._chosen_at = self._chosen_at, (progress.run_id, columns)
         is_same_start = is_first_to_come(progress) and before == self._chosen_at
-        is_same_start = is_same_start or (before is not None and has_same_columns(progress, before[1]))
-        # A replay shows how the topics of the whole run formed; before a new column, topics do not change places.
-        if not self.is_chosen and not (self.topics and (progress.status == REPLAYED or is_same_start)):
+        is_same_start = is_same_start or (
+            before is not None and has_same_columns(progress, before[1])
+        )
+        # A replay shows how the topics of the whole run formed; before a new column, topics do not
+        # change places.
+        if not self.is_chosen and not (
+            self.topics and (progress.status == REPLAYED or is_same_start)
+        ):
             self.topics = list(default_topics(fill_first(progress).columns, read_now(progress)))
         self._write_picker()
         blocks = table_blocks(progress, self.topics, self.is_chosen)
-        self.cells.param.update(columns=table_columns(progress), blocks=blocks, empty=empty_note(progress, blocks))
+        self.cells.param.update(
+            columns=table_columns(progress), blocks=blocks, empty=empty_note(progress, blocks)
+        )
 
     def _write_picker(self) -> None:
         progress = self.state.shown
         reached = fill_first(progress).columns
         last = read_now(progress) or (reached[-1] if reached else None)
-        options = list_choices(topics_frame(last, progress.vocabulary), self.topics, progress.topic_title)
+        options = list_choices(
+            topics_frame(last, progress.vocabulary), self.topics, progress.topic_title
+        )
         if self.picker.value != self.topics:
             self._echoes.note(list(self.picker.value or ()))
         self._is_writing = True

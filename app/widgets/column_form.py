@@ -22,12 +22,17 @@ class ColumnForm(pn.viewable.Viewer):
         self._on_change, self._is_filling = on_change, False
         self.facts, self.first = make_note(""), make_note("")
         self.selects = {
-            part: pmui.Select(label=label, options=[NONE], value=NONE, size="small", sizing_mode="stretch_width")
+            part: pmui.Select(
+                label=label, options=[NONE], value=NONE, size="small", sizing_mode="stretch_width"
+            )
             for part, label in PARTS.items()
         }
         for select in self.selects.values():
             select.param.watch(self._change, "value")
-        cells = [pn.Column(select, styles={"flex": "1 1 200px", "min-width": "0"}) for select in self.selects.values()]
+        cells = [
+            pn.Column(select, styles={"flex": "1 1 200px", "min-width": "0"})
+            for select in self.selects.values()
+        ]
         self._columns = pn.Column(
             make_note("<h2>Columns</h2>"),
             pn.FlexBox(*cells, gap="0 12px", sizing_mode="stretch_width"),
@@ -45,14 +50,19 @@ class ColumnForm(pn.viewable.Viewer):
         try:
             self._columns.visible = bool(seen.columns)
             for part, select in self.selects.items():
-                options = (list(seen.columns) if part == "text" else [NONE, *seen.columns]) or [NONE]
+                options = (list(seen.columns) if part == "text" else [NONE, *seen.columns]) or [
+                    NONE
+                ]
                 select.param.update(options=options, value=getattr(seen.chosen, part) or options[0])
         finally:
             self._is_filling = False
 
     def read(self) -> dict[str, str]:
         """Return the selected columns, "" for none."""
-        return {part: "" if select.value == NONE else select.value for part, select in self.selects.items()}
+        return {
+            part: "" if select.value == NONE else select.value
+            for part, select in self.selects.items()
+        }
 
     def _change(self, event: Any) -> None:
         if not self._is_filling:

@@ -21,13 +21,19 @@ NO_SPINNERS = {"& .MuiIconButton-root": {"display": "none"}}
 
 
 def empty_if_zero() -> CustomJSTickFormatter:
-    """The format of a number that is never 0: panel-material-ui sends 0 for a number without a value."""
+    """The format of a number that is never 0: panel-material-ui sends 0 for a number without a
+    value.
+    """
     return CustomJSTickFormatter(code="return tick ? String(tick) : ''")
 
 
 def read_fields(config: Any) -> dict[str, Any]:
     """Return the fields of a config by name; empty if the run has no config yet."""
-    return {} if config is None else {field.name: getattr(config, field.name) for field in fields(config)}
+    return (
+        {}
+        if config is None
+        else {field.name: getattr(config, field.name) for field in fields(config)}
+    )
 
 
 @dataclass(frozen=True)
@@ -142,10 +148,17 @@ class ConfigForm(pn.viewable.Viewer):
 
     def answers(self) -> dict[str, Any]:
         """Return the current values, valid or not."""
-        return {name: widget.value for name, widget in self.widgets.items()} if self._is_made else dict(self._values)
+        return (
+            {name: widget.value for name, widget in self.widgets.items()}
+            if self._is_made
+            else dict(self._values)
+        )
 
     def read(self) -> dict[str, Any] | None:
-        """Return the answers if the config accepts them; otherwise show the errors and return None."""
+        """Return the answers if the config accepts them.
+
+        Otherwise show the errors and return None.
+        """
         faults = find_faults(self.config_class, self.answers())
         if faults or self._is_made:
             self._show(faults)
@@ -174,7 +187,11 @@ class ConfigForm(pn.viewable.Viewer):
         for name, helper in self._help.items():
             widget = self.widgets[name]
             widget.param.update(error_state=name in faults, helper_text=faults.get(name, helper))
-        rest = [f"{name}: {text}" if name else text for name, text in faults.items() if name not in self._help]
+        rest = [
+            f"{name}: {text}" if name else text
+            for name, text in faults.items()
+            if name not in self._help
+        ]
         self._fault.param.update(object=_alert("; ".join(rest)) if rest else "", visible=bool(rest))
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -190,9 +207,13 @@ def make_widget(question: ConfigQuestion) -> pn.widgets.WidgetBase:
     shared = {"label": question.label, "sizing_mode": "stretch_width", "size": "small"}
     if question.kind == "choice":
         helper = f"{_begin(question.explanation.rstrip('.'))}."
-        return pmui.Select(options=list(question.choices), value=question.default, helper_text=helper, **shared)
+        return pmui.Select(
+            options=list(question.choices), value=question.default, helper_text=helper, **shared
+        )
     if question.kind == "switch":
-        return pmui.Switch(value=question.default, description=_begin(question.explanation), **shared)
+        return pmui.Switch(
+            value=question.default, description=_begin(question.explanation), **shared
+        )
     widget = pmui.IntInput if question.kind == "whole" else pmui.FloatInput
     is_never_zero = question.default is None and question.low > 0
     return widget(

@@ -19,9 +19,11 @@ STYLE = """
 :host { color: var(--panel-on-surface-color, inherit); }
 p, li, td, th, summary { font-size: 14px; line-height: 1.45; }
 p { margin: 4px 0; } h2 { font-size: 17px; margin: 10px 0 2px; }
-p.fault { padding: 8px 12px; border-left: 4px solid #c62828; border-radius: 4px; overflow-wrap: anywhere;
+p.fault { padding: 8px 12px; border-left: 4px solid #c62828; border-radius: 4px;
+  overflow-wrap: anywhere;
   background: color-mix(in srgb, #c62828 14%, transparent); }
-p.good { padding: 8px 12px; border-left: 4px solid #2e7d32; background: color-mix(in srgb, #2e7d32 14%, transparent); }
+p.good { padding: 8px 12px; border-left: 4px solid #2e7d32;
+  background: color-mix(in srgb, #2e7d32 14%, transparent); }
 article { border-top: 1px solid color-mix(in srgb, currentColor 25%, transparent); padding: 6px 0;
   overflow-wrap: anywhere; }
 article p { max-height: 4.4em; overflow: hidden; } .words { overflow-wrap: anywhere; }
@@ -33,9 +35,10 @@ details ul { max-height: 200px; overflow: auto; overflow-wrap: anywhere; padding
 class CorpusMenu(pn.viewable.Viewer):
     """A menu of the user's corpora, to download or delete one; hidden if there are none.
 
-    export(name, path): writes a corpus to a file; returns None if that failed. send(path, name): sends a file to the
-    browser. refuse(text): says what went wrong. deleted(name): is called after a corpus has been deleted.
-    count_names(name): the number of names that deleting a corpus would forget.
+    export(name, path): writes a corpus to a file; returns None if that failed. send(path, name):
+    sends a file to the browser. refuse(text): says what went wrong. deleted(name): is called after
+    a corpus has been deleted. count_names(name): the number of names that deleting a corpus would
+    forget.
     """
 
     folder: Path | None = param.ClassSelector(  # type: ignore[assignment]  # a descriptor
@@ -57,13 +60,20 @@ class CorpusMenu(pn.viewable.Viewer):
         self._deleted, self._count_names = deleted, count_names
         self._own: dict[str, OwnCorpus] = {}
         self._is_sure = False
-        self.menu = pmui.Select(label="Corpora built here", options=[], size="small", sizing_mode="stretch_width")
+        self.menu = pmui.Select(
+            label="Corpora built here", options=[], size="small", sizing_mode="stretch_width"
+        )
         self.menu.param.watch(lambda event: self._describe(), "value")
         self.about = make_note("")
         self.download = pmui.Button(
-            label="Download as Parquet", on_click=self.download_corpus, icon="download", variant="outlined"
+            label="Download as Parquet",
+            on_click=self.download_corpus,
+            icon="download",
+            variant="outlined",
         )
-        self.delete = pmui.Button(label="Delete", on_click=self.delete_corpus, icon="delete", variant="outlined")
+        self.delete = pmui.Button(
+            label="Delete", on_click=self.delete_corpus, icon="delete", variant="outlined"
+        )
         self.delete.visible = self.may_delete
         self._layout = pn.Column(
             make_note("<h2>Your corpora</h2>"),
@@ -77,7 +87,9 @@ class CorpusMenu(pn.viewable.Viewer):
         """List the corpora that there are now, with one of them selected."""
         self._own = {corpus.name: corpus for corpus in list_own(self.folder)}
         names = list(self._own)
-        self.menu.param.update(options=names, value=chosen if chosen in names else names[0] if names else None)
+        self.menu.param.update(
+            options=names, value=chosen if chosen in names else names[0] if names else None
+        )
         self._layout.visible = bool(names)
         self._describe()
 
@@ -118,7 +130,9 @@ class CorpusMenu(pn.viewable.Viewer):
 
     async def download_corpus(self, event: Any) -> None:
         name = self.menu.value
-        with tempfile.NamedTemporaryFile(prefix="stickbreaker-", suffix=".parquet", delete=False) as file:
+        with tempfile.NamedTemporaryFile(
+            prefix="stickbreaker-", suffix=".parquet", delete=False
+        ) as file:
             target = Path(file.name)
         if await self._export(name, target) is None:
             target.unlink(missing_ok=True)

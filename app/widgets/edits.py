@@ -1,4 +1,6 @@
-"""Which values the user has chosen that the run does not have yet: the page never overwrites these."""
+"""Which values the user has chosen that the run does not have yet: the page never
+overwrites these.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +12,8 @@ import panel as pn
 class Edits:
     """Remembers each input that the user has changed until the run has that value.
 
-    `watch` an input first. `write` shows a value of the run, but never an older one in place of what the user chose.
+    `watch` an input first. `write` shows a value of the run, but never an older one in place of
+    what the user chose.
     """
 
     def __init__(self) -> None:
@@ -53,8 +56,9 @@ class Edits:
         """Return whether an input that acts at once may show a value of the run.
 
         before: the value that the run had when the page last looked.
-        The run's value is older than the user's choice if it has not changed, or is an earlier choice of the user that
-        is still on its way. A changed value that the user did not choose is newer: another page has changed the run.
+        The run's value is older than the user's choice if it has not changed, or is an earlier
+        choice of the user that is still on its way. A changed value that the user did not choose is
+        newer: another page has changed the run.
         """
         chosen = self._pending.get(name)
         if not chosen:

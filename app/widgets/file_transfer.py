@@ -1,8 +1,8 @@
 """Transfer of files between browser and server in small parts, so that a large file blocks neither.
 
-Panel's `FileDropper` cannot cancel an upload (the browser sends the rest), sets no size limit on the server, and sends
-all parts without waiting, which delays clicks; `FileDownload` sends a file as one message, and needs several times its
-size in memory.
+Panel's `FileDropper` cannot cancel an upload (the browser sends the rest), sets no size limit on
+the server, and sends all parts without waiting, which delays clicks; `FileDownload` sends a file as
+one message, and needs several times its size in memory.
 """
 
 import base64
@@ -38,13 +38,16 @@ class _Outgoing(NamedTuple):
 class FileTransfer(PlainScript):
     """Receives files that a user drops or chooses, and sends files to be saved.
 
-    take(path) is called after an upload, refuse(text) with the reason why an upload or a download failed. A file that
-    is to be sent while another one is being sent waits for it. user: who uploads; None without logins. note(fault) is
-    called with the fault of an upload, as `find_fault` gives it.
+    take(path) is called after an upload, refuse(text) with the reason why an upload or a download
+    failed. A file that is to be sent while another one is being sent waits for it. user: who
+    uploads; None without logins. note(fault) is called with the fault of an upload, as `find_fault`
+    gives it.
     """
 
     limits = param.String(doc="What may be uploaded, in one sentence.")
-    takes_files = param.Boolean(True, doc="Whether files can be uploaded; otherwise nothing is shown.")
+    takes_files = param.Boolean(
+        True, doc="Whether files can be uploaded; otherwise nothing is shown."
+    )
     part_bytes = param.Integer(PART_BYTES)
     max_files = param.Integer(MAX_FILES)
 
@@ -80,7 +83,9 @@ class FileTransfer(PlainScript):
             _log.warning("A browser sent a file to a component that does not accept files")
         elif kind == "fault":
             self.upload.clear()
-            self._refuse(f"The browser could not read the file ({message.get('text')}): choose it again.")
+            self._refuse(
+                f"The browser could not read the file ({message.get('text')}): choose it again."
+            )
         else:
             self._receive(kind, message)
 
@@ -112,7 +117,10 @@ class FileTransfer(PlainScript):
         self._send_msg({"kind": "answer", "is_taken": True})
 
     def send_file(self, path: Path, name: str) -> None:
-        """Send a file to the browser, which saves it under this name; the server's file is removed afterwards."""
+        """Send a file to the browser, which saves it under this name.
+
+        The server's file is removed afterwards.
+        """
         self._waiting.append((path, name))
         if self.outgoing is None:
             self._send_next()

@@ -1,4 +1,6 @@
-"""Parts that are sent when they are first shown, lines that wrap, progress bars, and places scrolled into view."""
+"""Parts that are sent when they are first shown, lines that wrap, progress bars, and places
+scrolled into view.
+"""
 
 from collections.abc import Callable, Sequence
 from html import escape
@@ -14,7 +16,8 @@ from stickbreaker.app.widgets.scripts import read_script
 
 BAR_STYLE = f"""
 progress {{
-  display: block; width: 100%; height: 6px; border: 0; border-radius: 3px; overflow: hidden; appearance: none;
+  display: block; width: 100%; height: 6px; border: 0; border-radius: 3px; overflow: hidden;
+    appearance: none;
   background: color-mix(in srgb, currentColor 20%, transparent);
 }}
 progress::-webkit-progress-bar {{ background: transparent; }}
@@ -30,8 +33,8 @@ SIDE_BY_SIDE_STYLE = """
 :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: 16px; align-items: start; }
 @media (min-width: 1300px) { :host { grid-template-columns: minmax(0, 18fr) minmax(300px, 7fr); } }
 """
-# A part of a layout is never higher than the part around it, which a page gives the height of the window: later parts
-# would overlap. Related: https://github.com/bokeh/bokeh/issues/11396.
+# A part of a layout is never higher than the part around it, which a page gives the height of the
+# window: later parts would overlap. Related: https://github.com/bokeh/bokeh/issues/11396.
 NO_HEIGHT_LIMIT = {"max-height": "none"}
 
 
@@ -48,23 +51,32 @@ def fill_if_shown(layout: Any, parts: Sequence[Any], is_shown: bool) -> None:
 def lay_in_lines(*parts: Any, gap: str = "0", **params: Any) -> pn.Row:
     """Lay out parts of fixed widths in a line, or in several lines if the page is narrow.
 
-    A `FlexBox` does the same from a template, which takes a browser longer; pages open with these parts.
+    A `FlexBox` does the same from a template, which takes a browser longer;
+      pages open with these parts.
     """
-    return pn.Row(*parts, styles={"align-items": "center", "flex-wrap": "wrap", "gap": gap}, **params)
+    return pn.Row(
+        *parts, styles={"align-items": "center", "flex-wrap": "wrap", "gap": gap}, **params
+    )
 
 
 def lay_side_by_side(wide: Any, narrow: Any) -> pn.Column:
     """Lay out two views side by side, or one below the other in a narrow window."""
-    return pn.Column(wide, narrow, sizing_mode="stretch_width", stylesheets=[SIDE_BY_SIDE_STYLE], margin=0)
+    return pn.Column(
+        wide, narrow, sizing_mode="stretch_width", stylesheets=[SIDE_BY_SIDE_STYLE], margin=0
+    )
 
 
 def lay_at_end(wide: Any, narrow: Any) -> pn.Column:
     """Lay out a small part at the right end of a view, or below it in a narrow window."""
-    return pn.Column(wide, narrow, sizing_mode="stretch_width", stylesheets=[AT_END_STYLE], margin=0)
+    return pn.Column(
+        wide, narrow, sizing_mode="stretch_width", stylesheets=[AT_END_STYLE], margin=0
+    )
 
 
 def hideable(fig: Any, **options: Any) -> pn.Column:
-    """A column around a figure, to be hidden and shown instead of its pane; options are those of the pane.
+    """A column around a figure, to be hidden and shown instead of its pane.
+
+    Options are those of the pane.
 
     Panel draws a figure whose pane is hidden before it is first drawn. Related:
     https://github.com/holoviz/panel/issues/5354.
@@ -79,7 +91,9 @@ class ProgressBar(pn.pane.HTML):
     _stylesheets: ClassVar = [*pn.pane.HTML._stylesheets, BAR_STYLE]
 
     def __init__(self, label: str, **params: Any):
-        super().__init__("", **{"visible": False, "sizing_mode": "stretch_width", "margin": (4, 10)} | params)
+        super().__init__(
+            "", **{"visible": False, "sizing_mode": "stretch_width", "margin": (4, 10)} | params
+        )
         self._label = label
 
     def show(self, share: float, is_shown: bool = True) -> None:  # type: ignore[override]  # panes serve with `show`
@@ -93,11 +107,16 @@ def write_bar(share: float, label: str) -> str:
     >>> write_bar(0.404, "Upload")
     '<progress max="100" value="40" aria-label="Upload"></progress>'
     """
-    return f'<progress max="100" value="{round(100 * share)}" aria-label="{escape(label)}"></progress>'
+    return (
+        f'<progress max="100" value="{round(100 * share)}" aria-label="{escape(label)}"></progress>'
+    )
 
 
 class Sight(PlainScript):
-    """An invisible button in the page; it notices when a user can first see its place, or reaches it with Tab."""
+    """An invisible button in the page.
+
+    It notices when a user can first see its place, or reaches it with Tab.
+    """
 
     is_seen = param.Boolean(default=False)
     label = param.String()
@@ -106,7 +125,10 @@ class Sight(PlainScript):
 
 
 class Reveal(PlainScript):
-    """An invisible mark; its place is scrolled into view, unless it is seen, each time the number grows."""
+    """An invisible mark.
+
+    Its place is scrolled into view, unless it is seen, each time the number grows.
+    """
 
     number = param.Integer(default=0)
 

@@ -8,8 +8,9 @@ from typing import Any
 class Echoes:
     """Tells values that a menu sends back from values that the user has chosen.
 
-    In a notebook, a menu that gets a second value while it draws the first sends the first one back, and on a busy
-    machine it does so late: a component of Panel sends each value that it has drawn.
+    In a notebook, a menu that gets a second value while it draws the first sends the first one
+    back, and on a busy machine it does so late: a component of Panel sends each value that it has
+    drawn.
     """
 
     SECONDS = 30.0
@@ -36,11 +37,12 @@ class Echoes:
 
 
 def offer(select: Any, options: dict[str, Any], value: Any) -> None:
-    """Change the options of a select and its value, and send the value even if it is the same as before.
+    """Change the options of a select and its value, and send the value even if it is the same as
+    before.
 
-    The browser knows the value by its label. If only the label changes, panel-material-ui sends no new value, and the
-    select shows none. Without options the select keeps its last ones: Panel sets the value of an empty select again at
-    each event, without end, and refuses the browser's answer.
+    The browser knows the value by its label. If only the label changes, panel-material-ui sends no
+    new value, and the select shows none. Without options the select keeps its last ones: Panel sets
+    the value of an empty select again at each event, without end, and refuses the browser's answer.
     """
     if options:
         select.param.update(options=options, value=value)

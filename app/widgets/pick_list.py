@@ -1,4 +1,6 @@
-"""A list to select from, such as topics or documents: a colour, a share as a bar, and a line of text for each."""
+"""A list to select from, such as topics or documents: a colour, a share as a bar, and a line of
+text for each.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,25 +15,36 @@ from stickbreaker.app.widgets.scripts import read_script
 class PickList(PlainScript):
     """Rows have keys; only changes are written, always as text.
 
-    on_pick(key): called when a row is pressed. on_point(key): called with the row that the pointer or the focus is on,
-    and with None when it has left the rows.
+    on_pick(key): called when a row is pressed. on_point(key): called with the row that the pointer
+    or the focus is on, and with None when it has left the rows.
     """
 
     rows = param.List(
-        doc="One dict a row: key (int), title, color, weight (text), share (0 to 1), words, action, and if the button "
-        "has a shorter text, button."
+        doc=(
+            "One dict a row: key (int), title, color, weight (text), share (0 to 1), words, action,"
+            " and if the button has a shorter text, button."
+        )
     )
     note = param.String(doc="The text above the rows, or instead of them.")
-    tells_pointed = param.Boolean(False, doc="Whether the browser tells which row the pointer or the focus is on.")
+    tells_pointed = param.Boolean(
+        False, doc="Whether the browser tells which row the pointer or the focus is on."
+    )
 
     _esm = read_script(Path(__file__).with_name("pick_list.js"))
     _stylesheets: ClassVar = [Path(__file__).with_name("pick_list.css").read_text(encoding="utf-8")]
 
     def __init__(
-        self, on_pick: Callable[[int], None], on_point: Callable[[int | None], None] | None = None, **params: Any
+        self,
+        on_pick: Callable[[int], None],
+        on_point: Callable[[int | None], None] | None = None,
+        **params: Any,
     ):
         self._on_pick, self._on_point = on_pick, on_point
-        own = {"sizing_mode": "stretch_width", "margin": (0, 10), "tells_pointed": on_point is not None}
+        own = {
+            "sizing_mode": "stretch_width",
+            "margin": (0, 10),
+            "tells_pointed": on_point is not None,
+        }
         super().__init__(**own | params)
 
     def show(  # type: ignore[override]  # JSComponent.show serves a component by itself
@@ -39,7 +52,9 @@ class PickList(PlainScript):
     ) -> None:
         """Show these rows under a note, or the text `empty` if there are none."""
         changes = {"rows": rows, "note": note if rows else empty}
-        self.param.update(**{name: new for name, new in changes.items() if new != getattr(self, name)})
+        self.param.update(
+            **{name: new for name, new in changes.items() if new != getattr(self, name)}
+        )
 
     def _handle_msg(self, message: Any) -> None:
         said = message if isinstance(message, dict) else {}

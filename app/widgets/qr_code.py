@@ -8,7 +8,9 @@ ALT = "QR code of the link to watch this run"
 
 
 def draw_qr_code(link: str) -> str:
-    """Draw a link as a QR code: an SVG image as a data address; empty for an empty link or one that is too long.
+    """Draw a link as a QR code: an SVG image as a data address.
+
+    Empty for an empty link or one that is too long.
 
     >>> draw_qr_code("http://class.example/app?watch=abc")[:18], draw_qr_code("")
     ('data:image/svg+xml', '')

@@ -1,4 +1,6 @@
-"""A table of kept runs: tick the runs to draw, rename one in place, open one, delete one with two presses."""
+"""A table of kept runs: tick the runs to draw, rename one in place, open one, delete one with two
+presses.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +16,8 @@ from stickbreaker.app.widgets.scripts import read_script
 class RunTable(PlainScript):
     """A table of runs by key, written as text.
 
-    tick(key, is_ticked), rename(key, name), delete(key) and open(key) are called when the user asks for it.
+    tick(key, is_ticked), rename(key, name), delete(key) and open(key) are called when the user asks
+    for it.
     """
 
     rows = param.List(doc="As `compare_frames.run_rows` makes them.")
@@ -37,7 +40,9 @@ class RunTable(PlainScript):
         super().__init__(**{"sizing_mode": "stretch_width", "margin": (0, 10)} | params)
 
     def _handle_msg(self, message: Any) -> None:
-        if not isinstance(message, dict) or not any(row["key"] == message.get("key") for row in self.rows):
+        if not isinstance(message, dict) or not any(
+            row["key"] == message.get("key") for row in self.rows
+        ):
             return
         key, value = message["key"], message.get("value")
         if message.get("do") == "tick":

@@ -12,8 +12,10 @@ from stickbreaker.app.model.run_spec import live_fields
 DELAYS = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 768.0, 1024.0)
 BATCH_SIZES = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 SENTENCES = {
-    "forgetting_rate": "How fast the learning rate falls: with a low κ the model keeps changing; with a high κ it is "
-    "stable early.",
+    "forgetting_rate": (
+        "How fast the learning rate falls: with a low κ the model keeps changing; with a high κ it"
+        " is stable early."
+    ),
     "delay": "Makes the first steps smaller: with a high τ₀, early documents count for less.",
     "batch_size": "Documents in a mini-batch: a large S gives fewer steps with less noise.",
 }
@@ -22,8 +24,8 @@ SENTENCES = {
 class PlacesSlider(pmui.DiscreteSlider):
     """A slider over a list of values that works with `throttled=True`.
 
-    panel-material-ui sends the index of a value. It looks up the value for `value`, but not for `value_throttled`, from
-    which Panel then sets `value`. Panel's own slider had a similar fault:
+    panel-material-ui sends the index of a value. It looks up the value for `value`, but not for
+    `value_throttled`, from which Panel then sets `value`. Panel's own slider had a similar fault:
     https://github.com/holoviz/panel/issues/1253.
     """
 
@@ -38,11 +40,14 @@ class PlacesSlider(pmui.DiscreteSlider):
 def make_sliders(config: Any) -> dict[str, Any]:
     """Make the three sliders; delay and mini-batch size take doubling values.
 
-    A setting without a value, because it follows the corpus size or the config lacks it, is shown as in Wang 2011.
+    A setting without a value, because it follows the corpus size or the config lacks it, is shown
+    as in Wang 2011.
     """
     given = {field.name: getattr(config, field.name) for field in fields(config)}
     shown = {name: given.get(name) for name in SENTENCES}
-    shown = {name: getattr(PRESETS[0], name) if value is None else value for name, value in shown.items()}
+    shown = {
+        name: getattr(PRESETS[0], name) if value is None else value for name, value in shown.items()
+    }
     shared = {"sizing_mode": "stretch_width", "size": "small"}
     return {
         "forgetting_rate": pmui.FloatSlider(
@@ -55,7 +60,11 @@ def make_sliders(config: Any) -> dict[str, Any]:
             **shared,
         ),
         "delay": PlacesSlider(
-            label="Delay τ₀", options=_options(DELAYS, shown["delay"]), value=shown["delay"], formatter="%d", **shared
+            label="Delay τ₀",
+            options=_options(DELAYS, shown["delay"]),
+            value=shown["delay"],
+            formatter="%d",
+            **shared,
         ),
         "batch_size": PlacesSlider(
             label="Mini-batch size S",

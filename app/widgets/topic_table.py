@@ -20,7 +20,9 @@ class TopicTable(PlainScript):
     empty = param.String(default="")
 
     _esm = read_script(Path(__file__).with_name("topic_table.js"))
-    _stylesheets: ClassVar = [Path(__file__).with_name("topic_table.css").read_text(encoding="utf-8")]
+    _stylesheets: ClassVar = [
+        Path(__file__).with_name("topic_table.css").read_text(encoding="utf-8")
+    ]
 
     def __init__(self, choose: Callable[[int], None], **params: Any):
         self._choose = choose

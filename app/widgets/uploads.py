@@ -31,16 +31,16 @@ PART_BYTES = 393_216
 
 
 LARGE = (
-    "The files take at least {}, but the limit of an upload is {} (STICKBREAKER_UPLOAD): pack them into a zip, take a "
-    "sample, or give a path on the server's machine."
+    "The files take at least {}, but the limit of an upload is {} (STICKBREAKER_UPLOAD): pack them"
+    " into a zip, take a sample, or give a path on the server's machine."
 )
 MUCH_OF_USER = (
     "Your uploads would take {}, but the limit for each user is {} (5 times STICKBREAKER_UPLOAD): "
     "close another page with an upload."
 )
 MUCH = (
-    "The uploads of all users would take {}, but this server allows {} (20 times STICKBREAKER_UPLOAD): try again when "
-    "other users have closed their pages."
+    "The uploads of all users would take {}, but this server allows {} (20 times"
+    " STICKBREAKER_UPLOAD): try again when other users have closed their pages."
 )
 
 
@@ -51,7 +51,9 @@ class UploadSpace:
         self.used: Counter[str | None] = Counter()
 
     def check(self, user: str | None, own: int, more: int) -> None:
-        """Raise LimitReachedError if more bytes for an upload that has `own` bytes exceed a limit."""
+        """Raise LimitReachedError if more bytes for an upload that has `own` bytes
+        exceed a limit.
+        """
         _check(own + more, UPLOAD, LARGE)
         if user is not None:
             _check(self.used[user] + more, UPLOADS_PER_USER, MUCH_OF_USER)
@@ -67,7 +69,9 @@ SPACE = UploadSpace()
 
 
 class Upload:
-    """The files of one upload. `begin` removes the earlier ones; `end` returns the folder, or the only file in it.
+    """The files of one upload. `begin` removes the earlier ones.
+
+    `end` returns the folder, or the only file in it.
 
     user: whose upload it is; None without logins.
     """
@@ -93,7 +97,9 @@ class Upload:
         if self.folder is None or len(folders) > MAX_DEPTH:
             raise CorpusError("Upload failed: try again with fewer nested folders.")
         if not isinstance(size, int) or not 0 <= size <= MAX_SIZE:
-            raise CorpusError("Upload failed because the size of the file is not known: choose it again.")
+            raise CorpusError(
+                "Upload failed because the size of the file is not known: choose it again."
+            )
         place = Path(_check_name(name))
         inside = self.folder.joinpath(*(_check_name(folder)[:MAX_NAME] for folder in folders))
         self._num_files += 1
@@ -101,14 +107,21 @@ class Upload:
             raise CorpusError(f"There are more than {MAX_FILES:,} files: pack them into one zip.")
         SPACE.check(self._user, self._num_bytes, size)
         inside.mkdir(parents=True, exist_ok=True)
-        self._file = (inside / (place.stem[: MAX_NAME - len(place.suffix)] + place.suffix)).open("wb")
+        self._file = (inside / (place.stem[: MAX_NAME - len(place.suffix)] + place.suffix)).open(
+            "wb"
+        )
 
     def add(self, part: str) -> None:
-        """Append a part, in base64. Raises CorpusError if it is damaged, or the upload becomes too large."""
+        """Append a part, in base64.
+
+        Raises CorpusError if it is damaged, or the upload becomes too large.
+        """
         try:
             content = base64.b64decode(part, validate=True)
         except (binascii.Error, ValueError, TypeError) as error:
-            raise CorpusError("Part of the file was damaged during the upload: try again.") from error
+            raise CorpusError(
+                "Part of the file was damaged during the upload: try again."
+            ) from error
         if self._file is None:
             raise CorpusError("Upload failed: try again.")
         SPACE.check(self._user, self._num_bytes, len(content))
@@ -117,7 +130,9 @@ class Upload:
         self._file.write(content)
 
     def end(self) -> Path:
-        """Return where the files are: the only file, or the innermost folder that holds all of them."""
+        """Return where the files are: the only file, or the innermost folder that holds all of
+        them.
+        """
         self._close()
         if self.folder is None or not self._num_files:
             raise CorpusError("No file was received: choose one.")
@@ -126,7 +141,9 @@ class Upload:
         while len(found) == 1 and found[0].is_dir():
             folder = found[0]
             found = list(folder.iterdir())
-        return found[0] if len(found) == 1 and found[0].suffix.lower() not in ("", ".txt") else folder
+        return (
+            found[0] if len(found) == 1 and found[0].suffix.lower() not in ("", ".txt") else folder
+        )
 
     def _close(self) -> None:
         file, self._file = self._file, None

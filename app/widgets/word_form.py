@@ -32,7 +32,10 @@ class WordForm(pn.viewable.Viewer):
         for widget in (*self.widgets.values(), self.languages):
             widget.param.watch(on_change, "value")
         self.own.param.watch(on_change, "value_input")
-        cells = [pn.Column(widget, styles={"flex": "1 1 220px", "min-width": "0"}) for widget in self.widgets.values()]
+        cells = [
+            pn.Column(widget, styles={"flex": "1 1 220px", "min-width": "0"})
+            for widget in self.widgets.values()
+        ]
         self._layout = pn.Column(
             self.languages,
             self.own,
@@ -44,7 +47,9 @@ class WordForm(pn.viewable.Viewer):
         """Return the present choices."""
         answers = {name: widget.value for name, widget in self.widgets.items()}
         own = self.own.value_input or self.own.value or ""
-        return WordChoices(**answers, languages=tuple(self.languages.value or ()), own_stop_words=own)
+        return WordChoices(
+            **answers, languages=tuple(self.languages.value or ()), own_stop_words=own
+        )
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout

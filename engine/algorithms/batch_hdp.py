@@ -1,8 +1,10 @@
-"""Batch variational inference for the hierarchical Dirichlet process (Wang, Paisley & Blei 2011, Eq. 15-21).
+"""Batch variational inference for the hierarchical Dirichlet process (Wang, Paisley & Blei 2011,
+Eq. 15-21).
 
-Each step reads the whole corpus: it fits every document as the online HDP does, then sets sticks and topics, until the
-relative gain of the bound (Eq. 14) is small. `start="wang"` and `topic_expectation="geometric"` follow the paper; with
-them no update lowers the bound. The defaults are those of the online HDP, except that no topics are merged.
+Each step reads the whole corpus: it fits every document as the online HDP does, then sets sticks
+and topics, until the relative gain of the bound (Eq. 14) is small. `start="wang"` and
+`topic_expectation="geometric"` follow the paper; with them no update lowers the bound. The defaults
+are those of the online HDP, except that no topics are merged.
 """
 
 from dataclasses import dataclass
@@ -12,7 +14,15 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreaker.engine import declarations as declared
-from stickbreaker.engine.algorithm import Algorithm, Breaking, InfersBy, Phase, Reads, StepInfo, TopicSummary
+from stickbreaker.engine.algorithm import (
+    Algorithm,
+    Breaking,
+    InfersBy,
+    Phase,
+    Reads,
+    StepInfo,
+    TopicSummary,
+)
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, choice, setting
 from stickbreaker.engine.inference.batch import NO_BOUND, Totals, cool_pass, end_pass, sum_by_phase
@@ -60,7 +70,9 @@ class BatchHDPConfig:
     start: str = choice("warm: warm-up by annealing; wang: as the paper prints it", "warm", "wang")
     topic_expectation: str = setting("mean", **declared.TOPIC_EXPECTATION)
     max_active_topics: int = setting(32, **declared.MAX_ACTIVE_TOPICS)
-    duplicates: str = choice("keep: as in the paper; merge: merge topics if that raises the bound", "keep", "merge")
+    duplicates: str = choice(
+        "keep: as in the paper; merge: merge topics if that raises the bound", "keep", "merge"
+    )
     precision: str = setting("float32", **declared.PRECISION)
 
     def __post_init__(self) -> None:
@@ -68,7 +80,8 @@ class BatchHDPConfig:
 
 
 class BatchHDPState(NamedTuple):
-    """What the next pass needs: λ of Wang 2011 Eq. 21, and the tables of Eq. 19-20, as in `OnlineHDPState`.
+    """What the next pass needs: λ of Wang 2011 Eq. 21, and the tables of Eq. 19-20, as in
+    `OnlineHDPState`.
 
     topic_counts: λ - η, word by word (V, K); tables: (K,) expected tables; expected_tokens: (K,).
     order: (K,), the topics in the order of the corpus' sticks.
@@ -86,7 +99,10 @@ class BatchHDPState(NamedTuple):
 
 
 def init(config: BatchHDPConfig, vocab_size: int, rng: np.random.Generator) -> BatchHDPState:
-    """State before the first pass, which rescales it from D = 1 to D; every topic starts with the same tables."""
+    """State before the first pass, which rescales it from D = 1 to D.
+
+    Every topic starts with the same tables.
+    """
     phase, temperature = first_phase(config.start, Phase.TWO_LEVEL)
     return BatchHDPState(
         topic_counts=startup_counts(config, vocab_size, rng),
@@ -107,7 +123,11 @@ def expect(config: BatchHDPConfig, state: BatchHDPState, batch: Batch) -> SlotEx
 
 
 def _expect_words(
-    config: BatchHDPConfig, state: BatchHDPState, words: np.ndarray, phase: Phase, power: float = NOT_RAISED
+    config: BatchHDPConfig,
+    state: BatchHDPState,
+    words: np.ndarray,
+    phase: Phase,
+    power: float = NOT_RAISED,
 ) -> SlotExpectations:
     return expect_slots(config, state, _sticks(config, state), words, phase, power)
 
@@ -117,19 +137,29 @@ def _sticks(config: BatchHDPConfig, state: BatchHDPState) -> Sticks:
 
 
 def local(
-    config: BatchHDPConfig, expectations: SlotExpectations, documents: Documents, rng: np.random.Generator | None = None
+    config: BatchHDPConfig,
+    expectations: SlotExpectations,
+    documents: Documents,
+    rng: np.random.Generator | None = None,
 ) -> Totals:
-    """Totals of some of the corpus' documents by Eq. 15-18. It is pure and draws nothing; shards add up."""
+    """Totals of some of the corpus' documents by Eq. 15-18. It is pure and draws nothing.
+
+    Shards add up.
+    """
     limits = limits_of(config)
 
     def fit(part: Documents) -> tuple[Statistics, float]:
-        statistics, _, bound = fit_slots(part, expectations, limits, is_learning=True, has_bound=True)
+        statistics, _, bound = fit_slots(
+            part, expectations, limits, is_learning=True, has_bound=True
+        )
         return statistics, bound
 
     return sum_by_phase(documents, expectations, fit)
 
 
-def blend(config: BatchHDPConfig, state: BatchHDPState, totals: Totals, batch: Batch) -> tuple[BatchHDPState, StepInfo]:
+def blend(
+    config: BatchHDPConfig, state: BatchHDPState, totals: Totals, batch: Batch
+) -> tuple[BatchHDPState, StepInfo]:
     """Eq. 19-21 from totals of the whole corpus, unless they lower the bound."""
     order, sticks = find_order(totals.tables, state.order, config.corpus_concentration)
     new = state._replace(tables=totals.tables, order=order)
@@ -137,8 +167,12 @@ def blend(config: BatchHDPConfig, state: BatchHDPState, totals: Totals, batch: B
     return _merge_duplicates(config, state, info) if config.duplicates == "merge" else (state, info)
 
 
-def _merge_duplicates(config: BatchHDPConfig, state: BatchHDPState, info: StepInfo) -> tuple[BatchHDPState, StepInfo]:
-    """Merge topics if that raises the bound: every few passes, and before a run ends, which then continues."""
+def _merge_duplicates(
+    config: BatchHDPConfig, state: BatchHDPState, info: StepInfo
+) -> tuple[BatchHDPState, StepInfo]:
+    """Merge topics if that raises the bound: every few passes, and before a run ends, which then
+    continues.
+    """
     if not np.isfinite(state.bound) or not (info.ends_run or state.step % PASSES_BETWEEN == 0):
         return state, info
     known = config.word_concentration, config.corpus_concentration

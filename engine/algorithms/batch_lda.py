@@ -1,7 +1,10 @@
-"""Batch variational Bayes for latent Dirichlet allocation (Hoffman, Blei & Bach 2010, Alg. 1; V-LDA of Teh 2007).
+"""Batch variational Bayes for latent Dirichlet allocation (Hoffman, Blei & Bach 2010, Alg. 1.
 
-Each step reads the whole corpus: the E step fits every document from equal shares, the M step sets λ, until the
-relative gain of the bound (Eq. 4) is small. `start` and `topic_expectation` are those of online LDA.
+V-LDA of Teh 2007).
+
+Each step reads the whole corpus: the E step fits every document from equal shares, the M step sets
+λ, until the relative gain of the bound (Eq. 4) is small. `start` and `topic_expectation` are those
+of online LDA.
 """
 
 from dataclasses import dataclass
@@ -14,7 +17,14 @@ from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo, TopicSummary
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
-from stickbreaker.engine.inference.batch import NO_BOUND, Totals, cool_pass, end_pass, shares_bound, sum_by_phase
+from stickbreaker.engine.inference.batch import (
+    NO_BOUND,
+    Totals,
+    cool_pass,
+    end_pass,
+    shares_bound,
+    sum_by_phase,
+)
 from stickbreaker.engine.inference.dirichlet_step import (
     DocumentExpectations,
     expect_documents,
@@ -31,7 +41,9 @@ from stickbreaker.engine.kernels.special import NOT_RAISED
 
 @dataclass(frozen=True)
 class BatchLDAConfig:
-    """Settings of batch LDA; those of Alg. 1, K = 100, α = 1/K and η = .01. Teh's V-LDA has α = .1/K and η = 100/V.
+    """Settings of batch LDA.
+
+    Those of Alg. 1, K = 100, α = 1/K and η = .01. Teh's V-LDA has α = .1/K and η = 100/V.
 
     Raises ValueError if a value is outside its bounds.
     """
@@ -66,7 +78,10 @@ class BatchLDAState(NamedTuple):
 
 
 def init(config: BatchLDAConfig, vocab_size: int, rng: np.random.Generator) -> BatchLDAState:
-    """State before the first pass, which gives the size of the corpus; only a warm start depends on that size."""
+    """State before the first pass, which gives the size of the corpus.
+
+    Only a warm start depends on that size.
+    """
     phase, temperature = first_phase(config.start, Phase.LEARNING)
     return BatchLDAState(
         topic_counts=startup_counts(config, vocab_size, rng),
@@ -85,9 +100,15 @@ def expect(config: BatchLDAConfig, state: BatchLDAState, batch: Batch) -> Docume
 
 
 def _expect_words(
-    config: BatchLDAConfig, state: BatchLDAState, words: np.ndarray, phase: Phase, power: float = NOT_RAISED
+    config: BatchLDAConfig,
+    state: BatchLDAState,
+    words: np.ndarray,
+    phase: Phase,
+    power: float = NOT_RAISED,
 ) -> DocumentExpectations:
-    return expect_documents(state, words, phase, lda_priors(config, state), config.topic_expectation, power)
+    return expect_documents(
+        state, words, phase, lda_priors(config, state), config.topic_expectation, power
+    )
 
 
 def local(
@@ -105,24 +126,34 @@ def local(
     return sum_by_phase(documents, expectations, fit)
 
 
-def blend(config: BatchLDAConfig, state: BatchLDAState, totals: Totals, batch: Batch) -> tuple[BatchLDAState, StepInfo]:
+def blend(
+    config: BatchLDAConfig, state: BatchLDAState, totals: Totals, batch: Batch
+) -> tuple[BatchLDAState, StepInfo]:
     """The M step of Alg. 1 from totals of the whole corpus, unless it lowers the bound."""
     return end_pass(config, state, state, totals, batch)
 
 
 def infer(config: BatchLDAConfig, state: BatchLDAState, documents: Documents) -> np.ndarray:
     """Topic shares E[θ] (S, K) of documents by the E step of Alg. 1; nothing is learned."""
-    return infer_shares(documents, _expect_words(config, state, documents.distinct_words(), state.phase))
+    return infer_shares(
+        documents, _expect_words(config, state, documents.distinct_words(), state.phase)
+    )
 
 
 def summarize(config: BatchLDAConfig, state: BatchLDAState) -> TopicSummary:
-    """E[topics], each topic's share of the expected tokens, and those tokens, under ids that no pass changes."""
-    return summarize_by_tokens(expected_topics(state.topic_counts, config.word_concentration), state.expected_tokens)
+    """E[topics], each topic's share of the expected tokens, and those tokens, under ids that no
+    pass changes.
+    """
+    return summarize_by_tokens(
+        expected_topics(state.topic_counts, config.word_concentration), state.expected_tokens
+    )
 
 
 def lda_priors(config: BatchLDAConfig, state: BatchLDAState) -> tuple[np.ndarray, float]:
     """α (K,) and η of the settings."""
-    return config.doc_concentration * np.full(config.max_topics, 1.0 / config.max_topics), config.word_concentration
+    return config.doc_concentration * np.full(
+        config.max_topics, 1.0 / config.max_topics
+    ), config.word_concentration
 
 
 ALGORITHM = Algorithm(

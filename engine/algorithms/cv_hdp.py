@@ -1,15 +1,18 @@
-"""Collapsed variational Bayes for the hierarchical Dirichlet process, CV-HDP (Teh, Kurihara & Welling 2007).
+"""Collapsed variational Bayes for the hierarchical Dirichlet process, CV-HDP (Teh, Kurihara &
+Welling 2007).
 
-A step is one sweep of Eq. 15 over the corpus, then Eq. 8 for the concentrations, the corpus weights and, with
-`word_prior="learned"`, the base distribution τ. The truncation is nested: q(z) is zero beyond K topics, and the K-th
-stick leaves a rest for further topics. Deviations, each described in its module:
+A step is one sweep of Eq. 15 over the corpus, then Eq. 8 for the concentrations, the corpus weights
+and, with `word_prior="learned"`, the base distribution τ. The truncation is nested: q(z) is zero
+beyond K topics, and the K-th stick leaves a rest for further topics. Deviations, each described in
+its module:
 
 - All tokens of a word in a document share one q (`engine.inference.collapsed`).
-- Topics are ordered by their tables E[s_.k], not by their tokens, because that order has the best bound
-  (`engine.inference.posteriors`). The order is an index; topics keep their ids.
+- Topics are ordered by their tables E[s_.k], not by their tokens, because that order has the best
+  bound (`engine.inference.posteriors`). The order is an index; topics keep their ids.
 
-The bound of a step is Eq. 18 plus the divergence of q(γ), which Eq. 18 omits. It uses E[γ] and E[log γ] for γ, and the
-posteriors before the sweep. It rests on second-order approximations, so it is only approximately a bound and may fall.
+The bound of a step is Eq. 18 plus the divergence of q(γ), which Eq. 18 omits. It uses E[γ] and
+E[log γ] for γ, and the posteriors before the sweep. It rests on second-order approximations, so it
+is only approximately a bound and may fall.
 """
 
 from dataclasses import dataclass
@@ -19,7 +22,15 @@ import numpy as np
 from scipy.special import psi
 
 from stickbreaker.engine import declarations as declared
-from stickbreaker.engine.algorithm import Algorithm, Breaking, InfersBy, Phase, Reads, StepInfo, TopicSummary
+from stickbreaker.engine.algorithm import (
+    Algorithm,
+    Breaking,
+    InfersBy,
+    Phase,
+    Reads,
+    StepInfo,
+    TopicSummary,
+)
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, choice, setting
 from stickbreaker.engine.inference import collapsed
@@ -42,7 +53,9 @@ SOFT_SWEEPS = 20
 
 @dataclass(frozen=True)
 class CVHDPConfig:
-    """Settings of CV-HDP: gamma priors within the ranges of sec. 4; β = 100 and τ = 1/V fixed, as in that section.
+    """Settings of CV-HDP: gamma priors within the ranges of sec. 4.
+
+    Β = 100 and τ = 1/V fixed, as in that section.
 
     Raises ValueError if a value is outside its bounds.
     """
@@ -53,17 +66,29 @@ class CVHDPConfig:
     )
     doc_rate: float = setting(4.0, "b_α", SHAPES, "Rate of the gamma prior of α")
     corpus_shape: float = setting(
-        7.5, "a_γ", SHAPES, "Shape of the gamma prior of γ, which sets how many topics the corpus has"
+        7.5,
+        "a_γ",
+        SHAPES,
+        "Shape of the gamma prior of γ, which sets how many topics the corpus has",
     )
     corpus_rate: float = setting(7.5, "b_γ", SHAPES, "Rate of the gamma prior of γ")
     word_total: float = setting(
-        100.0, "β", (1e-6, 1e9), "Total word concentration of a topic; the starting value if learned"
+        100.0,
+        "β",
+        (1e-6, 1e9),
+        "Total word concentration of a topic; the starting value if learned",
     )
     word_prior: str = choice("Whether β and τ stay fixed or are learned", "fixed", "learned")
-    word_shape: float = setting(4.0, "a_β", SHAPES, "Shape of the gamma prior of β, if it is learned")
+    word_shape: float = setting(
+        4.0, "a_β", SHAPES, "Shape of the gamma prior of β, if it is learned"
+    )
     word_rate: float = setting(4.0, "b_β", SHAPES, "Rate of the gamma prior of β, if it is learned")
-    base_total: float = setting(40.0, "V a_τ", (1e-3, 1e9), "Total of the Dirichlet prior of τ over all words")
-    first_sweeps: str = choice("printed: as in the paper; soft: the first 20 passes with a large β", "printed", "soft")
+    base_total: float = setting(
+        40.0, "V a_τ", (1e-3, 1e9), "Total of the Dirichlet prior of τ over all words"
+    )
+    first_sweeps: str = choice(
+        "printed: as in the paper; soft: the first 20 passes with a large β", "printed", "soft"
+    )
     start_from: str = setting("own", **declared.START_FROM)
     tolerance: float = setting(1e-5, **declared.SWEEP_TOLERANCE)
     precision: str = setting("float32", **declared.PRECISION)
@@ -75,8 +100,9 @@ class CVHDPConfig:
 class CVHDPState(NamedTuple):
     """What the next sweep needs.
 
-    alpha, gamma, beta: posteriors of `doc_concentration`, `corpus_concentration` and the words' total concentration.
-    sticks: those of the corpus weights π. base: Dirichlet parameters of τ (V,). expected_tokens: (K,).
+    alpha, gamma, beta: posteriors of `doc_concentration`, `corpus_concentration` and the words'
+    total concentration. sticks: those of the corpus weights π. base: Dirichlet parameters of τ
+    (V,). expected_tokens: (K,).
     """
 
     assignments: SoftAssignments
@@ -91,7 +117,10 @@ class CVHDPState(NamedTuple):
 
 
 def init(config: CVHDPConfig, vocab_size: int, rng: np.random.Generator | None) -> CVHDPState:
-    """State without documents: α and γ at their priors, β and τ as set (sec. 4); the first step draws q(z)."""
+    """State without documents: α and γ at their priors, β and τ as set (sec. 4).
+
+    The first step draws q(z).
+    """
     gamma = Gamma(shape=config.corpus_shape, rate=config.corpus_rate)
     return CVHDPState(
         assignments=collapsed.no_assignments(config, vocab_size),
@@ -106,13 +135,19 @@ def init(config: CVHDPConfig, vocab_size: int, rng: np.random.Generator | None) 
     )
 
 
-def step(config: CVHDPConfig, state: CVHDPState, batch: Batch, rng: np.random.Generator) -> tuple[CVHDPState, StepInfo]:
-    """A sweep over the corpus, the bound, and the posteriors. Raises ValueError if the documents have changed."""
+def step(
+    config: CVHDPConfig, state: CVHDPState, batch: Batch, rng: np.random.Generator
+) -> tuple[CVHDPState, StepInfo]:
+    """A sweep over the corpus, the bound, and the posteriors.
+
+    Raises ValueError if the documents have changed.
+    """
     is_soft = state.step < num_soft(config)
     priors = soften(find_priors(state)) if is_soft else find_priors(state)
     assignments, measures = collapsed.sweep(state.assignments, priors, batch, rng)
     num_tokens = max(batch.documents.num_tokens, 1)
-    # The first sweep, and the first after a soft start, has no posterior: G[π_k] = 1/K does not come from sticks.
+    # The first sweep, and the first after a soft start, has no posterior: G[π_k] = 1/K does not
+    # come from sticks.
     is_bounded = state.step > num_soft(config)
     bound = (measures.log_joint - divergence(config, state)) / num_tokens if is_bounded else None
     info = StepInfo(
@@ -121,7 +156,8 @@ def step(config: CVHDPConfig, state: CVHDPState, batch: Batch, rng: np.random.Ge
         phase=Phase.SOFT if is_soft else Phase.LEARNING,
         startup_share=0.0,
         bound=bound,
-        has_converged=bound is not None and collapsed.has_converged(bound, state.bound, config.tolerance),
+        has_converged=bound is not None
+        and collapsed.has_converged(bound, state.bound, config.tolerance),
     )
     learned = update_posteriors(config, state, measures, batch.documents.sizes())
     if is_soft:
@@ -135,13 +171,21 @@ def step(config: CVHDPConfig, state: CVHDPState, batch: Batch, rng: np.random.Ge
     return state, info
 
 
-def start_from(config: CVHDPConfig, vocab_size: int, batch: Batch, tokens: np.ndarray) -> CVHDPState:
-    """State that continues from tokens (nnz, K) of the batch's entries in each of K topics, without a soft start."""
+def start_from(
+    config: CVHDPConfig, vocab_size: int, batch: Batch, tokens: np.ndarray
+) -> CVHDPState:
+    """State that continues from tokens (nnz, K) of the batch's entries in each of K topics, without
+    a soft start.
+    """
     state = init(config, vocab_size, None)
-    assignments, measures = collapsed.take_over(state.assignments, batch, tokens, find_priors(state))
+    assignments, measures = collapsed.take_over(
+        state.assignments, batch, tokens, find_priors(state)
+    )
     state = update_posteriors(config, state, measures, batch.documents.sizes())
     step = num_soft(config) + 1
-    return state._replace(assignments=assignments, expected_tokens=assignments.topic_tokens(), step=step)
+    return state._replace(
+        assignments=assignments, expected_tokens=assignments.topic_tokens(), step=step
+    )
 
 
 def num_soft(config: CVHDPConfig) -> int:
@@ -158,7 +202,11 @@ def soften(priors: Priors) -> Priors:
 def find_priors(state: CVHDPState) -> Priors:
     """G[απ_k], E[α], G[βτ_w] and E[β]; before the first sweep G[π_k] = 1/K."""
     num_topics = len(state.expected_tokens)
-    weights = np.exp(state.sticks.expected_logs()) if state.step else np.full(num_topics, 1.0 / num_topics)
+    weights = (
+        np.exp(state.sticks.expected_logs())
+        if state.step
+        else np.full(num_topics, 1.0 / num_topics)
+    )
     base = np.exp(psi(state.base) - psi(state.base.sum()))
     return Priors(
         doc=collapsed.hold(state.alpha.geometric() * weights),
@@ -168,34 +216,58 @@ def find_priors(state: CVHDPState) -> Priors:
     )
 
 
-def update_posteriors(config: CVHDPConfig, state: CVHDPState, measures: Measures, sizes: np.ndarray) -> CVHDPState:
-    """The state after Eq. 8 for α, π, γ and, if they are learned, β and τ; sizes: tokens of each document (S,)."""
+def update_posteriors(
+    config: CVHDPConfig, state: CVHDPState, measures: Measures, sizes: np.ndarray
+) -> CVHDPState:
+    """The state after Eq. 8 for α, π, γ and, if they are learned, β and τ.
+
+    Sizes: tokens of each document (S,).
+    """
     mean = state.alpha.mean()
     log_eta = (psi(mean) - psi(mean + sizes)).sum()
-    alpha = Gamma(shape=config.doc_shape + float(measures.doc_tables.sum()), rate=config.doc_rate - float(log_eta))
+    alpha = Gamma(
+        shape=config.doc_shape + float(measures.doc_tables.sum()),
+        rate=config.doc_rate - float(log_eta),
+    )
     sticks = stick_posterior(measures.doc_tables, state.gamma.mean())
     log_rests = sticks.expected_log_rests().sum()
-    gamma = Gamma(shape=config.corpus_shape + config.max_topics, rate=config.corpus_rate - float(log_rests))
+    gamma = Gamma(
+        shape=config.corpus_shape + config.max_topics, rate=config.corpus_rate - float(log_rests)
+    )
     state = state._replace(alpha=alpha, sticks=sticks, gamma=gamma)
     if config.word_prior == "fixed":
         return state
-    beta = Gamma(shape=config.word_shape + float(measures.word_tables.sum()), rate=config.word_rate - measures.log_xi)
-    return state._replace(beta=beta, base=config.base_total / len(state.base) + measures.word_tables)
+    beta = Gamma(
+        shape=config.word_shape + float(measures.word_tables.sum()),
+        rate=config.word_rate - measures.log_xi,
+    )
+    return state._replace(
+        beta=beta, base=config.base_total / len(state.base) + measures.word_tables
+    )
 
 
 def divergence(config: CVHDPConfig, state: CVHDPState) -> float:
-    """Sum of the divergences of Eq. 18, in nats: of α, γ, the sticks and, if they are learned, β and τ."""
+    """Sum of the divergences of Eq. 18, in nats: of α, γ, the sticks and, if they are learned, β
+    and τ.
+    """
     total = gamma_divergence(state.alpha, Gamma(shape=config.doc_shape, rate=config.doc_rate))
-    total += gamma_divergence(state.gamma, Gamma(shape=config.corpus_shape, rate=config.corpus_rate))
+    total += gamma_divergence(
+        state.gamma, Gamma(shape=config.corpus_shape, rate=config.corpus_rate)
+    )
     total += state.sticks.divergence(state.gamma)
     if config.word_prior == "learned":
         total += gamma_divergence(state.beta, Gamma(shape=config.word_shape, rate=config.word_rate))
-        total += dirichlet_divergence(state.base, np.full(len(state.base), config.base_total / len(state.base)))
+        total += dirichlet_divergence(
+            state.base, np.full(len(state.base), config.base_total / len(state.base))
+        )
     return total
 
 
 def infer(config: CVHDPConfig, state: CVHDPState, documents: Documents) -> np.ndarray:
-    """Topic shares (S, K) of documents by Eq. 16, with fixed topics and no rest beyond K; nothing is learned."""
+    """Topic shares (S, K) of documents by Eq. 16, with fixed topics and no rest beyond K.
+
+    Nothing is learned.
+    """
     topics = collapsed.expected_topics(state.assignments, _word_prior(state), config.precision)
     prior = state.alpha.mean() * _weights(state)
     return collapsed.infer_shares(documents, topics, find_priors(state).doc, prior)

@@ -1,7 +1,8 @@
 """Collapsed variational Bayes for latent Dirichlet allocation, CV-LDA (Teh, Newman & Welling 2007).
 
-The settings are those of Teh, Kurihara & Welling (2007): α = 0.1 and π = 1/K, read as 0.1 in total, β = 100 in total.
-The concentrations are fixed; a sweep is Eq. 15 of that paper with these values instead of expectations.
+The settings are those of Teh, Kurihara & Welling (2007): α = 0.1 and π = 1/K, read as 0.1 in total,
+β = 100 in total. The concentrations are fixed; a sweep is Eq. 15 of that paper with these values
+instead of expectations.
 """
 
 from dataclasses import dataclass
@@ -36,7 +37,9 @@ class CVLDAConfig:
 
 
 class CVLDAState(NamedTuple):
-    """What the next sweep needs: q(z), the tokens of each topic (K,), the number of sweeps, the last bound."""
+    """What the next sweep needs: q(z), the tokens of each topic (K,), the number of sweeps, the
+    last bound.
+    """
 
     assignments: SoftAssignments
     expected_tokens: np.ndarray
@@ -54,22 +57,38 @@ def init(config: CVLDAConfig, vocab_size: int, rng: np.random.Generator | None) 
     )
 
 
-def start_from(config: CVLDAConfig, vocab_size: int, batch: Batch, tokens: np.ndarray) -> CVLDAState:
-    """State that continues from tokens (nnz, K) of the batch's entries in each topic; K is `max_topics`."""
+def start_from(
+    config: CVLDAConfig, vocab_size: int, batch: Batch, tokens: np.ndarray
+) -> CVLDAState:
+    """State that continues from tokens (nnz, K) of the batch's entries in each topic.
+
+    K is `max_topics`.
+    """
     state = init(config, vocab_size, None)
-    assignments, _ = collapsed.take_over(state.assignments, batch, tokens, find_priors(config, vocab_size))
-    return state._replace(assignments=assignments, expected_tokens=assignments.topic_tokens(), step=1)
+    assignments, _ = collapsed.take_over(
+        state.assignments, batch, tokens, find_priors(config, vocab_size)
+    )
+    return state._replace(
+        assignments=assignments, expected_tokens=assignments.topic_tokens(), step=1
+    )
 
 
 def find_priors(config: CVLDAConfig, vocab_size: int) -> Priors:
     """The prior counts of topics in a document (K,) and of words in a topic (V,)."""
     doc = collapsed.hold(np.full(config.max_topics, config.doc_concentration / config.max_topics))
     words = collapsed.hold(np.full(vocab_size, config.word_total / vocab_size))
-    return Priors(doc=doc, doc_total=config.doc_concentration, words=words, word_total=config.word_total)
+    return Priors(
+        doc=doc, doc_total=config.doc_concentration, words=words, word_total=config.word_total
+    )
 
 
-def step(config: CVLDAConfig, state: CVLDAState, batch: Batch, rng: np.random.Generator) -> tuple[CVLDAState, StepInfo]:
-    """A sweep over the corpus, and the bound after it. Raises ValueError if the documents have changed."""
+def step(
+    config: CVLDAConfig, state: CVLDAState, batch: Batch, rng: np.random.Generator
+) -> tuple[CVLDAState, StepInfo]:
+    """A sweep over the corpus, and the bound after it.
+
+    Raises ValueError if the documents have changed.
+    """
     priors = find_priors(config, len(state.assignments.word_counts))
     assignments, measures = collapsed.sweep(state.assignments, priors, batch, rng)
     tokens = assignments.topic_tokens()
@@ -83,7 +102,9 @@ def step(config: CVLDAConfig, state: CVLDAState, batch: Batch, rng: np.random.Ge
         bound=bound,
         has_converged=has_converged,
     )
-    return CVLDAState(assignments=assignments, expected_tokens=tokens, step=info.step, bound=bound), info
+    return CVLDAState(
+        assignments=assignments, expected_tokens=tokens, step=info.step, bound=bound
+    ), info
 
 
 def infer(config: CVLDAConfig, state: CVLDAState, documents: Documents) -> np.ndarray:
@@ -94,12 +115,17 @@ def infer(config: CVLDAConfig, state: CVLDAState, documents: Documents) -> np.nd
 
 
 def summarize(config: CVLDAConfig, state: CVLDAState) -> TopicSummary:
-    """E[topics], each topic's share of the expected tokens, and those tokens, under ids that no step changes."""
+    """E[topics], each topic's share of the expected tokens, and those tokens, under ids that no
+    step changes.
+    """
     priors = find_priors(config, len(state.assignments.word_counts))
     topics = collapsed.expected_topics(state.assignments, priors.words)
     weights = (state.expected_tokens + priors.doc) / (state.expected_tokens + priors.doc).sum()
     return TopicSummary(
-        topic_ids=np.arange(config.max_topics), topics=topics, weights=weights, expected_tokens=state.expected_tokens
+        topic_ids=np.arange(config.max_topics),
+        topics=topics,
+        weights=weights,
+        expected_tokens=state.expected_tokens,
     )
 
 

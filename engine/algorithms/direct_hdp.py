@@ -1,9 +1,11 @@
-"""Online HDP by direct assignment: a document's shares are one Dirichlet around the corpus weights, without slots.
+"""Online HDP by direct assignment: a document's shares are one Dirichlet around the corpus weights,
+without slots.
 
-q(θ_d) = Dirichlet(α₀E[β] + counts), so a document is swept as in LDA (Hoffman, Blei & Bach 2010, Alg. 2). The corpus
-sticks use the tables that its counts would open in the Chinese restaurant franchise (Teh 2006; Teh, Kurihara & Welling
-2007). E[β] replaces the expectation over q(β) of a bound, so the algorithm as a whole has no bound. With equal weights
-instead of learned ones it is LDA.
+q(θ_d) = Dirichlet(α₀E[β] + counts), so a document is swept as in LDA (Hoffman, Blei & Bach 2010,
+Alg. 2). The corpus sticks use the tables that its counts would open in the Chinese restaurant
+franchise (Teh 2006; Teh, Kurihara & Welling 2007). E[β] replaces the expectation over q(β) of a
+bound, so the algorithm as a whole has no bound. With equal weights instead of learned ones it is
+LDA.
 """
 
 from dataclasses import dataclass
@@ -16,7 +18,11 @@ from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, Ste
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, choice, setting
 from stickbreaker.engine.inference.candidates import Steps
-from stickbreaker.engine.inference.dirichlet_step import DocumentExpectations, expect_documents, infer_shares
+from stickbreaker.engine.inference.dirichlet_step import (
+    DocumentExpectations,
+    expect_documents,
+    infer_shares,
+)
 from stickbreaker.engine.inference.evidence import set_aside
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.online import (
@@ -50,7 +56,9 @@ class DirectHDPConfig:
     forgetting_rate: float = setting(0.6, **declared.FORGETTING_RATE)
     delay: float | None = setting(None, **declared.DELAY)
     batch_size: int | None = setting(None, **declared.BATCH_SIZE)
-    start: str = choice("warm: warm-up by annealing; hoffman: the start of online LDA", "warm", "hoffman")
+    start: str = choice(
+        "warm: warm-up by annealing; hoffman: the start of online LDA", "warm", "hoffman"
+    )
     topic_expectation: str = setting("mean", **declared.TOPIC_EXPECTATION)
     duplicates: str = setting("merge", **declared.DUPLICATES)
     later_passes: str = setting("average", **declared.LATER_PASSES)
@@ -62,7 +70,10 @@ class DirectHDPConfig:
 
 
 def init(config: DirectHDPConfig, vocab_size: int, rng: np.random.Generator) -> OnlineHDPState:
-    """State before the first batch, for a corpus of one document; every topic starts with the same tables."""
+    """State before the first batch, for a corpus of one document.
+
+    Every topic starts with the same tables.
+    """
     return start_hdp(config, vocab_size, rng, Phase.LEARNING)
 
 
@@ -73,7 +84,11 @@ def expect(config: DirectHDPConfig, state: OnlineHDPState, batch: Batch) -> Docu
 
 
 def _expect_words(
-    config: DirectHDPConfig, state: OnlineHDPState, words: np.ndarray, phase: Phase, power: float = NOT_RAISED
+    config: DirectHDPConfig,
+    state: OnlineHDPState,
+    words: np.ndarray,
+    phase: Phase,
+    power: float = NOT_RAISED,
 ) -> DocumentExpectations:
     known = state.concentrations
     priors = known.doc.total * expected_weights(sticks_of(state)), known.word
@@ -83,13 +98,19 @@ def _expect_words(
 def blend(
     config: DirectHDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch
 ) -> tuple[OnlineHDPState, StepInfo]:
-    """Step of λ, and of the tables towards those of the corpus, from statistics of the whole batch."""
-    return blend_hdp(config, state, statistics, batch, Steps(expect=expect, local=local, infer=infer))
+    """Step of λ, and of the tables towards those of the corpus, from statistics of
+    the whole batch.
+    """
+    return blend_hdp(
+        config, state, statistics, batch, Steps(expect=expect, local=local, infer=infer)
+    )
 
 
 def infer(config: DirectHDPConfig, state: OnlineHDPState, documents: Documents) -> np.ndarray:
     """Topic shares E[θ] (S, K) of documents; nothing is learned."""
-    return infer_shares(documents, _expect_words(config, state, documents.distinct_words(), state.phase))
+    return infer_shares(
+        documents, _expect_words(config, state, documents.distinct_words(), state.phase)
+    )
 
 
 ALGORITHM = Algorithm(

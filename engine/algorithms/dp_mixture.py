@@ -1,15 +1,20 @@
-"""Truncated mean-field DP mixture: each document has one of K components (Blei & Jordan 2006; Wang & Blei 2012).
+"""Truncated mean-field DP mixture: each document has one of K components (Blei & Jordan 2006.
 
-It is the system that Wang & Blei compare with their truncation-free mixture in Fig. 3. The model is a Dirichlet process
-mixture of Dirichlet-multinomials, and q factorises over components, sticks and documents:
+Wang & Blei 2012).
 
-    q(z_i = k) ∝ exp(E[log π_k] + Σ_w c_iw E[log θ_kw])                        (Wang & Blei 2012 Eq. 5)
-    λ_kw = η + Σ_i q(z_i = k) c_iw,  u_k = 1 + Σ_i q(z_i = k),  v_k = a + Σ_{l>k} Σ_i q(z_i = l)        (Eq. 4)
+It is the system that Wang & Blei compare with their truncation-free mixture in Fig. 3. The model is
+a Dirichlet process mixture of Dirichlet-multinomials, and q factorises over components, sticks and
+documents:
 
-`batch-dp-mixture` is coordinate ascent over the whole corpus (Alg. 1): no update lowers the bound of Eq. 3.
-`dp-mixture` takes stochastic steps from mini-batches instead, as in the paper's experiments. The paper does not say how
-λ starts; `start` offers the noise of Hoffman 2010 and that of Wang 2011. The floor S/D of the learning rate (sec. 3) is
-left out: with τ₀ = 1 it has no effect in the first (D/S)^(2/3) passes.
+    q(z_i = k) ∝ exp(E[log π_k] + Σ_w c_iw E[log θ_kw])                        (Wang & Blei 2012 Eq.
+    5) λ_kw = η + Σ_i q(z_i = k) c_iw,  u_k = 1 + Σ_i q(z_i = k),  v_k = a + Σ_{l>k} Σ_i q(z_i = l)
+    (Eq. 4)
+
+`batch-dp-mixture` is coordinate ascent over the whole corpus (Alg. 1): no update lowers the bound
+of Eq. 3. `dp-mixture` takes stochastic steps from mini-batches instead, as in the paper's
+experiments. The paper does not say how λ starts; `start` offers the noise of Hoffman 2010 and that
+of Wang 2011. The floor S/D of the learning rate (sec. 3) is left out: with τ₀ = 1 it has no effect
+in the first (D/S)^(2/3) passes.
 """
 
 from dataclasses import dataclass
@@ -49,7 +54,10 @@ from stickbreaker.engine.inference.warm_up import scale_start, startup_counts
 from stickbreaker.engine.kernels.counts import FactoredCounts
 from stickbreaker.engine.schedules import learning_rate
 
-START_HELP = "hoffman: noise near 1 for each word and component; wang: exponential noise of 100 words per document"
+START_HELP = (
+    "hoffman: noise near 1 for each word and component; wang: exponential noise of 100 words per"
+    " document"
+)
 STARTS = ("hoffman", "wang")
 
 
@@ -100,9 +108,9 @@ class DPMixtureState(NamedTuple):
         q(θ_k) = Dirichlet(λ_k),  q(π'_k) = Beta(u_k, v_k),  u_k = 1 + s_k,  v_k = a + Σ_{l>k} s_l
 
     topic_counts: λ - η, word by word (V, K); tables: (K,) expected documents of the corpus, u - 1.
-    expected_tokens: (K,), without start-up mass and η; order: (K,), the components in the order of the sticks.
-    startup_share: ∏(1 - ρ) so far. bound: Eq. 3 in nats after the last pass of `batch-dp-mixture`.
-    phase, temperature: "learning" and 1, since there is no warm-up.
+    expected_tokens: (K,), without start-up mass and η; order: (K,), the components in the order of
+    the sticks. startup_share: ∏(1 - ρ) so far. bound: Eq. 3 in nats after the last pass of
+    `batch-dp-mixture`. phase, temperature: "learning" and 1, since there is no warm-up.
     """
 
     topic_counts: DecayedCounts
@@ -127,7 +135,10 @@ class MixtureExpectations(NamedTuple):
 
 
 def init(config: Config, vocab_size: int, rng: np.random.Generator) -> DPMixtureState:
-    """State before the first step, which rescales it from D = 1 to D; every component starts with the same tables."""
+    """State before the first step, which rescales it from D = 1 to D.
+
+    Every component starts with the same tables.
+    """
     num_topics = config.max_topics
     return DPMixtureState(
         topic_counts=startup_counts(config, vocab_size, rng),
@@ -144,7 +155,9 @@ def init(config: Config, vocab_size: int, rng: np.random.Generator) -> DPMixture
 
 def expect(config: Config, state: DPMixtureState, batch: Batch) -> MixtureExpectations:
     """Expectations of the next step, for the words of this batch only."""
-    return _expect_words(config, scale_start(config, state, batch.corpus_size), batch.documents.distinct_words())
+    return _expect_words(
+        config, scale_start(config, state, batch.corpus_size), batch.documents.distinct_words()
+    )
 
 
 def _expect_words(config: Config, state: DPMixtureState, words: np.ndarray) -> MixtureExpectations:
@@ -153,7 +166,9 @@ def _expect_words(config: Config, state: DPMixtureState, words: np.ndarray) -> M
     logs: np.ndarray = psi(counts.rows(words).astype(np.float64) + eta)
     logs -= psi(counts.totals + eta * counts.vocab_size)
     log_weights = expected_log_weights(sticks_of(config, state))
-    return MixtureExpectations(words=words, topics=logs.astype(counts.precision), log_weights=log_weights)
+    return MixtureExpectations(
+        words=words, topics=logs.astype(counts.precision), log_weights=log_weights
+    )
 
 
 def sticks_of(config: Config, state: DPMixtureState) -> Sticks:
@@ -162,11 +177,16 @@ def sticks_of(config: Config, state: DPMixtureState) -> Sticks:
 
 
 def fit(documents: Documents, expectations: MixtureExpectations) -> tuple[Statistics, np.ndarray]:
-    """Statistics of documents and q(z) (S, K), Eq. 5. A document is one table of its component; nothing is drawn."""
+    """Statistics of documents and q(z) (S, K), Eq. 5. A document is one table of its component.
+
+    Nothing is drawn.
+    """
     own = documents.indexed(expectations.words)
     precision = expectations.topics.dtype
     counts = own.counts.astype(precision)
-    by_word = csr_matrix((counts, own.words, own.starts), (own.num_documents, len(expectations.words)))
+    by_word = csr_matrix(
+        (counts, own.words, own.starts), (own.num_documents, len(expectations.words))
+    )
     shares: np.ndarray = softmax(by_word @ expectations.topics + expectations.log_weights, axis=1)
     factored = FactoredCounts(
         starts=own.starts,
@@ -196,20 +216,29 @@ def local(
     return fit(documents, expectations)[0]
 
 
-def widen(statistics: Statistics, expectations: MixtureExpectations, places: np.ndarray) -> Statistics:
-    """Statistics of a shard for the batch's words; the factored counts of a mixture have no topic weights."""
+def widen(
+    statistics: Statistics, expectations: MixtureExpectations, places: np.ndarray
+) -> Statistics:
+    """Statistics of a shard for the batch's words.
+
+    The factored counts of a mixture have no topic weights.
+    """
     return widen_weighted(statistics, expectations.words, np.ones_like(expectations.topics), places)
 
 
 def blend(
     config: DPMixtureConfig, state: DPMixtureState, statistics: Statistics, batch: Batch
 ) -> tuple[DPMixtureState, StepInfo]:
-    """Natural-gradient step of λ, u and v with the mini-batch's D/S, from statistics of the whole batch."""
+    """Natural-gradient step of λ, u and v with the mini-batch's D/S, from statistics of the whole
+    batch.
+    """
     state = scale_start(config, state, batch.corpus_size)
     step = state.step + 1
     scale = batch_scale(batch)
     rate = float(learning_rate(step, config.delay, config.forgetting_rate))
-    counts = state.topic_counts.blend(rate, statistics.words, statistics.counts, scale, statistics.tokens)
+    counts = state.topic_counts.blend(
+        rate, statistics.words, statistics.counts, scale, statistics.tokens
+    )
     tables = blend_tables(state.tables, statistics.tables, batch, rate)
     state = state._replace(
         topic_counts=counts,
@@ -219,7 +248,9 @@ def blend(
         step=step,
         startup_share=state.startup_share * (1.0 - rate),
     )
-    return state, StepInfo(step=step, learning_rate=rate, phase=state.phase, startup_share=state.startup_share)
+    return state, StepInfo(
+        step=step, learning_rate=rate, phase=state.phase, startup_share=state.startup_share
+    )
 
 
 def local_batch(
@@ -228,7 +259,10 @@ def local_batch(
     documents: Documents,
     rng: np.random.Generator | None = None,
 ) -> Totals:
-    """Totals of some of the corpus' documents, whose part of the bound is the entropy of q(z); shards add up."""
+    """Totals of some of the corpus' documents, whose part of the bound is the entropy of q(z).
+
+    Shards add up.
+    """
 
     def fit_part(part: Documents) -> tuple[Statistics, float]:
         statistics, shares = fit(part, expectations)
@@ -266,8 +300,12 @@ def summarize(config: Config, state: DPMixtureState) -> TopicSummary:
     )
 
 
-def word_topics(config: Config, state: DPMixtureState, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Component ids (K,) and E[θ] of some words (U,), as (U, K): the same numbers as those of a summary."""
+def word_topics(
+    config: Config, state: DPMixtureState, words: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Component ids (K,) and E[θ] of some words (U,), as (U, K): the same numbers as those of a
+    summary.
+    """
     topics = topic_weights(state.topic_counts, words, config.word_concentration, "mean")
     return np.arange(topics.shape[1]), topics
 

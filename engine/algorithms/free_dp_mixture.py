@@ -1,4 +1,6 @@
-"""Truncation-free DP mixture: each document has one component, old or new (Wang & Blei 2012 sec. 2.3)."""
+"""Truncation-free DP mixture: each document has one component, old or new (Wang & Blei 2012 sec.
+2.3).
+"""
 
 from dataclasses import dataclass
 
@@ -55,8 +57,13 @@ class FreeDPMixtureConfig:
 def step(
     config: FreeDPMixtureConfig, state: GrowingState, batch: Batch, rng: np.random.Generator
 ) -> tuple[GrowingState, StepInfo]:
-    """Sample the components of the mini-batch's documents, then move λ, u and v; nearly empty ones are removed."""
-    return grow(state, batch, sample_batch(config, state, batch.documents, rng), lambda grown: grown.tables)
+    """Sample the components of the mini-batch's documents, then move λ, u and v.
+
+    Nearly empty ones are removed.
+    """
+    return grow(
+        state, batch, sample_batch(config, state, batch.documents, rng), lambda grown: grown.tables
+    )
 
 
 def sample_batch(
@@ -64,8 +71,9 @@ def sample_batch(
 ) -> SampledCounts:
     """Mean counts of sampled assignments; each document is a table of its component.
 
-    A single document is drawn from the closed form of q(z), `num_samples` times. The documents of a larger mini-batch
-    are sampled jointly, in `num_samples` sweeps after `burn_in` (sec. 2.2, "we choose not to factorize").
+    A single document is drawn from the closed form of q(z), `num_samples` times. The documents of a
+    larger mini-batch are sampled jointly, in `num_samples` sweeps after `burn_in` (sec. 2.2, "we
+    choose not to factorize").
     """
     words = documents.distinct_words()
     prior = prior_of(config, state)
@@ -85,7 +93,9 @@ def sample_batch(
             if len(z) == 1:
                 # All samples share one new component.
                 components.is_counted[:] = False
-    return SampledCounts(words=words, counts=counts / config.num_samples, tables=tables / config.num_samples)
+    return SampledCounts(
+        words=words, counts=counts / config.num_samples, tables=tables / config.num_samples
+    )
 
 
 def prior_of(config: FreeDPMixtureConfig, state: GrowingState) -> MixturePrior:
@@ -93,19 +103,31 @@ def prior_of(config: FreeDPMixtureConfig, state: GrowingState) -> MixturePrior:
     return MixturePrior(**prior_fields(config, state))
 
 
-def open_components(config: FreeDPMixtureConfig, state: GrowingState, words: np.ndarray) -> Components:
+def open_components(
+    config: FreeDPMixtureConfig, state: GrowingState, words: np.ndarray
+) -> Components:
     """Components at the start of a mini-batch, with free columns for new ones."""
     num_columns = len(state.topic_ids) + FIRST_ROOM
     of_words, totals = open_columns(config, state, words, num_columns)
     return Components(
-        words=of_words, totals=totals, documents=np.zeros(num_columns), is_counted=np.zeros(num_columns, bool)
+        words=of_words,
+        totals=totals,
+        documents=np.zeros(num_columns),
+        is_counted=np.zeros(num_columns, bool),
     )
 
 
 def sweep(
-    documents: Documents, components: Components, prior: MixturePrior, rng: np.random.Generator, z: np.ndarray
+    documents: Documents,
+    components: Components,
+    prior: MixturePrior,
+    rng: np.random.Generator,
+    z: np.ndarray,
 ) -> Components:
-    """One sweep over the mini-batch; returns the components, with more columns if new ones needed them."""
+    """One sweep over the mini-batch.
+
+    Returns the components, with more columns if new ones needed them.
+    """
     reached = 0
     while True:
         shares = np.empty(len(components.totals))
@@ -116,7 +138,10 @@ def sweep(
 
 
 def infer(config: FreeDPMixtureConfig, state: GrowingState, documents: Documents) -> np.ndarray:
-    """p(z = k | document) (S, K) over the components born so far, in closed form; nothing is learned."""
+    """p(z = k | document) (S, K) over the components born so far, in closed form.
+
+    Nothing is learned.
+    """
     if not len(state.topic_ids):
         return np.ones((documents.num_documents, 1))
     words = documents.distinct_words()

@@ -1,7 +1,9 @@
-"""Truncation-free online HDP: documents create new topics (Wang & Blei 2012, with its supplement S.2).
+"""Truncation-free online HDP: documents create new topics (Wang & Blei 2012, with its supplement
+S.2).
 
-The local step is locally collapsed: topics, tables and shares of a whole mini-batch are sampled from the expectation of
-their joint under q(θ, π̄). They are not factorised, so a topic born in one document is available to the others.
+The local step is locally collapsed: topics, tables and shares of a whole mini-batch are sampled
+from the expectation of their joint under q(θ, π̄). They are not factorised, so a topic born in one
+document is available to the others.
 """
 
 from dataclasses import dataclass
@@ -67,7 +69,10 @@ class FreeHDPConfig:
 def step(
     config: FreeHDPConfig, state: GrowingState, batch: Batch, rng: np.random.Generator
 ) -> tuple[GrowingState, StepInfo]:
-    """Sample the mini-batch's topics and tables, then move λ, u and v; topics with less than one token are removed."""
+    """Sample the mini-batch's topics and tables, then move λ, u and v.
+
+    Topics with less than one token are removed.
+    """
     found = sample_batch(config, state, batch.documents, rng)
     return grow(state, batch, found, lambda grown: grown.expected_tokens)
 
@@ -75,7 +80,10 @@ def step(
 def sample_batch(
     config: FreeHDPConfig, state: GrowingState, documents: Documents, rng: np.random.Generator
 ) -> SampledCounts:
-    """Mean counts and tables of `num_samples` sweeps after `burn_in` (S.2.2); the first sweep assigns topics."""
+    """Mean counts and tables of `num_samples` sweeps after `burn_in` (S.2.2).
+
+    The first sweep assigns topics.
+    """
     words = documents.distinct_words()
     prior = prior_of(config, state)
     tokens = as_tokens(documents.indexed(words))
@@ -91,19 +99,28 @@ def sample_batch(
             count_sample(tokens, topics, counts)
             tables += topics.tables
         draw_shares(topics, prior, rng)
-    return SampledCounts(words=words, counts=counts / config.num_samples, tables=tables / config.num_samples)
+    return SampledCounts(
+        words=words, counts=counts / config.num_samples, tables=tables / config.num_samples
+    )
 
 
 def prior_of(config: FreeHDPConfig, state: GrowingState) -> LocalPrior:
     """The part of the state that the kernel reads."""
-    return LocalPrior(doc_concentration=float(config.doc_concentration), **prior_fields(config, state))
+    return LocalPrior(
+        doc_concentration=float(config.doc_concentration), **prior_fields(config, state)
+    )
 
 
 def as_tokens(documents: Documents) -> Tokens:
-    """Tokens of documents without topics; a word with more than MOST_PARTS tokens is split into equal parts."""
+    """Tokens of documents without topics.
+
+    A word with more than MOST_PARTS tokens is split into equal parts.
+    """
     parts = np.minimum(documents.counts, MOST_PARTS)
     entries = np.repeat(np.arange(len(parts)), parts)
-    place = np.arange(len(entries)) - np.repeat(np.append(0, parts.cumsum(dtype=np.int64))[:-1], parts)
+    place = np.arange(len(entries)) - np.repeat(
+        np.append(0, parts.cumsum(dtype=np.int64))[:-1], parts
+    )
     sizes, more = np.divmod(documents.counts, np.maximum(parts, 1))
     starts = np.append(0, parts.cumsum(dtype=np.int64))[documents.starts]
     sizes = sizes[entries].astype(np.int64) + (place < more[entries])
@@ -127,8 +144,13 @@ def open_topics(config: FreeHDPConfig, state: GrowingState, words: np.ndarray) -
     )
 
 
-def sweep(tokens: Tokens, topics: LocalTopics, prior: LocalPrior, rng: np.random.Generator) -> LocalTopics:
-    """One sweep over the whole mini-batch; returns the topics, with more columns if new topics needed them."""
+def sweep(
+    tokens: Tokens, topics: LocalTopics, prior: LocalPrior, rng: np.random.Generator
+) -> LocalTopics:
+    """One sweep over the whole mini-batch.
+
+    Returns the topics, with more columns if new topics needed them.
+    """
     topics.tables[:] = 0.0
     reached = sample_documents(tokens, topics, prior, 0, LOG_STIRLING, rng)
     while reached < len(tokens.words):
@@ -138,14 +160,22 @@ def sweep(tokens: Tokens, topics: LocalTopics, prior: LocalPrior, rng: np.random
 
 
 def infer(config: FreeHDPConfig, state: GrowingState, documents: Documents) -> np.ndarray:
-    """Topic shares E[θ] (S, K) of documents over the topics born so far, by sweeps at E[topics]; nothing is learned.
+    """Topic shares E[θ] (S, K) of documents over the topics born so far, by sweeps at E[topics].
+
+    Nothing is learned.
 
     The prior is b E[π]; the rest for topics not yet born is ignored, as in S.3.
     """
     if not len(state.topic_ids):
         return np.ones((documents.num_documents, 1), config.precision)
-    priors = config.doc_concentration * weights_of(state, config.corpus_concentration), config.word_concentration
-    return infer_shares(documents, expect_documents(state, documents.distinct_words(), Phase.GROWING, priors, "mean"))
+    priors = (
+        config.doc_concentration * weights_of(state, config.corpus_concentration),
+        config.word_concentration,
+    )
+    return infer_shares(
+        documents,
+        expect_documents(state, documents.distinct_words(), Phase.GROWING, priors, "mean"),
+    )
 
 
 ALGORITHM = Algorithm(

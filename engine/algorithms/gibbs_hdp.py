@@ -1,13 +1,15 @@
-"""Gibbs sampling of the HDP by direct assignment: topics are born and die, and the sampler draws their number too.
+"""Gibbs sampling of the HDP by direct assignment: topics are born and die, and the sampler draws
+their number too.
 
-A sweep draws the topic of every token given all others, with the topics' words and the documents' shares integrated
-out. It then draws the tables of each document's topics, α and γ given the tables, and the corpus weights (π_1, ...,
-π_K, π_u) ~ Dirichlet(tables, γ), where π_u belongs to all topics not yet born. Every conditional is exact (Teh, Jordan,
-Beal & Blei 2006, sec. 5.3; the letters are those of Teh, Kurihara & Welling 2007: β τ_w is `word_concentration`).
+A sweep draws the topic of every token given all others, with the topics' words and the documents'
+shares integrated out. It then draws the tables of each document's topics, α and γ given the tables,
+and the corpus weights (π_1, ..., π_K, π_u) ~ Dirichlet(tables, γ), where π_u belongs to all topics
+not yet born. Every conditional is exact (Teh, Jordan, Beal & Blei 2006, sec. 5.3; the letters are
+those of Teh, Kurihara & Welling 2007: β τ_w is `word_concentration`).
 
-After the burn-in each `sample_every`-th sweep is a sample. E[topic] is averaged over a topic's samples, which needs one
-number for each word and topic. `predict_words` gives Eq. 17's term of the present sample; the scorer averages it over
-samples, with one number for each word that it scores.
+After the burn-in each `sample_every`-th sweep is a sample. E[topic] is averaged over a topic's
+samples, which needs one number for each word and topic. `predict_words` gives Eq. 17's term of the
+present sample; the scorer averages it over samples, with one number for each word that it scores.
 """
 
 from dataclasses import dataclass
@@ -39,13 +41,18 @@ class GibbsHDPConfig:
     Raises ValueError if a value is outside its bounds.
     """
 
-    initial_topics: int = setting(100, "K₀", (1, 2000), "Number of topics over which tokens are spread at the start")
+    initial_topics: int = setting(
+        100, "K₀", (1, 2000), "Number of topics over which tokens are spread at the start"
+    )
     start: str = choice(
-        "random: as in the paper; soft: raise α and η in the first 60 passes, which avoids duplicate topics",
+        "random: as in the paper; soft: raise α and η in the first 60 passes, which avoids"
+        " duplicate topics",
         "random",
         "soft",
     )
-    concentrations: str = choice("Whether α and γ are resampled in each pass or stay fixed", "resampled", "fixed")
+    concentrations: str = choice(
+        "Whether α and γ are resampled in each pass or stay fixed", "resampled", "fixed"
+    )
     doc_concentration: float = setting(1.0, **declared.DOC_CONCENTRATION)
     corpus_concentration: float = setting(1.0, **declared.CORPUS_CONCENTRATION)
     word_concentration: float = setting(0.01, **declared.WORD_CONCENTRATION)
@@ -64,7 +71,8 @@ class GibbsHDPState(NamedTuple):
     """What the next sweep needs; K changes from step to step.
 
     topic_ids: (K,) ascending, never used twice; weights: (K,) π, `unused_weight` π_u; tables: (K,).
-    expected_tokens: (K,) the tokens of each topic. doc_concentration, corpus_concentration: the last draws of α and γ.
+    expected_tokens: (K,) the tokens of each topic. doc_concentration, corpus_concentration: the
+    last draws of α and γ.
     """
 
     assignments: Assignments
@@ -81,7 +89,10 @@ class GibbsHDPState(NamedTuple):
 
 
 def init(config: GibbsHDPConfig, vocab_size: int, rng: np.random.Generator) -> GibbsHDPState:
-    """State before the first sweep. Nothing is drawn; each topic and the rest have the same weight."""
+    """State before the first sweep. Nothing is drawn.
+
+    Each topic and the rest have the same weight.
+    """
     size = config.initial_topics
     even = 1.0 / (size + 1)
     return GibbsHDPState(
@@ -102,7 +113,10 @@ def init(config: GibbsHDPConfig, vocab_size: int, rng: np.random.Generator) -> G
 def step(
     config: GibbsHDPConfig, state: GibbsHDPState, batch: Batch, rng: np.random.Generator
 ) -> tuple[GibbsHDPState, StepInfo]:
-    """One sweep over the whole corpus, then tables, α, γ and π; a new document starts at random topics."""
+    """One sweep over the whole corpus, then tables, α, γ and π.
+
+    A new document starts at random topics.
+    """
     alpha, gamma, eta = _sweep_concentrations(config, state)
     pool = TopicPool(
         topic_ids=state.topic_ids,
@@ -146,7 +160,9 @@ def _phase(config: GibbsHDPConfig, step: int) -> Phase:
     return Phase.SOFTENED if _is_soft(config, step) else sampled.phase_of(config, step)
 
 
-def _sweep_concentrations(config: GibbsHDPConfig, state: GibbsHDPState) -> tuple[float, float, float]:
+def _sweep_concentrations(
+    config: GibbsHDPConfig, state: GibbsHDPState
+) -> tuple[float, float, float]:
     """α, γ and η of the next sweep."""
     alpha = state.doc_concentration
     eta = config.word_concentration
@@ -159,7 +175,10 @@ def _sweep_concentrations(config: GibbsHDPConfig, state: GibbsHDPState) -> tuple
 def _draw_concentrations(
     config: GibbsHDPConfig, before: tuple[float, float], swept: GibbsSweep, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """Draw α given all tables, and γ given the number of topics that have tables; before: the old (α, γ)."""
+    """Draw α given all tables, and γ given the number of topics that have tables.
+
+    Before: the old (α, γ).
+    """
     num_tables = swept.tables.sum()
     doc_sizes = swept.assignments.doc_sizes
     num_topics = int(np.count_nonzero(swept.tables))
@@ -171,12 +190,21 @@ def _draw_concentrations(
 
 
 def infer(config: GibbsHDPConfig, state: GibbsHDPState, documents: Documents) -> np.ndarray:
-    """Topic shares E[θ] (S, K) of documents given E[topics] and α π, by the sweeps of LDA; nothing is learned."""
-    return sampled.infer_documents(config, state, documents, state.weights, _phase(config, state.step))
+    """Topic shares E[θ] (S, K) of documents given E[topics] and α π, by the sweeps of LDA.
+
+    Nothing is learned.
+    """
+    return sampled.infer_documents(
+        config, state, documents, state.weights, _phase(config, state.step)
+    )
 
 
-def predict_words(config: GibbsHDPConfig, state: GibbsHDPState, rows: np.ndarray, words: np.ndarray) -> np.ndarray:
-    """Probability (n,) of words in documents at rows of the state's doc_ids, by this sample (Teh 2007 Eq. 17)."""
+def predict_words(
+    config: GibbsHDPConfig, state: GibbsHDPState, rows: np.ndarray, words: np.ndarray
+) -> np.ndarray:
+    """Probability (n,) of words in documents at rows of the state's doc_ids, by this sample (Teh
+    2007 Eq. 17).
+    """
     alpha = state.doc_concentration
     unused = state.doc_concentration * state.unused_weight
     eta = config.word_concentration
@@ -184,7 +212,9 @@ def predict_words(config: GibbsHDPConfig, state: GibbsHDPState, rows: np.ndarray
 
 
 def summarize(config: GibbsHDPConfig, state: GibbsHDPState) -> TopicSummary:
-    """E[topics], averaged over samples if there are any, π of the current topics, and tokens, under permanent ids."""
+    """E[topics], averaged over samples if there are any, π of the current topics, and tokens, under
+    permanent ids.
+    """
     topics = sampled.read_topics(state.assignments, state.averages, config.word_concentration)
     return TopicSummary(
         topic_ids=state.topic_ids,

@@ -1,8 +1,10 @@
-"""Collapsed Gibbs sampling of LDA: Griffiths & Steyvers (2004), at the settings of Teh, Kurihara & Welling (2007).
+"""Collapsed Gibbs sampling of LDA: Griffiths & Steyvers (2004), at the settings of Teh, Kurihara &
+Welling (2007).
 
-It is the sweep of the HDP's sampler over a fixed number of topics with equal weights. Teh 2007 prints α = 0.1 and
-π = 1/K, a total of 0.1, and β τ_w = 100/V per word; α can also be resampled in each sweep, given its tables. After the
-burn-in E[topic] is averaged over samples, one number for each word and topic.
+It is the sweep of the HDP's sampler over a fixed number of topics with equal weights. Teh 2007
+prints α = 0.1 and π = 1/K, a total of 0.1, and β τ_w = 100/V per word; α can also be resampled in
+each sweep, given its tables. After the burn-in E[topic] is averaged over samples, one number for
+each word and topic.
 """
 
 from dataclasses import dataclass
@@ -26,7 +28,9 @@ class GibbsLDAConfig:
     """Settings of the sampler. Raises ValueError if a value is outside its bounds."""
 
     max_topics: int = setting(100, **declared.NUM_TOPICS)
-    concentrations: str = choice("Whether α stays fixed or is resampled in each pass", "fixed", "resampled")
+    concentrations: str = choice(
+        "Whether α stays fixed or is resampled in each pass", "fixed", "resampled"
+    )
     doc_concentration: float = setting(0.1, **declared.LDA_CONCENTRATION)
     word_concentration: float = setting(0.01, **declared.WORD_CONCENTRATION)
     doc_shape: float = setting(4.0, "a_α", (0.5, 1e3), "Shape of the gamma prior of Kα")
@@ -39,7 +43,10 @@ class GibbsLDAConfig:
 
 
 class GibbsLDAState(NamedTuple):
-    """What the next sweep needs. expected_tokens: (K,) of each topic; doc_concentration: the last draw of Kα."""
+    """What the next sweep needs. expected_tokens: (K,) of each topic.
+
+    Doc_concentration: the last draw of Kα.
+    """
 
     assignments: Assignments
     averages: TopicAverages
@@ -68,13 +75,22 @@ def step(
     eta = config.word_concentration
     ids = np.arange(config.max_topics)
     pool = TopicPool(
-        topic_ids=ids, tokens=ids, weights=_weights(config), unused_weight=0.0, next_id=len(ids), is_growing=False
+        topic_ids=ids,
+        tokens=ids,
+        weights=_weights(config),
+        unused_weight=0.0,
+        next_id=len(ids),
+        is_growing=False,
     )
     is_drawn = config.concentrations == "resampled"
-    swept = sampled.sweep(state.assignments, batch, pool, (alpha, 1.0, eta), rng, with_tables=is_drawn)
+    swept = sampled.sweep(
+        state.assignments, batch, pool, (alpha, 1.0, eta), rng, with_tables=is_drawn
+    )
     if is_drawn:
         prior = GammaPrior(shape=config.doc_shape, rate=config.doc_rate)
-        alpha = draw_concentration(alpha, swept.tables.sum(), swept.assignments.doc_sizes, prior, rng)
+        alpha = draw_concentration(
+            alpha, swept.tables.sum(), swept.assignments.doc_sizes, prior, rng
+        )
     step = state.step + 1
     averages = state.averages
     if sampled.is_sample(config, step):
@@ -94,15 +110,24 @@ def _weights(config: GibbsLDAConfig) -> np.ndarray:
 
 
 def infer(config: GibbsLDAConfig, state: GibbsLDAState, documents: Documents) -> np.ndarray:
-    """Topic shares E[θ] (S, K) of documents given E[topics], by Dirichlet sweeps; nothing is learned."""
+    """Topic shares E[θ] (S, K) of documents given E[topics], by Dirichlet sweeps.
+
+    Nothing is learned.
+    """
     phase = sampled.phase_of(config, state.step)
     return sampled.infer_documents(config, state, documents, _weights(config), phase)
 
 
-def predict_words(config: GibbsLDAConfig, state: GibbsLDAState, rows: np.ndarray, words: np.ndarray) -> np.ndarray:
-    """Probability (n,) of words in documents at rows of the state's doc_ids, by this sample (Teh 2007 Eq. 17)."""
+def predict_words(
+    config: GibbsLDAConfig, state: GibbsLDAState, rows: np.ndarray, words: np.ndarray
+) -> np.ndarray:
+    """Probability (n,) of words in documents at rows of the state's doc_ids, by this sample (Teh
+    2007 Eq. 17).
+    """
     prior = state.doc_concentration * _weights(config)
-    return sampled.predict_words(state.assignments, prior, 0.0, config.word_concentration, rows, words)
+    return sampled.predict_words(
+        state.assignments, prior, 0.0, config.word_concentration, rows, words
+    )
 
 
 def summarize(config: GibbsLDAConfig, state: GibbsLDAState) -> TopicSummary:

@@ -1,14 +1,15 @@
 """Online variational inference for the hierarchical Dirichlet process (Wang, Paisley & Blei 2011).
 
-Settings cover what the paper leaves open. `start="warm"` begins with a soft warm-up of Dirichlet sweeps; later each
-document's slots start on its own best topics. `start="wang"` (Wang 2011 as printed) starts with uniform slots, from the
-first batch on. `start="wang-code"` (as its authors ran it) also leaves E[log β] and E[log π] out of the first three
-iterations of each document. In these, uniform slots stay equal, so the second iteration changes nothing, and the
-document counts as converged. `start="svi"` is Fig. 9 of Hoffman, Blei, Wang & Paisley (2013): its first update of ζ
-overwrites the initial ζ, which leaves Wang's uniform slots. Its corpus sticks start at their prior, while "wang" gives
-every topic the same tables. `topic_expectation="geometric"` is Eq. 17-18 as printed, with E[log topic]. `"mean"` has
-log E[topic] in its place: the local step then ascends the bound of a document whose topics are at their means, and the
-steps of λ are stepwise EM.
+Settings cover what the paper leaves open. `start="warm"` begins with a soft warm-up of Dirichlet
+sweeps; later each document's slots start on its own best topics. `start="wang"` (Wang 2011 as
+printed) starts with uniform slots, from the first batch on. `start="wang-code"` (as its authors ran
+it) also leaves E[log β] and E[log π] out of the first three iterations of each document. In these,
+uniform slots stay equal, so the second iteration changes nothing, and the document counts as
+converged. `start="svi"` is Fig. 9 of Hoffman, Blei, Wang & Paisley (2013): its first update of ζ
+overwrites the initial ζ, which leaves Wang's uniform slots. Its corpus sticks start at their prior,
+while "wang" gives every topic the same tables. `topic_expectation="geometric"` is Eq. 17-18 as
+printed, with E[log topic]. `"mean"` has log E[topic] in its place: the local step then ascends the
+bound of a document whose topics are at their means, and the steps of λ are stepwise EM.
 """
 
 from dataclasses import dataclass, replace
@@ -50,7 +51,8 @@ from stickbreaker.engine.kernels.special import NOT_RAISED
 TOKENS_OF_A_SLOT = 25
 
 START_HELP = (
-    "warm: warm-up by annealing; wang: as printed; wang-code: as its authors ran it; svi: Fig. 9 of Hoffman 2013"
+    "warm: warm-up by annealing; wang: as printed; wang-code: as its authors ran it; svi: Fig. 9 of"
+    " Hoffman 2013"
 )
 STARTS = ("warm", "wang", "wang-code", "svi")
 
@@ -84,7 +86,9 @@ class HDPConfig:
 
 @dataclass(frozen=True)
 class SVIHDPConfig(HDPConfig):
-    """The online HDP with the start of Fig. 9 and the settings of sec. 4 in Hoffman 2013, where η is .01 too."""
+    """The online HDP with the start of Fig. 9 and the settings of sec. 4 in Hoffman 2013, where η
+    is .01 too.
+    """
 
     max_topics: int = setting(300, **declared.MAX_TOPICS)
     max_slots: int = setting(20, **declared.MAX_SLOTS)
@@ -99,7 +103,10 @@ class SVIHDPConfig(HDPConfig):
 
 
 def init(config: HDPConfig, vocab_size: int, rng: np.random.Generator) -> OnlineHDPState:
-    """State before the first batch. Every topic starts with the same tables, or with none if `start` is "svi"."""
+    """State before the first batch.
+
+    Every topic starts with the same tables, or with none if `start` is "svi".
+    """
     state = start_hdp(config, vocab_size, rng, Phase.TWO_LEVEL)
     return state._replace(tables=np.zeros(len(state.tables))) if config.start == "svi" else state
 
@@ -108,12 +115,18 @@ def expect(config: HDPConfig, state: OnlineHDPState, batch: Batch) -> SlotExpect
     """Expectations of the next step, for the words of this batch only."""
     state = scale_start(config, state, batch.corpus_size)
     expect_words = partial(_expect_words, config, state, phase=Phase.TWO_LEVEL)
-    has_short_documents = batch.documents.num_tokens < TOKENS_OF_A_SLOT * config.max_slots * len(batch.doc_ids)
+    has_short_documents = batch.documents.num_tokens < TOKENS_OF_A_SLOT * config.max_slots * len(
+        batch.doc_ids
+    )
     return cool(config, state, batch, expect_words, until_parted=has_short_documents)
 
 
 def _expect_words(
-    config: HDPConfig, state: OnlineHDPState, words: np.ndarray, phase: Phase, power: float = NOT_RAISED
+    config: HDPConfig,
+    state: OnlineHDPState,
+    words: np.ndarray,
+    phase: Phase,
+    power: float = NOT_RAISED,
 ) -> SlotExpectations:
     known = state.concentrations
     config = replace(config, doc_concentration=known.doc.total, word_concentration=known.word)
@@ -121,19 +134,31 @@ def _expect_words(
 
 
 def local(
-    config: HDPConfig, expectations: SlotExpectations, documents: Documents, rng: np.random.Generator | None = None
+    config: HDPConfig,
+    expectations: SlotExpectations,
+    documents: Documents,
+    rng: np.random.Generator | None = None,
 ) -> Statistics:
-    """Statistics of some of the batch's documents. It is pure and draws nothing; shards of a batch add up."""
+    """Statistics of some of the batch's documents. It is pure and draws nothing.
+
+    Shards of a batch add up.
+    """
     if expectations.phase == Phase.WARM_UP:
-        return fit_documents(documents, expectations, sweeps_at(expectations.temperature), is_learning=True)[0]
+        return fit_documents(
+            documents, expectations, sweeps_at(expectations.temperature), is_learning=True
+        )[0]
     return fit_slots(documents, expectations, limits_of(config), is_learning=True)[0]
 
 
 def blend(
     config: HDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch
 ) -> tuple[OnlineHDPState, StepInfo]:
-    """Step of λ and the tables, Eq. 22-27 with the mini-batch's D/S, from statistics of the whole batch."""
-    return blend_hdp(config, state, statistics, batch, Steps(expect=expect, local=local, infer=infer))
+    """Step of λ and the tables, Eq. 22-27 with the mini-batch's D/S, from statistics of the whole
+    batch.
+    """
+    return blend_hdp(
+        config, state, statistics, batch, Steps(expect=expect, local=local, infer=infer)
+    )
 
 
 def infer(config: HDPConfig, state: OnlineHDPState, documents: Documents) -> np.ndarray:
@@ -161,4 +186,6 @@ ALGORITHM = Algorithm(
     word_topics=word_topics,
     preview=preview_hdp,
 )
-SVI = replace(ALGORITHM, name="svi-hdp", title="Online HDP, as in Hoffman 2013", config=SVIHDPConfig)
+SVI = replace(
+    ALGORITHM, name="svi-hdp", title="Online HDP, as in Hoffman 2013", config=SVIHDPConfig
+)

@@ -1,8 +1,8 @@
 """Online variational Bayes for latent Dirichlet allocation (Hoffman, Blei & Bach 2010, Alg. 2).
 
 The defaults are those of the paper: `start="hoffman"` begins with λ near one everywhere, and
-`topic_expectation="geometric"` weights words by exp E[log topic]. `start="warm"` and `topic_expectation="mean"` give
-LDA the defaults of the online HDP, so that only the models differ.
+`topic_expectation="geometric"` weights words by exp E[log topic]. `start="warm"` and
+`topic_expectation="mean"` give LDA the defaults of the online HDP, so that only the models differ.
 """
 
 from dataclasses import dataclass
@@ -21,9 +21,18 @@ from stickbreaker.engine.inference.concentrations import (
     learn,
     learn_from_tables,
 )
-from stickbreaker.engine.inference.dirichlet_step import DocumentExpectations, expect_documents, infer_shares
+from stickbreaker.engine.inference.dirichlet_step import (
+    DocumentExpectations,
+    expect_documents,
+    infer_shares,
+)
 from stickbreaker.engine.inference.expectations import expected_topics, summarize_by_tokens
-from stickbreaker.engine.inference.global_step import Statistics, blend_topics, next_rate, preview_topics
+from stickbreaker.engine.inference.global_step import (
+    Statistics,
+    blend_topics,
+    next_rate,
+    preview_topics,
+)
 from stickbreaker.engine.inference.online import local, word_topics
 from stickbreaker.engine.inference.states import Concentrations, DocPosterior
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
@@ -46,7 +55,9 @@ class LDAConfig:
     delay: float | None = setting(None, **declared.DELAY)
     batch_size: int | None = setting(None, **declared.BATCH_SIZE)
     start: str = setting("hoffman", **declared.HOFFMAN_START)
-    topic_expectation: str = choice("geometric: exp E[log topic], as in the paper; mean: E[topic]", "geometric", "mean")
+    topic_expectation: str = choice(
+        "geometric: exp E[log topic], as in the paper; mean: E[topic]", "geometric", "mean"
+    )
     concentrations: str = choice(
         "learned: learn η and one α for all topics; asymmetric: learn η and an α for each topic",
         *("fixed", "learned", "asymmetric"),
@@ -63,8 +74,8 @@ class LDAState(NamedTuple):
         q(β_k) = Dirichlet(λ_k),  λ_kw = η + Σ_d n_dw φ_dwk        (Hoffman 2010 Eq. 2, 5)
 
     topic_counts: λ - η, word by word (V, K); expected_tokens: (K,), without start-up mass and η.
-    rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase, temperature: those of the last step.
-    concentrations: α by topic and η; the values of the settings until they are learned.
+    rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase, temperature: those of the last
+    step. concentrations: α by topic and η; the values of the settings until they are learned.
     """
 
     topic_counts: DecayedCounts
@@ -78,7 +89,10 @@ class LDAState(NamedTuple):
 
 
 def init(config: LDAConfig, vocab_size: int, rng: np.random.Generator) -> LDAState:
-    """State before the first batch, which gives the size of the corpus; only a warm start depends on that size."""
+    """State before the first batch, which gives the size of the corpus.
+
+    Only a warm start depends on that size.
+    """
     phase, temperature = first_phase(config.start, Phase.LEARNING)
     return LDAState(
         topic_counts=startup_counts(config, vocab_size, rng),
@@ -89,7 +103,9 @@ def init(config: LDAConfig, vocab_size: int, rng: np.random.Generator) -> LDASta
         phase=phase,
         temperature=temperature,
         concentrations=first_concentrations(
-            doc=config.doc_concentration, word=config.word_concentration, num_parts=config.max_topics
+            doc=config.doc_concentration,
+            word=config.word_concentration,
+            num_parts=config.max_topics,
         ),
     )
 
@@ -103,15 +119,23 @@ def expect(config: LDAConfig, state: LDAState, batch: Batch) -> DocumentExpectat
 def _expect_words(
     config: LDAConfig, state: LDAState, words: np.ndarray, phase: Phase, power: float = NOT_RAISED
 ) -> DocumentExpectations:
-    return expect_documents(state, words, phase, lda_priors(config, state), config.topic_expectation, power)
+    return expect_documents(
+        state, words, phase, lda_priors(config, state), config.topic_expectation, power
+    )
 
 
-def blend(config: LDAConfig, state: LDAState, statistics: Statistics, batch: Batch) -> tuple[LDAState, StepInfo]:
-    """The M step of Alg. 2 with the mini-batch's D/S (Eq. 8), from statistics of the whole batch."""
+def blend(
+    config: LDAConfig, state: LDAState, statistics: Statistics, batch: Batch
+) -> tuple[LDAState, StepInfo]:
+    """The M step of Alg. 2 with the mini-batch's D/S (Eq. 8), from statistics of the
+    whole batch.
+    """
     state = scale_topics(config, state, batch.corpus_size)
     blended, info = blend_topics(next_rate(config, state), state, statistics, batch)
     if is_time_to_learn(config, blended):
-        doc = _learn_alpha(config, state.concentrations.doc, statistics.tables, batch, info.learning_rate)
+        doc = _learn_alpha(
+            config, state.concentrations.doc, statistics.tables, batch, info.learning_rate
+        )
         blended = learn(config, blended, doc, batch.corpus_size, info.learning_rate)
     return blended, info
 
@@ -119,7 +143,10 @@ def blend(config: LDAConfig, state: LDAState, statistics: Statistics, batch: Bat
 def _learn_alpha(
     config: LDAConfig, posterior: DocPosterior, tables: np.ndarray, batch: Batch, rate: float
 ) -> DocPosterior:
-    """A step of α towards the highest bound (Hoffman 2010 Eq. 9); one α per topic if it is asymmetric."""
+    """A step of α towards the highest bound (Hoffman 2010 Eq. 9).
+
+    One α per topic if it is asymmetric.
+    """
     if config.concentrations == "learned":
         tables = np.full(len(tables), tables.sum() / len(tables))
     return learn_from_tables(posterior, tables, batch, rate)
@@ -127,12 +154,18 @@ def _learn_alpha(
 
 def infer(config: LDAConfig, state: LDAState, documents: Documents) -> np.ndarray:
     """Topic shares E[θ] (S, K) of documents by the E step of Alg. 2; nothing is learned."""
-    return infer_shares(documents, _expect_words(config, state, documents.distinct_words(), state.phase))
+    return infer_shares(
+        documents, _expect_words(config, state, documents.distinct_words(), state.phase)
+    )
 
 
 def summarize(config: LDAConfig, state: LDAState) -> TopicSummary:
-    """E[topics], each topic's share of the expected tokens, and those tokens, under ids that no step changes."""
-    return summarize_by_tokens(expected_topics(state.topic_counts, state.concentrations.word), state.expected_tokens)
+    """E[topics], each topic's share of the expected tokens, and those tokens, under ids that no
+    step changes.
+    """
+    return summarize_by_tokens(
+        expected_topics(state.topic_counts, state.concentrations.word), state.expected_tokens
+    )
 
 
 def lda_priors(config: LDAConfig, state: LDAState) -> tuple[np.ndarray, float]:

@@ -1,4 +1,7 @@
-"""Build a corpus from a user's file or folder, chunk by chunk; rows that cannot be used are skipped and listed."""
+"""Build a corpus from a user's file or folder, chunk by chunk.
+
+Rows that cannot be used are skipped and listed.
+"""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -76,7 +79,10 @@ def build_corpus(
         counter.add(texts)
         num_characters += sum(map(len, texts))
         if num_characters > MAX_CHARACTERS:
-            raise CorpusError(f"{table.path} has more than {MAX_CHARACTERS / 1e9:g} billion characters. {TOO_LARGE}.")
+            raise CorpusError(
+                f"{table.path} has more than {MAX_CHARACTERS / 1e9:g} billion characters."
+                f" {TOO_LARGE}."
+            )
         report(0.9 * chunk.share, "Counting words")
     return _finish(source.name, table, columns, choices, (counter, cells, bad), report)
 
@@ -115,10 +121,14 @@ def _finish(
     return Built(corpus=corpus, bad=bad, notes=table.notes)
 
 
-def _take_counts(source: Source, columns: Columns, words: WordChoices | None, report: Report) -> Built:
+def _take_counts(
+    source: Source, columns: Columns, words: WordChoices | None, report: Report
+) -> Built:
     path = source.path
     if any(columns):
-        raise CorpusError(f"{path} contains word counts, without columns. Omit text, date, title and group.")
+        raise CorpusError(
+            f"{path} contains word counts, without columns. Omit text, date, title and group."
+        )
     counted = read_counts(path, source.kind, report)
     counts = counted.counts
     vocabulary = counted.words
@@ -126,12 +136,19 @@ def _take_counts(source: Source, columns: Columns, words: WordChoices | None, re
         counts, vocabulary = _name_file(path, drop_words, counts, vocabulary, words)
     kept = np.flatnonzero(np.diff(counts.indptr) > 0)
     bad = counted.bad
-    empty = np.setdiff1d(np.arange(counts.shape[0]), np.append(kept, np.array(counted.faulty, np.int64)))
+    empty = np.setdiff1d(
+        np.arange(counts.shape[0]), np.append(kept, np.array(counted.faulty, np.int64))
+    )
     bad.add(
-        [BadRow(file=str(path), row=None, reason=f"document {number + 1} has no counted words") for number in empty]
+        [
+            BadRow(file=str(path), row=None, reason=f"document {number + 1} has no counted words")
+            for number in empty
+        ]
     )
     if not len(kept):
-        reason = f"First problem: {bad.listed[0]}" if counted.bad.count else "Check its list of words"
+        reason = (
+            f"First problem: {bad.listed[0]}" if counted.bad.count else "Check its list of words"
+        )
         raise CorpusError(f"{path} has no documents with words. {reason}.")
     titles = [f"document {number + 1}" for number in kept]
     dates = np.full(len(kept), "NaT", "datetime64[D]")
@@ -145,7 +162,9 @@ def _take_counts(source: Source, columns: Columns, words: WordChoices | None, re
     return Built(corpus=corpus, bad=bad, notes=counted.notes)
 
 
-def _name_file(path: Path, limit: Limit, counts: csr_array, words: Sequence[str], choices: WordChoices) -> Counts:
+def _name_file(
+    path: Path, limit: Limit, counts: csr_array, words: Sequence[str], choices: WordChoices
+) -> Counts:
     """Call `limit`, and add the file to the message of a CorpusError."""
     try:
         return limit(counts, words, choices)

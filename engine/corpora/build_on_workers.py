@@ -1,7 +1,8 @@
-"""Both passes of a build on the workers of a cluster: a task for each part of the sources, and for each shard.
+"""Both passes of a build on the workers of a cluster: a task for each part of the sources, and for
+each shard.
 
-A worker that has the folder of the build writes there. Otherwise it returns the pieces, and the process of the build
-writes them, and then the shards too.
+A worker that has the folder of the build writes there. Otherwise it returns the pieces, and the
+process of the build writes them, and then the shards too.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -15,14 +16,22 @@ from uuid import uuid4
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.pieces import BuildPlan, Part, PlanFiles, count_bytes, count_part
 from stickbreaker.engine.files.whole_files import replacing
-from stickbreaker.engine.parallel.clusters import Cluster, ClusterError, TaskLostError, worker_address
+from stickbreaker.engine.parallel.clusters import (
+    Cluster,
+    ClusterError,
+    TaskLostError,
+    worker_address,
+)
 
 Report = Callable[[float], object]
 
 
 @dataclass(frozen=True)
 class PartCounter:
-    """Counts a part on a worker; sizes: the bytes of each file of the plan. Returns files for the folder by name."""
+    """Counts a part on a worker.
+
+    Sizes: the bytes of each file of the plan. Returns files for the folder by name.
+    """
 
     plan: BuildPlan
     form: str
@@ -65,8 +74,8 @@ class _OnWorker:
         except (CorpusError, OSError) as error:
             reason = str(error).rstrip(".")
             raise ClusterError(
-                f"Worker {worker_address()} cannot read or write the unfinished build ({reason}). Build again with the"
-                " same arguments; workers that join must have the folder too."
+                f"Worker {worker_address()} cannot read or write the unfinished build ({reason})."
+                " Build again with the same arguments; workers that join must have the folder too."
             ) from error
 
 
@@ -113,17 +122,24 @@ class BuildWorkers:
         with marking(self._mark):
             for done, (_, files) in enumerate(self._map(counter, parts), start=1):
                 # The file that marks a piece, or the part, as complete is the last.
-                for name in sorted(files, key=lambda name: (name.startswith("part-"), name.endswith(".json"), name)):
+                for name in sorted(
+                    files, key=lambda name: (name.startswith("part-"), name.endswith(".json"), name)
+                ):
                     with replacing(folder / name) as out:
                         out.write(files[name])
                 report(done / len(parts))
 
     def have_folder(self) -> bool:
-        """Whether all workers have the folder of the build; otherwise, this process makes the shards."""
+        """Whether all workers have the folder of the build.
+
+        Otherwise, this process makes the shards.
+        """
         with marking(self._mark):
             return all(self._cluster.run_everywhere(Path.exists, self._mark).values())
 
-    def call(self, function: Callable[[Any], Any], payloads: Sequence[Any], report: Report) -> list[Any]:
+    def call(
+        self, function: Callable[[Any], Any], payloads: Sequence[Any], report: Report
+    ) -> list[Any]:
         """Call a function with each payload on a worker; return the results in order."""
         found: dict[int, Any] = {}
         for place, result in self._map(_OnWorker(function), payloads):
@@ -131,7 +147,9 @@ class BuildWorkers:
             report(len(found) / len(payloads))
         return [found[place] for place in range(len(payloads))]
 
-    def _map(self, function: Callable[[Any], Any], payloads: Sequence[Any]) -> Generator[tuple[int, Any], None, None]:
+    def _map(
+        self, function: Callable[[Any], Any], payloads: Sequence[Any]
+    ) -> Generator[tuple[int, Any], None, None]:
         with closing(self._cluster.map_unordered(function, payloads)) as results:
             for place, result in results:
                 if isinstance(result, TaskLostError):

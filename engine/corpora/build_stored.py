@@ -1,6 +1,7 @@
 """Build a corpus on disk, in two passes over text that need not fit in memory.
 
-`build` makes any folder, and continues an interrupted build. `build_own` adds a corpus to those of the user.
+`build` makes any folder, and continues an interrupted build. `build_own` adds a corpus to those of
+the user.
 """
 
 import json
@@ -23,7 +24,13 @@ from stickbreaker.engine.corpora.build import build_corpus
 from stickbreaker.engine.corpora.build_on_workers import BuildWorkers
 from stickbreaker.engine.corpora.columns import Columns, explain_no_rows
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.library import OwnCorpus, check_name, find_folder, find_own, name_folder
+from stickbreaker.engine.corpora.library import (
+    OwnCorpus,
+    check_name,
+    find_folder,
+    find_own,
+    name_folder,
+)
 from stickbreaker.engine.corpora.piece_shards import PlannedShard, ShardMaker, Survey
 from stickbreaker.engine.corpora.pieces import (
     BuildPlan,
@@ -40,7 +47,13 @@ from stickbreaker.engine.corpora.remote_files import copy_remote
 from stickbreaker.engine.corpora.rows import TABLE_SUFFIXES, BadRows
 from stickbreaker.engine.corpora.shards import Manifest, ShardSize, is_stored, seal_corpus
 from stickbreaker.engine.corpora.sources import FOLDER, Source, find_source, is_remote, name_source
-from stickbreaker.engine.corpora.stored import SHARD_DOCUMENTS, StoredCorpus, name_unfinished, open_stored, write_corpus
+from stickbreaker.engine.corpora.stored import (
+    SHARD_DOCUMENTS,
+    StoredCorpus,
+    name_unfinished,
+    open_stored,
+    write_corpus,
+)
 from stickbreaker.engine.corpora.text_files import TEXT_SUFFIXES
 from stickbreaker.engine.corpora.words import WordChoices, check_choices
 from stickbreaker.engine.files.whole_files import (
@@ -89,16 +102,18 @@ def build(  # noqa: PLR0913
 ) -> StoredCorpus:
     """Build a corpus on disk, shard by shard; the text and the counts need not fit in memory.
 
-    The first pass counts all words, the second writes the counts of the chosen words. If the build was interrupted, the
-    same call continues with the first document that has not been counted. The words are those that `load_corpus`
-    chooses. The form of the dates is the one that most of the first 50,000 rows have.
+    The first pass counts all words, the second writes the counts of the chosen words. If the build
+    was interrupted, the same call continues with the first document that has not been counted. The
+    words are those that `load_corpus` chooses. The form of the dates is the one that most of the
+    first 50,000 rows have.
 
     Parameters
     ----------
     source : str, path, or sequence of them
-        Files or folders of text, as for `load_corpus`, of any size. A folder of tables is read table by table, with
-        its subfolders if it has no tables of its own and no texts, in the order of their names. An address such as
-        `s3://bucket/texts/` needs fsspec; its files are copied first.
+        Files or folders of text, as for `load_corpus`, of any size. A folder of tables is read
+        table by table, with its subfolders if it has no tables of its own and no texts, in the
+        order of their names. An address such as `s3://bucket/texts/` needs fsspec; its files are
+        copied first.
     to : str or path
         The folder to make.
     text, date, title, group : str, optional
@@ -108,18 +123,22 @@ def build(  # noqa: PLR0913
     keeps_text : bool
         Whether the texts are stored with the counts.
     max_memory : int
-        The approximate limit in bytes of the counts in memory; a shard that reaches it has fewer documents.
+        The approximate limit in bytes of the counts in memory; a shard that reaches it has fewer
+        documents.
     shard_documents : int
-        A shard ends with the chunk of 500 rows in which it reaches this number of documents. The sources are divided
-        into parts of at most 128 MB; the last shard of a part may have fewer documents.
+        A shard ends with the chunk of 500 rows in which it reaches this number of documents. The
+        sources are divided into parts of at most 128 MB; the last shard of a part may have fewer
+        documents.
     verbose : bool
         Whether a progress bar is shown.
     callback : callable, optional
-        Receives the share of the work that is done, from 0 to 1. It may raise an exception to cancel.
+        Receives the share of the work that is done, from 0 to 1. It may raise an exception to
+        cancel.
     client : distributed.Client, optional
-        The workers of this Dask cluster count one part each: row groups of a Parquet file, or whole files. They need
-        the sources at the same path. The corpus is the same, byte for byte. They write it themselves if they have the
-        folder too; otherwise this process writes what they have counted.
+        The workers of this Dask cluster count one part each: row groups of a Parquet file, or whole
+        files. They need the sources at the same path. The corpus is the same, byte for byte. They
+        write it themselves if they have the folder too; otherwise this process writes what they
+        have counted.
 
     Returns
     -------
@@ -129,10 +148,11 @@ def build(  # noqa: PLR0913
     Raises
     ------
     CorpusError
-        If a source cannot be read, no words remain, the folder exists or cannot be written, or an unfinished build
-        with other settings or files is in the way.
+        If a source cannot be read, no words remain, the folder exists or cannot be written, or an
+        unfinished build with other settings or files is in the way.
     ClusterError
-        If Dask is not installed, or a worker cannot read the sources, or has other versions or another processor.
+        If Dask is not installed, or a worker cannot read the sources, or has other versions or
+        another processor.
     TypeError
         If `source` or `to` is not a path, or `words` is not `WordChoices`.
     ValueError
@@ -153,7 +173,13 @@ def build(  # noqa: PLR0913
             max_memory=max_memory,
             shard_documents=shard_documents,
         )
-        _build(plan, work, target, report, None if cluster is None else BuildWorkers(cluster, plan, work))
+        _build(
+            plan,
+            work,
+            target,
+            report,
+            None if cluster is None else BuildWorkers(cluster, plan, work),
+        )
     return open_stored(target)
 
 
@@ -187,7 +213,9 @@ def build_own(
     report: Report = lambda share, message: None,
     folder: str | PathLike[str] | None = None,
 ) -> OwnCorpus:
-    """Build a corpus and add it to those of the user; after an error or a cancellation, nothing is stored.
+    """Build a corpus and add it to those of the user.
+
+    After an error or a cancellation, nothing is stored.
 
     `report` receives the share that is done (0 to 1) and a message, and may raise an exception to
     cancel. Raises CorpusError if the name is not valid, the source cannot be read, or the folder
@@ -210,7 +238,9 @@ def build_own(
                     shard_documents=SHARD_DOCUMENTS,
                 )
                 made = _make_corpus(plan, pieces, corpus, report)
-                made.seal(corpus, name=request.name, built_at=datetime.now().isoformat(), is_loaded=True)
+                made.seal(
+                    corpus, name=request.name, built_at=datetime.now().isoformat(), is_loaded=True
+                )
     except FileError as error:
         raise CorpusError(str(error)) from error
     return find_own(request.name, folder).about
@@ -234,7 +264,9 @@ def _store_counts(source: Source, request: BuildRequest, folder: Path, report: R
 
 @contextmanager
 def _working_in(to: str | PathLike[str]) -> Iterator[tuple[Path, Path]]:
-    """Make the folder of an unfinished build, and name it in errors; it stays only if it holds finished work.
+    """Make the folder of an unfinished build, and name it in errors.
+
+    It stays only if it holds finished work.
 
     It yields the folder to make and the folder of the unfinished build.
     """
@@ -253,8 +285,8 @@ def _working_in(to: str | PathLike[str]) -> Iterator[tuple[Path, Path]]:
                 raise
             kept = f" Finished work is kept in {work}." if is_kept else ""
             raise CorpusError(
-                f"The build of {target} stopped ({str(error).rstrip('.')}).{kept} Check the free space and the"
-                " permissions, and build again with the same arguments."
+                f"The build of {target} stopped ({str(error).rstrip('.')}).{kept} Check the free"
+                " space and the permissions, and build again with the same arguments."
             ) from error
         shutil.rmtree(work, ignore_errors=True)
 
@@ -282,9 +314,13 @@ def _claiming(target: Path, work: Path) -> Iterator[None]:
             (work / "trial").unlink()
     except OSError as error:
         reason = error.strerror or error
-        raise CorpusError(f"Cannot write {work} ({reason}). Check the permissions and the path.") from error
+        raise CorpusError(
+            f"Cannot write {work} ({reason}). Check the permissions and the path."
+        ) from error
     if held is None:
-        raise CorpusError(f"Another process is building {target}. Wait until it ends, or choose another folder.")
+        raise CorpusError(
+            f"Another process is building {target}. Wait until it ends, or choose another folder."
+        )
     with closing(held):
         yield
 
@@ -292,16 +328,24 @@ def _claiming(target: Path, work: Path) -> Iterator[None]:
 def list_sources(given: PathOrAddress | Sequence[PathOrAddress], work: Path) -> list[Path]:
     """List the files and folders to read, in order; remote files are copied into `work` first."""
     found: list[Source] = []
-    for each in [given] if isinstance(given, str | PathLike) or not isinstance(given, Iterable) else given:
+    for each in (
+        [given] if isinstance(given, str | PathLike) or not isinstance(given, Iterable) else given
+    ):
         if not isinstance(each, str | PathLike):
-            raise TypeError(f"source is {given!r:.80}: give a file, a folder or an address, or a list of them.")
+            raise TypeError(
+                f"source is {given!r:.80}: give a file, a folder or an address, or a list of them."
+            )
         # Path("") is the current folder.
         if not str(each):
             raise CorpusError("The path of a source is empty. Name a file or a folder.")
         # Copies of another address must not be taken for those of this one.
         copies = work / f"{COPIES}{sha256(str(each).encode()).hexdigest()[:16]}"
         is_copied = is_remote(str(each))
-        found += map(name_source, copy_remote(str(each), copies)) if is_copied else _list_tables(Path(each))
+        found += (
+            map(name_source, copy_remote(str(each), copies))
+            if is_copied
+            else _list_tables(Path(each))
+        )
     if not found:
         raise CorpusError("There is no source. Name a file or a folder.")
     for source in found:
@@ -310,13 +354,20 @@ def list_sources(given: PathOrAddress | Sequence[PathOrAddress], work: Path) -> 
 
 
 def _list_tables(path: Path) -> list[Source]:
-    """The tables of a folder by name, or of its subfolders if there are no texts; otherwise the file or folder."""
+    """The tables of a folder by name, or of its subfolders if there are no texts.
+
+    Otherwise the file or folder.
+    """
     source = find_source(path, max_bytes=float("inf"))
     found = source.path.absolute()
     if source.kind != FOLDER:
         return [source._replace(path=found)]
     files = list_files(found)
-    tables = [file for file in files if file.suffix.lower() in TABLE_SUFFIXES and not is_stored(file.parent)]
+    tables = [
+        file
+        for file in files
+        if file.suffix.lower() in TABLE_SUFFIXES and not is_stored(file.parent)
+    ]
     own = [file for file in tables if file.parent == found]
     # Programs that write tables in subfolders add files such as _SUCCESS.
     texts = (file for file in files if file.suffix.lower() in TEXT_SUFFIXES and file.name[0] != "_")
@@ -326,7 +377,9 @@ def _list_tables(path: Path) -> list[Source]:
 
 
 def _keep_plan(plan: BuildPlan, work: Path) -> None:
-    """Write the plan of a new build, or check that an unfinished build with complete pieces has the same plan."""
+    """Write the plan of a new build, or check that an unfinished build with complete pieces has the
+    same plan.
+    """
     path = work / PLAN
     described = json.loads(json.dumps(describe_plan(plan)))
     if not path.is_file() or not has_pieces(work / PIECES):
@@ -334,12 +387,14 @@ def _keep_plan(plan: BuildPlan, work: Path) -> None:
             file.write(json.dumps(described).encode())
     elif json.loads(path.read_text(encoding="utf-8")) != described:
         raise CorpusError(
-            f"{work} holds an unfinished build with other arguments or files. Use the same ones again, or delete this"
-            " folder."
+            f"{work} holds an unfinished build with other arguments or files. Use the same ones"
+            " again, or delete this folder."
         )
 
 
-def _build(plan: BuildPlan, work: Path, target: Path, report: Report, workers: BuildWorkers | None) -> None:
+def _build(
+    plan: BuildPlan, work: Path, target: Path, report: Report, workers: BuildWorkers | None
+) -> None:
     _keep_plan(plan, work)
     folder = work / PIECES
     corpus = work / "corpus"
@@ -375,7 +430,9 @@ def _make_corpus(
 ) -> MadeCorpus:
     """Count the text piece by piece into `folder`, and make the shards in `corpus`."""
     count_parts = None if workers is None else workers.count_parts
-    pieces = count_pieces(plan, folder, lambda share: report(0.85 * share, "Counting words"), count_parts)
+    pieces = count_pieces(
+        plan, folder, lambda share: report(0.85 * share, "Counting words"), count_parts
+    )
     bad = BadRows()
     for piece in pieces:
         bad.add(list_bad(piece), piece.num_bad)
@@ -395,11 +452,18 @@ def _make_corpus(
     for survey in surveys:
         bad.add(survey.wordless, survey.num_wordless)
     groups = list(_number_groups(surveys)) if plan.columns.group else None
-    return MadeCorpus(manifest=_describe(maker, sizes, bad.count), words=words, groups=groups, bad=bad)
+    return MadeCorpus(
+        manifest=_describe(maker, sizes, bad.count), words=words, groups=groups, bad=bad
+    )
 
 
-def _choose_words(plan: BuildPlan, folder: Path, pieces: Sequence[Piece], bad: BadRows) -> list[str]:
-    """The words of the corpus. Raises CorpusError that names the first source if no row or no word remains."""
+def _choose_words(
+    plan: BuildPlan, folder: Path, pieces: Sequence[Piece], bad: BadRows
+) -> list[str]:
+    """The words of the corpus.
+
+    Raises CorpusError that names the first source if no row or no word remains.
+    """
     if not any(piece.num_documents for piece in pieces):
         raise CorpusError(explain_no_rows(plan.paths[0], bad))
     try:
@@ -409,7 +473,10 @@ def _choose_words(plan: BuildPlan, folder: Path, pieces: Sequence[Piece], bad: B
 
 
 def _make_shards(
-    maker: ShardMaker, pieces: Sequence[Piece], report: Callable[[float], object], workers: BuildWorkers | None
+    maker: ShardMaker,
+    pieces: Sequence[Piece],
+    report: Callable[[float], object],
+    workers: BuildWorkers | None,
 ) -> tuple[list[Survey], list[ShardSize]]:
     """Make the shards of all pieces, here or on workers that have the folder of the build."""
     if workers and workers.have_folder():
@@ -425,7 +492,9 @@ def _make_shards(
             )
             for number, piece in enumerate(pieces)
         ]
-        return surveys, workers.call(maker.write_piece, tasks, lambda share: report(0.5 + 0.5 * share))
+        return surveys, workers.call(
+            maker.write_piece, tasks, lambda share: report(0.5 + 0.5 * share)
+        )
     surveys = []
     sizes = []
     numbers = {}
@@ -435,7 +504,11 @@ def _make_shards(
         surveys.append(maker.survey(trimmed))
         for name in surveys[-1].groups:
             numbers.setdefault(name, len(numbers))
-        sizes.append(maker.write(PlannedShard(number=number, piece=piece, first=first, groups=numbers), trimmed))
+        sizes.append(
+            maker.write(
+                PlannedShard(number=number, piece=piece, first=first, groups=numbers), trimmed
+            )
+        )
         first += surveys[-1].num_documents
         report((number + 1) / len(pieces))
     return surveys, sizes

@@ -24,15 +24,24 @@ LINES = ("vocabulary", "group_titles", "date_unit", "split_by")
 
 
 def load_built_in(name: str) -> Corpus:
-    """Load a bundled corpus by its key in `FILES`; raise CorpusError if its file is missing or damaged."""
+    """Load a bundled corpus by its key in `FILES`.
+
+    Raise CorpusError if its file is missing or damaged.
+    """
     corpus = _read_file(FILES[name])
     return corpus if corpus.name == name else corpus.merge_groups(name)
 
 
 def find_data_folder() -> Traversable:
-    """Return the data folder: inside the package in a wheel, next to it in a checkout or an editable install."""
+    """Return the data folder: inside the package in a wheel, next to it in a checkout or an
+    editable install.
+    """
     inside = resources.files("stickbreaker.engine") / "data"
-    return inside if (inside / "checksums.json").is_file() else Path(__file__).resolve().parents[2] / "data"
+    return (
+        inside
+        if (inside / "checksums.json").is_file()
+        else Path(__file__).resolve().parents[2] / "data"
+    )
 
 
 def _read_checksums() -> dict[str, str]:
@@ -56,7 +65,9 @@ def _read_file(name: str) -> Corpus:
 
 
 def pack(corpus: Corpus) -> bytes:
-    """Compress a corpus of passages into the bytes of an npz file; those of a group are consecutive, with one date.
+    """Compress a corpus of passages into the bytes of an npz file.
+
+    Those of a group are consecutive, with one date.
 
     The non-zero cells of the counts are numbered column by column. Each is stored as the gap to the
     previous one, in one byte; 255 marks a gap that is in `long_gaps`. Neighbouring passages share
@@ -64,7 +75,10 @@ def pack(corpus: Corpus) -> bytes:
     """
     columns = csc_array(corpus.counts)
     # Row r of column v has the number v D + r.
-    cells = np.repeat(np.arange(corpus.vocab_size) * corpus.num_documents, np.diff(columns.indptr)) + columns.indices
+    cells = (
+        np.repeat(np.arange(corpus.vocab_size) * corpus.num_documents, np.diff(columns.indptr))
+        + columns.indices
+    )
     gaps = np.diff(cells, prepend=0)
     first = np.unique(corpus.groups, return_index=True)[1]
     arrays = {
@@ -81,7 +95,9 @@ def pack(corpus: Corpus) -> bytes:
         "split_by": [corpus.split_by],
     }
     packed: dict[str, Any] = {name: _smallest(array) for name, array in arrays.items()}
-    packed |= {name: np.frombuffer("\n".join(rows).encode(), np.uint8) for name, rows in lines.items()}
+    packed |= {
+        name: np.frombuffer("\n".join(rows).encode(), np.uint8) for name, rows in lines.items()
+    }
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **packed)
     return buffer.getvalue()
@@ -104,7 +120,9 @@ def unpack(name: str, content: bytes) -> Corpus:
         name=name,
         counts=_unpack_counts(arrays, len(groups), len(lines["vocabulary"])),
         vocabulary=Vocabulary(lines["vocabulary"]),
-        dates=arrays["group_dates"].astype(np.int64).astype(f"datetime64[{lines['date_unit'][0]}]")[groups],
+        dates=arrays["group_dates"]
+        .astype(np.int64)
+        .astype(f"datetime64[{lines['date_unit'][0]}]")[groups],
         titles=name_passages(titles, sizes),
         groups=groups,
         group_titles=titles,
@@ -124,7 +142,9 @@ def _unpack_counts(arrays: dict[str, np.ndarray], num_documents: int, vocab_size
 
 
 def name_passages(titles: Sequence[str], sizes: np.ndarray) -> list[str]:
-    """Name each passage by the title of its text and its number in it; sizes: the number of passages of each text.
+    """Name each passage by the title of its text and its number in it.
+
+    Sizes: the number of passages of each text.
 
     >>> name_passages(["1790 George Washington"], [2])
     ['1790 George Washington, passage 1', '1790 George Washington, passage 2']

@@ -1,4 +1,6 @@
-"""The columns that a user chooses from a table, and what is taken from its rows: texts, dates, titles and groups."""
+"""The columns that a user chooses from a table, and what is taken from its rows: texts, dates,
+titles and groups.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +21,10 @@ WORDLESS = "no counted words remain in the text"
 
 
 class Columns(NamedTuple):
-    """The columns with the text, the date, the title and the group; None if there is no such column."""
+    """The columns with the text, the date, the title and the group.
+
+    None if there is no such column.
+    """
 
     text: str | None = None
     date: str | None = None
@@ -49,12 +54,16 @@ def resolve_columns(table: Table, columns: Columns) -> Columns:
         text = next(iter(likely), None)
     names = _list_names(table.columns)
     if text is None:
-        raise CorpusError(f'{table.path}: choose the column with the text, text="...". The columns are {names}.')
+        raise CorpusError(
+            f'{table.path}: choose the column with the text, text="...". The columns are {names}.'
+        )
     title = "title" if columns.title is None and "title" in table.has else columns.title
     columns = columns._replace(text=text, title=title)
     for column in columns:
         if column is not None and column not in table.columns:
-            raise CorpusError(f"{table.path} has no column {_shorten(column)}. Choose one of {names}.")
+            raise CorpusError(
+                f"{table.path} has no column {_shorten(column)}. Choose one of {names}."
+            )
     return columns
 
 
@@ -68,8 +77,12 @@ def _shorten(column: object) -> str:
     return repr(f"{column[:19]}…" if isinstance(column, str) and len(column) > 20 else column)
 
 
-def take_chunk(chunk: Chunk, columns: Columns, cells: Cells, bad: BadRows, table: Table) -> list[str]:
-    """Return the texts of the good rows of a chunk; add their other cells to `cells`, and the other rows to `bad`.
+def take_chunk(
+    chunk: Chunk, columns: Columns, cells: Cells, bad: BadRows, table: Table
+) -> list[str]:
+    """Return the texts of the good rows of a chunk.
+
+    Add their other cells to `cells`, and the other rows to `bad`.
 
     The columns are those of `resolve_columns`. Raises CorpusError if `cells` and `bad` then have
     more than `MAX_ROWS` rows.
@@ -84,7 +97,9 @@ def take_chunk(chunk: Chunk, columns: Columns, cells: Cells, bad: BadRows, table
         if not text.strip():
             wrong.append(table.name_bad(row, NO_TEXT))
         elif columns.group and not groups[place].strip():
-            wrong.append(table.name_bad(row, "the group is missing: add one, or choose no group column"))
+            wrong.append(
+                table.name_bad(row, "the group is missing: add one, or choose no group column")
+            )
         else:
             texts.append(text)
             cells.rows.append(row)
@@ -102,8 +117,12 @@ def name_document(table: Table, row: int, title: str) -> str:
     return title.strip()[:MAX_TITLE] or f"{table.path.stem}, row {row}"
 
 
-def date_rows(table: Table, columns: Columns, cells: Cells, bad: BadRows, form: str = "") -> np.ndarray:
-    """Read the dates (N,) of the rows with text; NaT without a date column, and for rows that are added to `bad`.
+def date_rows(
+    table: Table, columns: Columns, cells: Cells, bad: BadRows, form: str = ""
+) -> np.ndarray:
+    """Read the dates (N,) of the rows with text.
+
+    NaT without a date column, and for rows that are added to `bad`.
 
     form: that of the dates, from `find_form`; by default, the form that most cells have.
     """
@@ -117,5 +136,9 @@ def date_rows(table: Table, columns: Columns, cells: Cells, bad: BadRows, form: 
 
 def explain_no_rows(path: Path | str, bad: BadRows) -> str:
     """Say that a source has no usable row, with the first reason."""
-    reason = f"First problem: {bad.listed[0]}" if bad.listed else "Put texts into the rows below the header row"
+    reason = (
+        f"First problem: {bad.listed[0]}"
+        if bad.listed
+        else "Put texts into the rows below the header row"
+    )
     return f"{path} has no usable rows. {reason}."

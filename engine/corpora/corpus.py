@@ -1,4 +1,7 @@
-"""A corpus: documents with their words, dates, titles and groups, in a reading order. It never changes."""
+"""A corpus: documents with their words, dates, titles and groups, in a reading order.
+
+It never changes.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
@@ -49,7 +52,10 @@ class Vocabulary:
         object.__setattr__(self, "words", tuple(self.words))
         if len(self._ids) < len(self.words):
             twice = next(word for i, word in enumerate(self.words) if self._ids[word] != i)
-            raise CorpusError(f"The vocabulary contains {twice!r} more than once: give each column a different word.")
+            raise CorpusError(
+                f"The vocabulary contains {twice!r} more than once: give each column a different"
+                " word."
+            )
 
     @cached_property
     def _ids(self) -> dict[str, int]:
@@ -88,7 +94,11 @@ class Vocabulary:
         if word in self._ids:
             return self._ids[word]
         near = get_close_matches(word, self.words, n=3)
-        hint = f"similar words: {', '.join(near)}" if near else "rare words and stop words are not counted"
+        hint = (
+            f"similar words: {', '.join(near)}"
+            if near
+            else "rare words and stop words are not counted"
+        )
         raise KeyError(f"the corpus does not contain the word {word!r} ({hint})")
 
 
@@ -99,11 +109,15 @@ def _check_choice(what: str, choice: str, known: tuple[str, ...]) -> None:
 
 def _read_dates(name: str, dates: Any) -> np.ndarray:
     if np.size(dates) and np.asarray(dates).dtype.kind in "iufb":
-        raise CorpusError(f"{name}: the dates are numbers. Give datetime64 values, or texts such as '1863-12-08'.")
+        raise CorpusError(
+            f"{name}: the dates are numbers. Give datetime64 values, or texts such as '1863-12-08'."
+        )
     try:
         return np.array(dates, dtype="datetime64")
     except ValueError as error:
-        raise CorpusError(f"{name}: cannot read the dates ({error}). Write 1863-12-08, or a year.") from error
+        raise CorpusError(
+            f"{name}: cannot read the dates ({error}). Write 1863-12-08, or a year."
+        ) from error
 
 
 def _read_numbers(name: str, what: str, given: Any) -> np.ndarray:
@@ -115,26 +129,39 @@ def _read_numbers(name: str, what: str, given: Any) -> np.ndarray:
     except (OverflowError, TypeError, ValueError):
         is_whole = False
     if not is_whole:
-        raise CorpusError(f"{name}: {what} are not whole numbers. Give one whole number per document.")
+        raise CorpusError(
+            f"{name}: {what} are not whole numbers. Give one whole number per document."
+        )
     return numbers
 
 
 def _read_counts(name: str, given: Any) -> csr_array:
-    """Return a canonical int32 copy of the counts (D, V); raise CorpusError for counts that are not whole numbers."""
+    """Return a canonical int32 copy of the counts (D, V).
+
+    Raise CorpusError for counts that are not whole numbers.
+    """
     counts = csr_array(given)
     try:
         counts.check_format(full_check=True)
     except ValueError as error:
-        raise CorpusError(f"{name}: the counts are not a valid CSR matrix ({error}). Build it again.") from error
+        raise CorpusError(
+            f"{name}: the counts are not a valid CSR matrix ({error}). Build it again."
+        ) from error
     if not counts.has_canonical_format:
         # Sums of int32 counts may exceed int32; float64 holds them exactly.
         counts = counts.astype(np.float64, copy=True)
         counts.sum_duplicates()
     data = counts.data
     if data.dtype != np.int32 and data.size:
-        is_odd = (data != np.rint(data)) | (data > LARGEST_COUNT) if data.dtype.kind == "f" else data > LARGEST_COUNT
+        is_odd = (
+            (data != np.rint(data)) | (data > LARGEST_COUNT)
+            if data.dtype.kind == "f"
+            else data > LARGEST_COUNT
+        )
         if is_odd.any():
-            raise CorpusError(f"{name}: a count is {data[is_odd][0]}. Use whole numbers up to {LARGEST_COUNT}.")
+            raise CorpusError(
+                f"{name}: a count is {data[is_odd][0]}. Use whole numbers up to {LARGEST_COUNT}."
+            )
     if data.size and data.min() < 0:
         raise CorpusError(f"{name}: a count is negative. Use whole numbers, 0 or more.")
     counts = counts.astype(np.int32, copy=True)
@@ -155,14 +182,15 @@ class Corpus:
     vocabulary : Vocabulary
         The V words.
     dates : (D,) datetime64
-        The unit is the known precision (`datetime64[Y]` for years). NaT marks a document without a date.
+        The unit is the known precision (`datetime64[Y]` for years). NaT marks a document without a
+        date.
     titles : sequence of D str
         The titles shown to a reader.
     doc_ids : (D,) int64, optional
         The id of each document, kept by `order`, `split` and `select`. The default is 0 to D - 1.
     groups : (D,) int64, optional
-        The longer text that each document is a passage of, as an index into `group_titles`. By default each document is
-        its own group.
+        The longer text that each document is a passage of, as an index into `group_titles`. By
+        default each document is its own group.
     group_titles : sequence of str, optional
         The titles of the groups.
     split_by : str
@@ -171,7 +199,8 @@ class Corpus:
     Raises
     ------
     CorpusError
-        If the lengths disagree, a count is not a whole number from 0 to 2³¹ - 1, or a group has no title.
+        If the lengths disagree, a count is not a whole number from 0 to 2³¹ - 1, or a group has no
+        title.
 
     Examples
     --------
@@ -202,8 +231,12 @@ class Corpus:
             "counts": counts,
             "dates": _read_dates(self.name, self.dates),
             "titles": tuple(self.titles),
-            "doc_ids": _read_numbers(self.name, "doc_ids", own if self.doc_ids is None else self.doc_ids),
-            "groups": _read_numbers(self.name, "groups", own if self.groups is None else self.groups),
+            "doc_ids": _read_numbers(
+                self.name, "doc_ids", own if self.doc_ids is None else self.doc_ids
+            ),
+            "groups": _read_numbers(
+                self.name, "groups", own if self.groups is None else self.groups
+            ),
             "group_titles": tuple(() if group_titles is None else group_titles),
         }
         self._hold(frozen)
@@ -214,7 +247,14 @@ class Corpus:
         for attribute, value in values.items():
             object.__setattr__(self, attribute, value)
         counts = self.counts
-        for array in (counts.data, counts.indices, counts.indptr, self.dates, self.doc_ids, self.groups):
+        for array in (
+            counts.data,
+            counts.indices,
+            counts.indptr,
+            self.dates,
+            self.doc_ids,
+            self.groups,
+        ):
             array.setflags(write=False)
 
     def _check(self) -> None:
@@ -222,13 +262,21 @@ class Corpus:
         for what in ("dates", "titles", "doc_ids", "groups"):
             length = len(getattr(self, what))
             if length != num_documents:
-                raise CorpusError(f"{self.name}: {num_documents} documents but {length} {what}. Give one per document.")
+                raise CorpusError(
+                    f"{self.name}: {num_documents} documents but {length} {what}. Give one per"
+                    " document."
+                )
         if len(self.vocabulary) != vocab_size:
             raise CorpusError(
-                f"{self.name}: {vocab_size} columns but {len(self.vocabulary)} words. Give one per column."
+                f"{self.name}: {vocab_size} columns but {len(self.vocabulary)} words. Give one per"
+                " column."
             )
-        if self.groups.size and not 0 <= self.groups.min() <= self.groups.max() < len(self.group_titles):
-            raise CorpusError(f"{self.name}: a group has no title. Use groups from 0 to len(group_titles) - 1.")
+        if self.groups.size and not 0 <= self.groups.min() <= self.groups.max() < len(
+            self.group_titles
+        ):
+            raise CorpusError(
+                f"{self.name}: a group has no title. Use groups from 0 to len(group_titles) - 1."
+            )
         _check_choice("split", self.split_by, SPLITS)
 
     def __repr__(self) -> str:
@@ -253,7 +301,10 @@ class Corpus:
 
     @property
     def has_dates(self) -> bool:
-        """Whether every document has a date; without dates, the chronological order is the order of the file."""
+        """Whether every document has a date.
+
+        Without dates, the chronological order is the order of the file.
+        """
         return self.num_documents > 0 and not np.isnat(self.dates).any()
 
     def documents(self) -> Documents:
@@ -282,7 +333,8 @@ class Corpus:
         Parameters
         ----------
         rows : (S,) int or (D,) bool
-            Positions of the documents, in the order wanted, or a mask, which keeps the reading order.
+            Positions of the documents, in the order wanted, or a mask, which keeps the reading
+            order.
 
         Returns
         -------
@@ -299,7 +351,8 @@ class Corpus:
         if rows.dtype == bool:
             if rows.shape != (size,):
                 raise CorpusError(
-                    f"{self.name}: the mask has {rows.size} values for {size} documents. Give one per document."
+                    f"{self.name}: the mask has {rows.size} values for {size} documents. Give one"
+                    " per document."
                 )
             rows = np.flatnonzero(rows)
         if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
@@ -308,8 +361,8 @@ class Corpus:
         is_beyond = (rows < -size) | (rows >= size)
         if is_beyond.any():
             raise CorpusError(
-                f"{self.name}: position {rows[is_beyond][0]} is out of range for {size} documents. Positions start at "
-                "0."
+                f"{self.name}: position {rows[is_beyond][0]} is out of range for {size} documents."
+                " Positions start at 0."
             )
         return self._take(rows)
 
@@ -344,7 +397,9 @@ class Corpus:
         groups, members = np.unique(self.groups, return_inverse=True)
         ones = np.ones(self.num_documents, np.int32)
         own = np.arange(self.num_documents, dtype=np.int32)
-        membership = csr_array((ones, (members.astype(np.int32), own)), shape=(len(groups), self.num_documents))
+        membership = csr_array(
+            (ones, (members.astype(np.int32), own)), shape=(len(groups), self.num_documents)
+        )
         in_file = np.lexsort((self.doc_ids, self.groups))
         first = in_file[np.unique(self.groups[in_file], return_index=True)[1]]
         titles = [self.group_titles[group] for group in groups]
@@ -362,12 +417,13 @@ class Corpus:
         Parameters
         ----------
         order : str
-            "chronological" sorts by date, then by `doc_ids`, which is the order of the file. "shuffled" is random.
+            "chronological" sorts by date, then by `doc_ids`, which is the order of the file.
+            "shuffled" is random.
         seed : int
             The seed of the random order.
         window : int
-            The number of shards of a stored corpus that are shuffled together; a corpus in memory is shuffled as a
-            whole.
+            The number of shards of a stored corpus that are shuffled together; a corpus in memory
+            is shuffled as a whole.
 
         Returns
         -------
@@ -390,11 +446,14 @@ class Corpus:
     def _chronology(self) -> np.ndarray:
         return np.lexsort((self.doc_ids, self.dates))
 
-    def split(self, num_test: int, seed: int = 0, by: str | None = None) -> tuple["Corpus", "Corpus"]:
+    def split(
+        self, num_test: int, seed: int = 0, by: str | None = None
+    ) -> tuple["Corpus", "Corpus"]:
         """Split the corpus into documents to train on and documents to test on.
 
-        To draw n documents or groups, the chronological order is divided into n intervals of equal length (to within
-        one), and one is drawn from each. The position of a group is that of its first document.
+        To draw n documents or groups, the chronological order is divided into n intervals of equal
+        length (to within one), and one is drawn from each. The position of a group is that of its
+        first document.
 
         Parameters
         ----------
@@ -403,8 +462,8 @@ class Corpus:
         seed : int
             The seed of the draw. The test set does not depend on the reading order.
         by : str, optional
-            "document" draws exactly `num_test` documents; "group" draws whole groups with about `num_test` documents in
-            total. The default is `split_by`.
+            "document" draws exactly `num_test` documents; "group" draws whole groups with about
+            `num_test` documents in total. The default is `split_by`.
 
         Returns
         -------
@@ -427,9 +486,14 @@ class Corpus:
         return self.select(~is_test), self.select(is_test)
 
     def _draw(self, ids: np.ndarray, num_test: int, seed: int) -> np.ndarray:
-        """Draw ids, spread over time, that cover about `num_test` documents; `ids` (D,) has one for each document."""
+        """Draw ids, spread over time, that cover about `num_test` documents.
+
+        `ids` (D,) has one for each document.
+        """
         # Sorting by date and id makes the test set independent of the present reading order.
-        ids, first, sizes = np.unique(ids[self._chronology()], return_index=True, return_counts=True)
+        ids, first, sizes = np.unique(
+            ids[self._chronology()], return_index=True, return_counts=True
+        )
         order = np.argsort(first)
         ids = ids[order]
         sizes = sizes[order]
@@ -437,7 +501,8 @@ class Corpus:
         edges = np.arange(num_drawn + 1) * len(ids) // max(num_drawn, 1)
         rng = np.random.default_rng(seed)
         pairs = np.stack([rng.integers(edges[:-1], edges[1:]) for _ in range(2)], axis=1)
-        # Group sizes vary: of two candidates, take the one that brings the running total closer to its target.
+        # Group sizes vary: of two candidates, take the one that brings the running total closer to
+        # its target.
         drawn = []
         total = 0
         for number, pair in enumerate(pairs, start=1):
@@ -479,7 +544,10 @@ class Corpus:
 
 
 def number_groups(names: Sequence[str]) -> dict[str, Any]:
-    """Number the groups (D,) of documents in order of appearance; return the arguments of `Corpus` for them."""
+    """Number the groups (D,) of documents in order of appearance.
+
+    Return the arguments of `Corpus` for them.
+    """
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     groups = np.array([numbers[name] for name in names], np.int64)
     return {"groups": groups, "group_titles": list(numbers), "split_by": "group"}

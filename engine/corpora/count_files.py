@@ -1,7 +1,8 @@
-"""Read files of word counts: UCI bag-of-words, LDA-C and Matrix Market, each with its list of words.
+"""Read files of word counts: UCI bag-of-words, LDA-C and Matrix Market, each with its list of
+words.
 
-pandas parses the entries. scipy.io.mmread and sklearn's load_svmlight_file stop at the first wrong line instead of
-skipping it, and report no progress.
+pandas parses the entries. scipy.io.mmread and sklearn's load_svmlight_file stop at the first wrong
+line instead of skipping it, and report no progress.
 """
 
 import gzip
@@ -65,7 +66,8 @@ class Counted(NamedTuple):
 
 
 def read_counts(path: Path, kind: str, report: Report = lambda share, message: None) -> Counted:
-    """Read a file of word counts of a format (`UCI`, `LDA_C` or `MATRIX`), and the list of words in the same folder.
+    """Read a file of word counts of a format (`UCI`, `LDA_C` or `MATRIX`), and the list of words in
+    the same folder.
 
     Raises CorpusError if a file is missing, unreadable or too large.
     """
@@ -96,20 +98,30 @@ def name_counts(path: Path, kind: str) -> str:
 
 
 def find_vocabulary(path: Path, kind: str) -> Path:
-    """Find the list of words next to a file of counts; raise CorpusError if no file has a usual name."""
+    """Find the list of words next to a file of counts.
+
+    Raise CorpusError if no file has a usual name.
+    """
     stem = _stem(path)
     plain = Path(stem).stem
     names = [re.sub("(?i)^docword", "vocab", stem) + ".txt"] if kind == UCI else []
-    names += [f"{plain}{end}" for end in (".vocab", ".vocab.txt", "_vocab.txt", ".words", ".tokens", ".words.txt")]
+    names += [
+        f"{plain}{end}"
+        for end in (".vocab", ".vocab.txt", "_vocab.txt", ".words", ".tokens", ".words.txt")
+    ]
     names += VOCABULARY_NAMES
     for name in names:
         if (found := path.parent / name).is_file():
             return found
-    raise CorpusError(f"No list of words for {path}. Put one word per line into {names[0]} in the same folder.")
+    raise CorpusError(
+        f"No list of words for {path}. Put one word per line into {names[0]} in the same folder."
+    )
 
 
 def read_vocabulary(path: Path) -> tuple[list[str], tuple[str, ...]]:
-    """Read the words of a list, one per line, and notes for the user; a repeated or missing word gets its line number.
+    """Read the words of a list, one per line, and notes for the user.
+
+    A repeated or missing word gets its line number.
 
     Raises CorpusError if the file is missing, not text, or has too many words or a word of more
     than `MAX_LETTERS` letters.
@@ -154,11 +166,14 @@ class _Unpacking(gzip.GzipFile):
 def _read_uci(path: Path, stream: IO[bytes], num_words: int, report: Report) -> ReadCounts:
     head = [stream.readline(100).strip() for _ in range(3)]
     if not all(line.isdigit() for line in head):
-        raise CorpusError(f"{path} must begin with three lines: the numbers of documents, words and entries.")
+        raise CorpusError(
+            f"{path} must begin with three lines: the numbers of documents, words and entries."
+        )
     num_documents, declared, num_entries = _read_sizes(path, head)
     if declared != num_words:
         raise CorpusError(
-            f"{path} has {declared:,} words but its list has {num_words:,}. Use the list that belongs to it."
+            f"{path} has {declared:,} words but its list has {num_words:,}. Use the list that"
+            " belongs to it."
         )
     return _read_entries(path, stream, (num_documents, num_words, num_entries), 4, report)
 
@@ -175,12 +190,14 @@ def _read_matrix(path: Path, stream: IO[bytes], num_words: int, report: Report) 
         line_number += 1
     sizes = line.split()
     if len(sizes) != 3 or not all(size.isdigit() for size in sizes):
-        raise CorpusError(f"{path}, line {line_number}: write the numbers of rows, columns and entries.")
+        raise CorpusError(
+            f"{path}, line {line_number}: write the numbers of rows, columns and entries."
+        )
     num_rows, num_columns, num_entries = _read_sizes(path, sizes)
     if num_words not in (num_rows, num_columns):
         raise CorpusError(
-            f"{path} has {num_rows:,} rows and {num_columns:,} columns, but its list has {num_words:,} words."
-            " The rows or the columns must be the words."
+            f"{path} has {num_rows:,} rows and {num_columns:,} columns, but its list has"
+            f" {num_words:,} words. The rows or the columns must be the words."
         )
     is_by_document = num_columns == num_words
     shape = (num_rows if is_by_document else num_columns, num_words, num_entries)
@@ -194,9 +211,17 @@ def _read_sizes(path: Path, digits: list[bytes]) -> list[int]:
 
 
 def _read_entries(
-    path: Path, stream: IO[bytes], shape: tuple[int, int, int], line: int, report: Report, is_by_document: bool = True
+    path: Path,
+    stream: IO[bytes],
+    shape: tuple[int, int, int],
+    line: int,
+    report: Report,
+    is_by_document: bool = True,
 ) -> ReadCounts:
-    """Read lines of document, word and count, with ids from 1; `line` is the number of the first line."""
+    """Read lines of document, word and count, with ids from 1.
+
+    `line` is the number of the first line.
+    """
     num_documents, num_words, num_entries = shape
     _check_size(path, num_documents, num_entries)
     parts = []
@@ -208,19 +233,29 @@ def _read_entries(
             entries[:, :2] = entries[:, 1::-1]
         is_good = _are_good(entries, num_documents, num_words)
         bad.add(wrong)
-        bad.add([_explain_entry(path, entry) for entry in entries[~is_good][:MAX_LISTED]], int((~is_good).sum()))
+        bad.add(
+            [_explain_entry(path, entry) for entry in entries[~is_good][:MAX_LISTED]],
+            int((~is_good).sum()),
+        )
         parts.append(entries[is_good, :3].astype(np.int32))
         line += block.count(b"\n")
         num_read += len(parts[-1])
         _check_size(path, num_documents, num_read)
         report(min(1.0, num_read / max(1, num_entries)), "Reading the counts")
     if num_read + bad.count < num_entries:
-        reason = f"the file is incomplete, with {num_read + bad.count:,} of {num_entries:,} entries: copy it again"
+        reason = (
+            f"the file is incomplete, with {num_read + bad.count:,} of {num_entries:,} entries:"
+            " copy it again"
+        )
         bad.add([BadRow(file=str(path), row=None, reason=reason)])
     documents, words, counts = np.concatenate([*parts, np.zeros((0, 3), np.int32)]).T
     # The sum of repeated entries may exceed int32.
     counts = counts.astype(np.int64)
-    return csr_array((counts, (documents - 1, words - 1)), shape=(num_documents, num_words)), bad, []
+    return (
+        csr_array((counts, (documents - 1, words - 1)), shape=(num_documents, num_words)),
+        bad,
+        [],
+    )
 
 
 def _check_size(path: Path, num_documents: int, num_entries: int) -> None:
@@ -243,7 +278,9 @@ def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def parse_entries(path: Path, block: bytes, line: int) -> tuple[np.ndarray, list[BadRow]]:
-    """Parse whole lines into entries (N, 4) of row, column, count and line number, and into bad lines."""
+    """Parse whole lines into entries (N, 4) of row, column, count and line number, and into bad
+    lines.
+    """
     import pandas as pd
 
     try:
@@ -272,7 +309,11 @@ def parse_entries(path: Path, block: bytes, line: int) -> tuple[np.ndarray, list
             if text.strip():
                 shown = text[:40].decode("ascii", "replace")
                 bad.append(
-                    BadRow(file=str(path), row=number, reason=f"{shown!r} is wrong: write the document, word and count")
+                    BadRow(
+                        file=str(path),
+                        row=number,
+                        reason=f"{shown!r} is wrong: write the document, word and count",
+                    )
                 )
     return np.array(entries, np.float64).reshape(-1, 4), bad
 
@@ -280,7 +321,9 @@ def parse_entries(path: Path, block: bytes, line: int) -> tuple[np.ndarray, list
 def _are_good(entries: np.ndarray, num_documents: int, num_words: int) -> np.ndarray:
     documents, words, counts = entries[:, :3].T
     is_whole = (np.floor(entries[:, :3]) == entries[:, :3]).all(axis=1)
-    is_inside = (documents >= 1) & (documents <= num_documents) & (words >= 1) & (words <= num_words)
+    is_inside = (
+        (documents >= 1) & (documents <= num_documents) & (words >= 1) & (words <= num_words)
+    )
     is_good: np.ndarray = is_whole & is_inside & (counts >= 1) & (counts <= LARGEST_COUNT)
     return is_good
 
@@ -292,7 +335,10 @@ def _explain_entry(path: Path, entry: np.ndarray) -> BadRow:
     elif count < 1 or count != np.floor(count):
         reason = f"the count {count:g} is not a number of occurrences: use whole numbers, 1 or more"
     else:
-        reason = f"document {document:g} or word {word:g} is outside the size in the header: number both from 1"
+        reason = (
+            f"document {document:g} or word {word:g} is outside the size in the header: number both"
+            " from 1"
+        )
     return BadRow(file=str(path), row=int(line), reason=reason)
 
 
@@ -329,10 +375,16 @@ def parse_document(line: bytes, num_words: int) -> np.ndarray | str:
     except ValueError:
         return "the line must look like '2 0:1 7:3': write the number of words, then word:count"
     if len(values) != 2 * first:
-        return f"the line has {len(values) / 2:g} words instead of {shorten(str(first))}: write word:count for each"
+        return (
+            f"the line has {len(values) / 2:g} words instead of {shorten(str(first))}: write"
+            " word:count for each"
+        )
     # Checked before the conversion, because int64 cannot hold every integer.
     if max(values, default=0) > LARGEST_COUNT:
-        return f"{shorten(str(max(values)))} is too large: use word numbers and counts of at most {LARGEST_COUNT}"
+        return (
+            f"{shorten(str(max(values)))} is too large: use word numbers and counts of at most"
+            f" {LARGEST_COUNT}"
+        )
     pairs = np.array(values, np.int64).reshape(-1, 2)
     if len(pairs) and not (pairs[:, 0].min() >= 0 and pairs[:, 0].max() < num_words):
         return f"a word number is outside the list of {num_words:,} words: number words from 0"

@@ -1,7 +1,8 @@
 """Read dates as people write them, with the precision that they have.
 
-pandas parses each form. It cannot do the rest: it turns "1863" into a full date and guesses the form from the first
-cell only. dateutil also fills missing parts from today's date, and parses each cell by itself.
+pandas parses each form. It cannot do the rest: it turns "1863" into a full date and guesses the
+form from the first cell only. dateutil also fills missing parts from today's date, and parses each
+cell by itself.
 """
 
 import re
@@ -23,7 +24,8 @@ FIRST_YEAR = 1000
 LAST_YEAR = 2100
 NUM_GUESSED_FROM = 20
 ISO = "ISO8601"
-# The names of the months in English, German, French, Spanish, Italian, Portuguese, Dutch and Greek, without accents.
+# The names of the months in English, German, French, Spanish, Italian, Portuguese, Dutch and Greek,
+# without accents.
 MONTH_NAMES = (
     "january januar janner janvier enero gennaio janeiro januari ιανουαριου ιανουαριος",
     "february februar feber fevrier febrero febbraio fevereiro februari φεβρουαριου φεβρουαριος",
@@ -38,9 +40,14 @@ MONTH_NAMES = (
     "november novembre noviembre novembro νοεμβριου νοεμβριος",
     "december dezember decembre diciembre dicembre dezembro δεκεμβριου δεκεμβριος",
 )
-MONTHS = {name: f"{number:02d}" for number, names in enumerate(MONTH_NAMES, 1) for name in names.split()}
+MONTHS = {
+    name: f"{number:02d}" for number, names in enumerate(MONTH_NAMES, 1) for name in names.split()
+}
 # "28. Oktober 2008", "1er mai 1968", "3 de mayo de 2009", "März 1848".
-NAMED_DATE = r"(?:(?P<day>\d{1,2})(?:\.|er|º|°)? +(?:de )?)?(?P<month>[^\W\d_]{3,}) +(?:de |del )?(?P<year>\d{4})"
+NAMED_DATE = (
+    r"(?:(?P<day>\d{1,2})(?:\.|er|º|°)? +(?:de )?)?(?P<month>[^\W\d_]{3,}) +(?:de |del"
+    r" )?(?P<year>\d{4})"
+)
 # Mail programs add the name of the time zone: "Tue, 8 Sep 2020 10:01:00 +0200 (CEST)".
 ZONE_NAME = r" \([A-Za-z ]+\)$"
 EARLY_YEAR = r"(?<!\d)1[0-6]\d\d(?!-?W)"
@@ -90,7 +97,9 @@ def _clean(cells: Sequence[str]) -> "pd.Series":
 
 
 def _plain_digits(cell: str) -> str:
-    """Write the digits and signs of a cell in ASCII: those of other scripts, and full-width ones."""
+    """Write the digits and signs of a cell in ASCII: those of other scripts, and
+    full-width ones.
+    """
     if cell.isascii():
         return cell
     signs = unicodedata.normalize("NFKC", repair(cell))
@@ -116,7 +125,9 @@ def _find_form(texts: "pd.Series") -> tuple[str, np.ndarray]:
 
 
 def _read(texts: "pd.Series", form: str) -> np.ndarray:
-    return _drop_implausible(FORMS[form](texts) if form in FORMS else _coarsest(_parse(texts, form)))
+    return _drop_implausible(
+        FORMS[form](texts) if form in FORMS else _coarsest(_parse(texts, form))
+    )
 
 
 def explain_date(cell: str) -> str:
@@ -126,7 +137,9 @@ def explain_date(cell: str) -> str:
     "'0001-01-01' is outside the years 1000 to 2100: correct the date"
     """
     if not cell.strip():
-        return "the date is missing: add one, or choose no date column to keep the order of the rows"
+        return (
+            "the date is missing: add one, or choose no date column to keep the order of the rows"
+        )
     shown = repr(cell.strip() if len(cell.strip()) <= 60 else cell.strip()[:59] + "…")
     years = [int(year) for year in re.findall(r"(?<!\d)\d{4,5}(?!\d)", cell)]
     if len(years) == 1 and not FIRST_YEAR <= years[0] <= LAST_YEAR:
@@ -160,12 +173,19 @@ def _read_named_months(cells: "pd.Series") -> np.ndarray:
 
 
 def _read_dates_with_names(cells: "pd.Series") -> np.ndarray:
-    """Read dates with the name of a month in one of several languages; months if no cell has a day."""
+    """Read dates with the name of a month in one of several languages.
+
+    Months if no cell has a day.
+    """
     found = cells.map(_plain_letters).str.extract(f"^{NAMED_DATE}$")
     days = found["day"].fillna("01").str.zfill(2)
     months = found["month"].map(MONTHS)
     dates = _parse((found["year"] + "-" + months + "-" + days).fillna(""), ISO)
-    return dates.astype("datetime64[M]") if found["day"].isna().all() else dates.astype("datetime64[D]")
+    return (
+        dates.astype("datetime64[M]")
+        if found["day"].isna().all()
+        else dates.astype("datetime64[D]")
+    )
 
 
 def _plain_letters(text: str) -> str:
@@ -173,7 +193,9 @@ def _plain_letters(text: str) -> str:
     lower = text.casefold()
     if lower.isascii():
         return lower
-    return "".join(sign for sign in unicodedata.normalize("NFKD", lower) if not unicodedata.combining(sign))
+    return "".join(
+        sign for sign in unicodedata.normalize("NFKD", lower) if not unicodedata.combining(sign)
+    )
 
 
 def _read_iso(cells: "pd.Series") -> np.ndarray:
@@ -196,7 +218,8 @@ def _guess_forms(cells: "pd.Series") -> Iterator[str]:
         # pandas warns if a date contradicts the given order of day and month.
         warnings.simplefilter("ignore")
         for cell in cells[cells != ""].iloc[:NUM_GUESSED_FROM]:
-            # With dots the day comes first (12.5.2020 is 12 May); otherwise pandas' default is tried first.
+            # With dots the day comes first (12.5.2020 is 12 May); otherwise pandas' default is
+            # tried first.
             for day_first in (True, False) if "." in cell else (False, True):
                 if form := guess_datetime_format(cell, dayfirst=day_first):
                     forms[form] = None

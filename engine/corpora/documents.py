@@ -7,7 +7,9 @@ import numpy as np
 
 
 class _Positions:
-    """The position of each word id in an array of ids, for the last array: the shards of a mini-batch share theirs."""
+    """The position of each word id in an array of ids, for the last array: the shards of a
+    mini-batch share theirs.
+    """
 
     def __init__(self) -> None:
         self._last: tuple[weakref.ref[np.ndarray], np.ndarray] | None = None
@@ -63,7 +65,8 @@ class Documents(NamedTuple):
 
         Examples
         --------
-        >>> Documents(np.array([0, 2, 2, 3]), np.array([0, 4, 1]), np.array([2, 1, 5])).sizes().tolist()
+        >>> Documents(np.array([0, 2, 2, 3]), np.array([0, 4, 1]), np.array([2, 1,
+        ...     5])).sizes().tolist()
         [3, 0, 5]
         """
         ends = np.append(0, self.counts.cumsum(dtype=np.int64))
@@ -89,7 +92,8 @@ class Documents(NamedTuple):
 
         Examples
         --------
-        >>> Documents(np.array([0, 2, 2, 3]), np.array([0, 4, 1]), np.array([2, 1, 5])).rows().tolist()
+        >>> Documents(np.array([0, 2, 2, 3]), np.array([0, 4, 1]), np.array([2, 1,
+        ...     5])).rows().tolist()
         [0, 0, 2]
         """
         return np.repeat(np.arange(self.num_documents), self.num_entries())
@@ -100,12 +104,14 @@ class Documents(NamedTuple):
         Parameters
         ----------
         words : (U,) int
-            Word ids, ascending; must contain every word of the documents. Do not change the array afterwards.
+            Word ids, ascending; must contain every word of the documents. Do not change the array
+            afterwards.
 
         Returns
         -------
         Documents
-            New, writable arrays: a kernel is compiled separately for each mix of read-only and writable arrays.
+            New, writable arrays: a kernel is compiled separately for each mix of read-only and
+            writable arrays.
         """
         return Documents(
             starts=np.array(self.starts, np.int64),
@@ -129,7 +135,9 @@ class Documents(NamedTuple):
         start = self.starts[first]
         end = self.starts[last]
         return Documents(
-            starts=self.starts[first : last + 1] - start, words=self.words[start:end], counts=self.counts[start:end]
+            starts=self.starts[first : last + 1] - start,
+            words=self.words[start:end],
+            counts=self.counts[start:end],
         )
 
     def select(self, places: np.ndarray) -> "Documents":
@@ -147,7 +155,8 @@ class Documents(NamedTuple):
 
         Examples
         --------
-        >>> Documents(np.array([0, 2, 3]), np.array([0, 4, 1]), np.array([2, 1, 5])).select(np.array([1, 0])).words
+        >>> Documents(np.array([0, 2, 3]), np.array([0, 4, 1]), np.array([2, 1,
+        ...     5])).select(np.array([1, 0])).words
         array([1, 0, 4])
         """
         sizes = self.num_entries()[places]
@@ -170,7 +179,8 @@ class Documents(NamedTuple):
 
         Examples
         --------
-        >>> Documents(np.array([0, 2, 3]), np.array([0, 4, 1]), np.array([2, 1, 5])).without(np.array([4])).starts
+        >>> Documents(np.array([0, 2, 3]), np.array([0, 4, 1]), np.array([2, 1,
+        ...     5])).without(np.array([4])).starts
         array([0, 1, 2])
         """
         kept = ~np.isin(self.words, words)
@@ -210,7 +220,9 @@ class Documents(NamedTuple):
         return np.flatnonzero(occurs)
 
 
-NO_DOCUMENTS = Documents(starts=np.zeros(1, np.int64), words=np.zeros(0, np.int32), counts=np.zeros(0, np.int32))
+NO_DOCUMENTS = Documents(
+    starts=np.zeros(1, np.int64), words=np.zeros(0, np.int32), counts=np.zeros(0, np.int32)
+)
 
 
 class Batch(NamedTuple):
@@ -225,7 +237,8 @@ class Batch(NamedTuple):
     corpus_size : int
         The number of documents D in the whole corpus.
     is_stream : bool
-        Whether no document comes twice: a stream has no passes, and D is the number so far or an assumed one.
+        Whether no document comes twice: a stream has no passes, and D is the number so far or an
+        assumed one.
     judges : Documents
         Documents that the step does not learn from; they are not among the S.
     """

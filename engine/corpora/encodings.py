@@ -39,14 +39,19 @@ SIGNATURES = (
 
 
 class Encoding(NamedTuple):
-    """The name of an encoding, and a note for the user if the file is unusual; otherwise the note is empty."""
+    """The name of an encoding, and a note for the user if the file is unusual.
+
+    Otherwise the note is empty.
+    """
 
     name: str
     note: str = ""
 
 
 def find_encoding(file: Path) -> Encoding:
-    """Detect the encoding of a file from all its bytes; a note says if it is neither UTF-8 nor declared.
+    """Detect the encoding of a file from all its bytes.
+
+    A note says if it is neither UTF-8 nor declared.
 
     Raises CorpusError if the file is missing, unreadable, empty or not text.
     """
@@ -54,13 +59,19 @@ def find_encoding(file: Path) -> Encoding:
         with file.open("rb") as stream:
             return name_encoding(iter(lambda: stream.read(BLOCK), b""), str(file))
     except FileNotFoundError as error:
-        raise CorpusError(f"File not found: {file.absolute()}. Check the folder and the name.") from error
+        raise CorpusError(
+            f"File not found: {file.absolute()}. Check the folder and the name."
+        ) from error
     except OSError as error:
-        raise CorpusError(f"Cannot read {file} ({error.strerror}). Check its permissions.") from error
+        raise CorpusError(
+            f"Cannot read {file} ({error.strerror}). Check its permissions."
+        ) from error
 
 
 def name_encoding(blocks: Iterator[bytes], place: str) -> Encoding:
-    """Detect the encoding of a text from all its bytes; the first block has 4,096 bytes or all of them.
+    """Detect the encoding of a text from all its bytes.
+
+    The first block has 4,096 bytes or all of them.
 
     Raises CorpusError that begins with `place`, the name of the text, if it is empty or not text.
     """
@@ -74,7 +85,9 @@ def name_encoding(blocks: Iterator[bytes], place: str) -> Encoding:
         if first.startswith(mark):
             raise CorpusError(f"{place} is {what}: {remedy}.")
     if wide := _find_wide(first[:HEAD]):
-        return Encoding(name=wide, note=f"{place} has no byte-order mark; it is read as {wide.upper()}.")
+        return Encoding(
+            name=wide, note=f"{place} has no byte-order mark; it is read as {wide.upper()}."
+        )
     if _is_binary(first[:HEAD]):
         raise CorpusError(f"{place} is a binary file, not text. Save its text as UTF-8.")
     return _tell_utf8(first, blocks, place)
@@ -109,5 +122,9 @@ def _tell_utf8(first: bytes, blocks: Iterable[bytes], place: str) -> Encoding:
     if not num_wrong:
         return Encoding("utf-8")
     if 10 * num_wrong > num_other - num_wrong:
-        return Encoding(name="cp1252", note=f"{place} is not UTF-8; it is read as Windows-1252 (Latin-1).")
-    return Encoding(name="utf-8", note=f"{place} has {num_wrong:,} invalid UTF-8 sequences; they are read as �.")
+        return Encoding(
+            name="cp1252", note=f"{place} is not UTF-8; it is read as Windows-1252 (Latin-1)."
+        )
+    return Encoding(
+        name="utf-8", note=f"{place} has {num_wrong:,} invalid UTF-8 sequences; they are read as �."
+    )

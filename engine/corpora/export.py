@@ -28,12 +28,14 @@ def export_own(name: str, target: Path, folder: str | PathLike[str] | None = Non
     target : Path
         The file to write.
     folder : str or path, optional
-        The folder of the built corpora. By default, `corpora` in the folder of STICKBREAKER_DATA or the user's data.
+        The folder of the built corpora. By default, `corpora` in the folder of STICKBREAKER_DATA or
+        the user's data.
 
     Returns
     -------
     Path
-        `target`. It has one row per document: title, date, group, text (if stored), words and counts.
+        `target`. It has one row per document: title, date, group, text (if stored), words and
+        counts.
 
     Raises
     ------
@@ -45,7 +47,10 @@ def export_own(name: str, target: Path, folder: str | PathLike[str] | None = Non
     tables = _list_tables(load_own(name, folder), find_texts(name, folder))
     first = next(tables)
     try:
-        with replacing(Path(target)) as out, parquet.ParquetWriter(out, first.schema, compression="zstd") as writer:
+        with (
+            replacing(Path(target)) as out,
+            parquet.ParquetWriter(out, first.schema, compression="zstd") as writer,
+        ):
             for table in chain([first], tables):
                 writer.write_table(table)
     except FileError as error:
@@ -54,17 +59,27 @@ def export_own(name: str, target: Path, folder: str | PathLike[str] | None = Non
 
 
 def _list_tables(corpus: Corpus, texts: Texts | None) -> Iterator["pa.Table"]:
-    """Yield the descriptions of consecutive documents, with their texts, words and counts; at least one table."""
+    """Yield the descriptions of consecutive documents, with their texts, words and counts.
+
+    At least one table.
+    """
     words = np.array(corpus.vocabulary.words, dtype=object)
     if texts is None:
         for first in range(0, max(1, corpus.num_documents), TEXTS_AT_ONCE):
-            yield _describe(corpus, np.arange(first, min(first + TEXTS_AT_ONCE, corpus.num_documents)), {}, words)
+            yield _describe(
+                corpus,
+                np.arange(first, min(first + TEXTS_AT_ONCE, corpus.num_documents)),
+                {},
+                words,
+            )
     else:
         for ids, some in texts.scan():
             yield _describe(corpus, ids, {"text": some}, words)
 
 
-def _describe(corpus: Corpus, rows: np.ndarray, texts: dict[str, "pa.ChunkedArray"], words: np.ndarray) -> "pa.Table":
+def _describe(
+    corpus: Corpus, rows: np.ndarray, texts: dict[str, "pa.ChunkedArray"], words: np.ndarray
+) -> "pa.Table":
     """A row for each document; words: the vocabulary."""
     import pyarrow as pa
 
@@ -72,7 +87,11 @@ def _describe(corpus: Corpus, rows: np.ndarray, texts: dict[str, "pa.ChunkedArra
     counted = some.documents()
     starts = pa.array(counted.starts, pa.int32())
     dates = np.datetime_as_string(some.dates)
-    groups = [corpus.group_titles[group] for group in some.groups] if corpus.split_by == "group" else [None] * len(rows)
+    groups = (
+        [corpus.group_titles[group] for group in some.groups]
+        if corpus.split_by == "group"
+        else [None] * len(rows)
+    )
     return pa.table(
         {
             "title": pa.array(list(some.titles), pa.string()),

@@ -29,7 +29,8 @@ LINES_SUFFIXES = (".jsonl", ".ndjson")
 class Warner:
     """Warns of what is skipped: of the first `NUM_NAMED`, then of the 100th, the 1,000th and so on.
 
-    Python keeps every text of a warning, so that a stream with many bad lines would fill the memory.
+    Python keeps every text of a warning, so that a stream with many bad lines would fill the
+    memory.
     """
 
     def __init__(self) -> None:
@@ -41,7 +42,10 @@ class Warner:
         self._number += 1
         if self._number == self._next:
             self._next *= 10
-            text += f" This is message {self._number:,} about this source; the next one shown is {self._next:,}."
+            text += (
+                f" This is message {self._number:,} about this source; the next one shown is"
+                f" {self._next:,}."
+            )
         elif self._number > NUM_NAMED:
             return
         warnings.warn(text, stacklevel=3)
@@ -51,13 +55,19 @@ class GrowingSource(Protocol):
     """A source to which another program adds texts."""
 
     def read_new(self) -> Iterator[tuple[object, str]]:
-        """Yield (date, text) of what has been added since the last call. Raises CorpusError if it cannot be read."""
+        """Yield (date, text) of what has been added since the last call.
+
+        Raises CorpusError if it cannot be read.
+        """
 
     def tell(self) -> dict[str, Any]:
         """What has been read so far, as JSON can hold it."""
 
     def seek(self, position: Mapping[str, Any]) -> None:
-        """Continue after what had been read when `tell` returned this position. Raises KeyError for another kind."""
+        """Continue after what had been read when `tell` returned this position.
+
+        Raises KeyError for another kind.
+        """
 
 
 def explain_table(path: Path, text_column: str) -> str:
@@ -65,11 +75,15 @@ def explain_table(path: Path, text_column: str) -> str:
     suffix = path.suffix.lower()
     if suffix in LINES_SUFFIXES or suffix not in TABLE_SUFFIXES:
         return ""
-    return f'tables do not grow: write its rows to a .jsonl file, as objects such as {{"{text_column}": "..."}}'
+    return (
+        "tables do not grow: write its rows to a .jsonl file, as objects such as"
+        f' {{"{text_column}": "..."}}'
+    )
 
 
 def read_growing(source: GrowingSource, idle_seconds: float = 0.0) -> Iterator[tuple[object, str]]:
-    """Yield (date, text) of what is added to a source, until nothing has been added for some seconds.
+    """Yield (date, text) of what is added to a source, until nothing has been added for some
+    seconds.
 
     The date is as written, or None. 0 seconds end when everything present has been read, and
     infinity never ends. Raises CorpusError if the source cannot be read.
@@ -90,11 +104,11 @@ def read_growing(source: GrowingSource, idle_seconds: float = 0.0) -> Iterator[t
 class GrowingFile:
     """A JSON-lines file, and how much of it has been read: `offset` bytes, which are `line` lines.
 
-    Only complete lines are read, those that end in a newline. A file that has become shorter, or whose last bytes that
-    were read are different now, is another file: it is read from its start. A line that is not a JSON object with a
-    text, or that is longer than `LONGEST_LINE`, is skipped, with a warning that names it. tail: the last bytes that
-    were read. is_inside: whether `offset` is inside of such a long line. report: gets the warnings, all of them; by
-    default, a `Warner`.
+    Only complete lines are read, those that end in a newline. A file that has become shorter, or
+    whose last bytes that were read are different now, is another file: it is read from its start. A
+    line that is not a JSON object with a text, or that is longer than `LONGEST_LINE`, is skipped,
+    with a warning that names it. tail: the last bytes that were read. is_inside: whether `offset`
+    is inside of such a long line. report: gets the warnings, all of them; by default, a `Warner`.
     """
 
     path: Path
@@ -114,7 +128,9 @@ class GrowingFile:
             yield from self.read_lines()
         except OSError as error:
             reason = error.strerror or error
-            raise CorpusError(f"{self.path} cannot be read ({reason}): give the path of a JSON-lines file.") from error
+            raise CorpusError(
+                f"{self.path} cannot be read ({reason}): give the path of a JSON-lines file."
+            ) from error
 
     def read_lines(self) -> Iterator[tuple[object, str]]:
         """Do the same as `read_new`, but raise OSError if the file cannot be read."""
@@ -170,7 +186,10 @@ class GrowingFile:
 
     def _parse(self, raw: bytes) -> tuple[object, str] | None:
         if self.is_inside:
-            self.report(f"{self.path}, line {self.line}, is skipped: it has more than {LONGEST_LINE:,} bytes.")
+            self.report(
+                f"{self.path}, line {self.line}, is skipped: it has more than {LONGEST_LINE:,}"
+                " bytes."
+            )
             return None
         try:
             values = json.loads(raw)
@@ -179,8 +198,8 @@ class GrowingFile:
         text = values.get(self.text_column) if isinstance(values, dict) else None
         if not isinstance(text, str):
             self.report(
-                f'{self.path}, line {self.line}, is skipped: write one object per line, like {{"{self.text_column}":'
-                ' "..."}.'
+                f"{self.path}, line {self.line}, is skipped: write one object per line, like"
+                f' {{"{self.text_column}": "..."}}.'
             )
             return None
         return values.get(self.date_column), text
@@ -188,13 +207,15 @@ class GrowingFile:
 
 @dataclass
 class GrowingFolder:
-    """A folder of JSON-lines files, which may grow, and of text files, each of which is one document.
+    """A folder of JSON-lines files, which may grow, and of text files, each of which is one
+    document.
 
-    Files are read in order of modification time, and in order of name if the times are equal. A text file is read once:
-    write it elsewhere, and move it into the folder when it is complete. Its date is the one in its name, otherwise the
-    day on which it was changed last. Files that cannot be read are skipped, with a warning. Hidden files and subfolders
-    are left out. A file that leaves the folder is forgotten, so the memory is that of the names in the folder. report:
-    gets the warnings, all of them; by default, a `Warner`.
+    Files are read in order of modification time, and in order of name if the times are equal. A
+    text file is read once: write it elsewhere, and move it into the folder when it is complete. Its
+    date is the one in its name, otherwise the day on which it was changed last. Files that cannot
+    be read are skipped, with a warning. Hidden files and subfolders are left out. A file that
+    leaves the folder is forgotten, so the memory is that of the names in the folder. report: gets
+    the warnings, all of them; by default, a `Warner`.
     """
 
     path: Path
@@ -217,7 +238,10 @@ class GrowingFolder:
                 pass
             except OSError as error:
                 if file.name not in self._unread:
-                    self.report(f"{file} is left out until it can be read ({error.strerror}): check its permissions.")
+                    self.report(
+                        f"{file} is left out until it can be read ({error.strerror}): check its"
+                        " permissions."
+                    )
                 self._unread.add(file.name)
 
     def _read_file(self, file: Path) -> Iterator[tuple[object, str]]:
@@ -235,17 +259,25 @@ class GrowingFolder:
 
     def tell(self) -> dict[str, Any]:
         """The names of the text files that have been read, and the positions in the other files."""
-        return {"texts": list(self._texts), "files": {name: file.tell() for name, file in self._files.items()}}
+        return {
+            "texts": list(self._texts),
+            "files": {name: file.tell() for name, file in self._files.items()},
+        }
 
     def seek(self, position: Mapping[str, Any]) -> None:
         """Continue after these files."""
         self._texts = set(position["texts"])
-        self._files = {name: GrowingFile(self.path / name, report=self.report) for name in position["files"]}
+        self._files = {
+            name: GrowingFile(self.path / name, report=self.report) for name in position["files"]
+        }
         for name, file in self._files.items():
             file.seek(position["files"][name])
 
     def _list_files(self) -> list[Path]:
-        """The files, in the order in which they are read; one that is removed meanwhile is left out."""
+        """The files, in the order in which they are read.
+
+        One that is removed meanwhile is left out.
+        """
         found = []
         listed = set()
         try:
@@ -257,7 +289,9 @@ class GrowingFolder:
                             found.append((each.stat().st_mtime_ns, each.name))
         except OSError as error:
             reason = error.strerror or error
-            raise CorpusError(f"{self.path} cannot be read ({reason}): give the path of a folder.") from error
+            raise CorpusError(
+                f"{self.path} cannot be read ({reason}): give the path of a folder."
+            ) from error
         self._texts &= listed
         self._unread &= listed
         self._files = {name: file for name, file in self._files.items() if name in listed}
@@ -272,4 +306,6 @@ class GrowingFolder:
             self.report(f"{file} is skipped: {row.reason}.")
             return None
         date, text = row[1]
-        return date or str(np.datetime64(int(file.stat().st_mtime), "s").astype("datetime64[D]")), str(text)
+        return date or str(
+            np.datetime64(int(file.stat().st_mtime), "s").astype("datetime64[D]")
+        ), str(text)

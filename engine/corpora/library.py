@@ -14,7 +14,11 @@ from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
 from stickbreaker.engine.corpora.old_folders import OLD_CORPUS, OldFolder, convert, is_old, open_old
 from stickbreaker.engine.corpora.shards import MANIFEST, read_manifest
 from stickbreaker.engine.corpora.stored import open_stored
-from stickbreaker.engine.files.user_folders import find_usual_folder, may_write, use_temporary_folder
+from stickbreaker.engine.files.user_folders import (
+    find_usual_folder,
+    may_write,
+    use_temporary_folder,
+)
 from stickbreaker.engine.files.verified_files import reading
 from stickbreaker.engine.files.whole_files import FileError, remove_folder
 
@@ -35,7 +39,8 @@ class OwnCorpus:
     num_documents, vocab_size, num_tokens : int
         Its size.
     date_span : tuple of two str, or None
-        The first and the last date; None if a document has no date, or an earlier version has stored the corpus.
+        The first and the last date; None if a document has no date, or an earlier version has
+        stored the corpus.
     date_unit : str
         The precision of the dates, as a NumPy unit.
     split_by : str
@@ -64,7 +69,8 @@ class OwnCorpus:
 
 
 def find_folder(folder: str | PathLike[str] | None = None) -> Path:
-    """Return the folder of the built corpora, by default `corpora` in the folder of the user's data.
+    """Return the folder of the built corpora, by default `corpora` in the folder of the user's
+    data.
 
     That is the folder named by STICKBREAKER_DATA, or the account's; or a temporary one, with a
     warning in the log, if the account's cannot be written.
@@ -82,7 +88,10 @@ def find_folder(folder: str | PathLike[str] | None = None) -> Path:
 
 
 def list_own(folder: str | PathLike[str] | None = None) -> tuple[OwnCorpus, ...]:
-    """List the corpora that the user has built, by name; damaged ones are skipped, with a warning in the log."""
+    """List the corpora that the user has built, by name.
+
+    Damaged ones are skipped, with a warning in the log.
+    """
     found = []
     try:
         places = sorted(place for place in find_folder(folder).iterdir() if place.is_dir())
@@ -119,7 +128,9 @@ def _describe(place: Path) -> OwnCorpus:
     if is_old(place):
         return _describe_old(open_old(place))
     manifest = read_manifest(place)
-    built_at = manifest.built_at or datetime.fromtimestamp((place / MANIFEST).stat().st_mtime).isoformat()
+    built_at = (
+        manifest.built_at or datetime.fromtimestamp((place / MANIFEST).stat().st_mtime).isoformat()
+    )
     return OwnCorpus(
         name=unquote(place.name),
         num_documents=manifest.num_documents,
@@ -139,11 +150,16 @@ def _describe_old(old: OldFolder) -> OwnCorpus:
     with reading(old.place, OLD_CORPUS):
         span = old.about["date_span"]
         about = {each.name: old.about[each.name] for each in fields(OwnCorpus)}
-        return OwnCorpus(**about | {"name": unquote(old.place.name), "date_span": tuple(span) if span else None})
+        return OwnCorpus(
+            **about | {"name": unquote(old.place.name), "date_span": tuple(span) if span else None}
+        )
 
 
 def find_converted(name: str, folder: str | PathLike[str] | None = None) -> Path | OldFolder:
-    """Return the folder of a stored corpus; one of the earlier format is converted, or returned if that fails."""
+    """Return the folder of a stored corpus.
+
+    One of the earlier format is converted, or returned if that fails.
+    """
     place = _find_place(name, folder)
     return place if convert(place) else open_old(place)
 
@@ -157,11 +173,15 @@ def _find_place(name: str, folder: str | PathLike[str] | None) -> Path:
 
 
 def check_name(name: str, folder: str | PathLike[str] | None = None) -> str:
-    """Return the stripped name of a new corpus; raise CorpusError if it is not valid or already in use."""
+    """Return the stripped name of a new corpus.
+
+    Raise CorpusError if it is not valid or already in use.
+    """
     name = name.strip()
     if not any(map(str.isalnum, name)) or len(name) > MAX_NAME or not name.isprintable():
         raise CorpusError(
-            f"Invalid corpus name {name[:MAX_NAME]!r}: use 1 to {MAX_NAME} characters, with a letter or digit."
+            f"Invalid corpus name {name[:MAX_NAME]!r}: use 1 to {MAX_NAME} characters, with a"
+            " letter or digit."
         )
     if name.startswith("."):
         raise CorpusError(f"Invalid corpus name {name!r}: start with a letter or digit.")
@@ -169,7 +189,9 @@ def check_name(name: str, folder: str | PathLike[str] | None = None) -> str:
         raise CorpusError(f"Invalid corpus name {name!r}: use fewer non-Latin letters.")
     taken = {corpus.name.lower() for corpus in list_own(folder)} | set(FILES)
     if name.lower() in taken or (find_folder(folder) / name_folder(name)).exists():
-        raise CorpusError(f"A corpus {name!r} already exists. Choose another name, or delete that corpus.")
+        raise CorpusError(
+            f"A corpus {name!r} already exists. Choose another name, or delete that corpus."
+        )
     return name
 
 
@@ -181,8 +203,8 @@ def name_folder(name: str) -> str:
 def load_own(name: str, folder: str | PathLike[str] | None = None) -> Corpus:
     """Load a corpus that the user has built, in the order of its file.
 
-    One that need not fit in memory is opened without reading its documents. Raises CorpusError if there is no
-    such corpus, or it is damaged.
+    One that need not fit in memory is opened without reading its documents. Raises CorpusError if
+    there is no such corpus, or it is damaged.
     """
     found = find_converted(name, folder)
     if isinstance(found, OldFolder):
@@ -202,7 +224,8 @@ def delete_own(name: str, folder: str | PathLike[str] | None = None) -> None:
     name : str
         The name of the corpus.
     folder : str or path, optional
-        The folder of the built corpora. By default, `corpora` in the folder of STICKBREAKER_DATA or the user's data.
+        The folder of the built corpora. By default, `corpora` in the folder of STICKBREAKER_DATA or
+        the user's data.
 
     Raises
     ------

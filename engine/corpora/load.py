@@ -48,23 +48,26 @@ def load_corpus(  # noqa: PLR0913
     Parameters
     ----------
     name_or_path : str or path
-        A name from `list_corpora()`; a file or folder of text or word counts; or the folder of a stored corpus
-        (`engine.build`), which is opened without reading its documents.
+        A name from `list_corpora()`; a file or folder of text or word counts; or the folder of a
+        stored corpus (`engine.build`), which is opened without reading its documents.
     text : str, optional
         The column with the documents. By default, the column called "text", or the only one.
     date : str, optional
-        The column with their dates: years, ISO dates, or another form with a year of four digits that pandas reads
-        (3/4/1863 is 4 March). Without it, the chronological order is the order of the rows.
+        The column with their dates: years, ISO dates, or another form with a year of four digits
+        that pandas reads (3/4/1863 is 4 March). Without it, the chronological order is the order of
+        the rows.
     title : str, optional
         The column with their titles. Without it, a document is named by its row.
     group : str, optional
-        The column with the longer text that each document is a part of. Held-out documents are then whole groups.
+        The column with the longer text that each document is a part of. Held-out documents are then
+        whole groups.
     words : WordChoices, optional
         Which words are counted. By default, `WordChoices()`; a file of counts is used unchanged.
     verbose : bool
         Whether a progress bar is shown while a file or folder is read.
     callback : callable, optional
-        Receives the share of the work that is done, from 0 to 1. It may raise an exception to cancel.
+        Receives the share of the work that is done, from 0 to 1. It may raise an exception to
+        cancel.
 
     Returns
     -------
@@ -74,14 +77,15 @@ def load_corpus(  # noqa: PLR0913
     Raises
     ------
     CorpusError
-        If the corpus cannot be loaded; the message names the file, the row as in a spreadsheet, and the remedy.
+        If the corpus cannot be loaded; the message names the file, the row as in a spreadsheet, and
+        the remedy.
     TypeError
         If `name_or_path` is not a str or a path, or `words` is not `WordChoices`.
     """
     if not isinstance(name_or_path, str | PathLike):
         raise TypeError(
-            f"name_or_path is a {type(name_or_path).__name__}: give a name or a path. Count texts in memory with"
-            " CorpusVectorizer."
+            f"name_or_path is a {type(name_or_path).__name__}: give a name or a path. Count texts"
+            " in memory with CorpusVectorizer."
         )
     check_choices("words", words)
     columns = Columns(text=text, date=date, title=title, group=group)
@@ -89,7 +93,9 @@ def load_corpus(  # noqa: PLR0913
     source = None if is_named else find_source(_find_path(name_or_path))
     if source is None or source.kind == STORED:
         if any(columns) or words is not None:
-            raise CorpusError(f"{name_or_path} is already built. Omit text, date, title, group and words.")
+            raise CorpusError(
+                f"{name_or_path} is already built. Omit text, date, title, group and words."
+            )
         corpus = _load_named(str(name_or_path)) if source is None else open_stored(source.path)
         if callback is not None:
             callback(1.0)
@@ -106,13 +112,20 @@ def _load_named(name: str) -> Corpus:
 
 
 def _find_path(name_or_path: str | PathLike[str]) -> Path:
-    """The path of a file or folder. Raises CorpusError if it is neither there nor of a supported type."""
+    """The path of a file or folder.
+
+    Raises CorpusError if it is neither there nor of a supported type.
+    """
     refuse_remote(name_or_path)
     path = Path(name_or_path).expanduser()
     refuse_hidden(path)
     if not os.path.exists(path) and os.path.isdir(name_unfinished(path.absolute())):
-        raise CorpusError(f"The build of {path} is unfinished. Wait for it, or build again with the same arguments.")
-    # Path("") is the current folder, and Path.exists fails for a name that is too long; os.path.exists returns False.
+        raise CorpusError(
+            f"The build of {path} is unfinished. Wait for it, or build again with the same"
+            " arguments."
+        )
+    # Path("") is the current folder, and Path.exists fails for a name that is too long;
+    # os.path.exists returns False.
     is_there = os.path.exists(os.path.expanduser(name_or_path))
     if not is_there and not (name_source(path).kind and len(path.name) <= LONGEST_NAME):
         raise CorpusError(_explain_unknown(name_or_path))
@@ -125,7 +138,8 @@ def list_corpora(folder: str | PathLike[str] | None = None) -> tuple[str, ...]:
     Parameters
     ----------
     folder : str or path, optional
-        The folder of the built corpora. By default, `corpora` in the folder of STICKBREAKER_DATA or the user's data.
+        The folder of the built corpora. By default, `corpora` in the folder of STICKBREAKER_DATA or
+        the user's data.
 
     Returns
     -------
@@ -159,4 +173,7 @@ def _explain_unknown(name_or_path: str | PathLike[str]) -> str:
     name = name if len(name) <= LONGEST_SHOWN else name[: LONGEST_SHOWN - 1] + "…"
     near = get_close_matches(name, known, n=1)
     guess = f" Did you mean {near[0]!r}?" if near else ""
-    return f"No corpus {name!r}.{guess} Use {', '.join(known)}, or a file of a supported type: {KINDS}."
+    return (
+        f"No corpus {name!r}.{guess} Use {', '.join(known)}, or a file of a supported type:"
+        f" {KINDS}."
+    )

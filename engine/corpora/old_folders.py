@@ -1,4 +1,7 @@
-"""Folders of corpora that earlier versions wrote as Parquet tables; each is converted when it is opened."""
+"""Folders of corpora that earlier versions wrote as Parquet tables.
+
+Each is converted when it is opened.
+"""
 
 from contextlib import suppress
 from pathlib import Path
@@ -11,8 +14,20 @@ from scipy.sparse import coo_array
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary, number_groups
 from stickbreaker.engine.corpora.shards import MANIFEST, TEXTS_AT_ONCE, VOCABULARY, name_texts
 from stickbreaker.engine.corpora.stored import SHARD_DOCUMENTS, write_corpus
-from stickbreaker.engine.files.verified_files import FileHeader, Kind, read_seal, reading, verify_part
-from stickbreaker.engine.files.whole_files import FileError, move_files, open_synced, remove_file, unfinished_folder
+from stickbreaker.engine.files.verified_files import (
+    FileHeader,
+    Kind,
+    read_seal,
+    reading,
+    verify_part,
+)
+from stickbreaker.engine.files.whole_files import (
+    FileError,
+    move_files,
+    open_synced,
+    remove_file,
+    unfinished_folder,
+)
 
 ABOUT = "corpus.json"
 COUNTS = "counts.parquet"
@@ -21,7 +36,9 @@ OLD_CORPUS = Kind(name="corpus", format=2, remedy="delete it and build it again"
 
 
 class OldFolder(NamedTuple):
-    """A folder of the earlier format, with the description of its corpus and the header of its files."""
+    """A folder of the earlier format, with the description of its corpus and the header of its
+    files.
+    """
 
     place: Path
     about: dict[str, Any]
@@ -39,12 +56,20 @@ class OldFolder(NamedTuple):
             words = parquet.read_table(place / VOCABULARY)["word"].to_pylist()
             counts = parquet.read_table(place / COUNTS)
             documents = parquet.read_table(place / DOCUMENTS, columns=["title", "date", "group"])
-            rows, columns, data = (counts[column].to_numpy() for column in ("document", "word", "count"))
+            rows, columns, data = (
+                counts[column].to_numpy() for column in ("document", "word", "count")
+            )
             dates = [date or "NaT" for date in documents["date"].to_pylist()]
-            grouping = number_groups(documents["group"].to_pylist()) if about["split_by"] == "group" else {}
+            grouping = (
+                number_groups(documents["group"].to_pylist())
+                if about["split_by"] == "group"
+                else {}
+            )
             return Corpus(
                 name=unquote(place.name),
-                counts=coo_array((data, (rows, columns)), shape=(about["num_documents"], len(words))).tocsr(),
+                counts=coo_array(
+                    (data, (rows, columns)), shape=(about["num_documents"], len(words))
+                ).tocsr(),
                 vocabulary=Vocabulary(words),
                 dates=np.array(dates, f"datetime64[{about['date_unit']}]"),
                 titles=documents["title"].to_pylist(),
@@ -82,7 +107,9 @@ class OldFolder(NamedTuple):
         ):
             for batch in old.iter_batches(TEXTS_AT_ONCE, columns=["text"]):
                 ids = pa.array(np.arange(first, first + len(batch)))
-                writer.write_table(pa.table([ids, batch.column("text").cast(pa.large_string())], schema=schema))
+                writer.write_table(
+                    pa.table([ids, batch.column("text").cast(pa.large_string())], schema=schema)
+                )
                 first += len(batch)
 
 
@@ -92,15 +119,20 @@ def is_old(place: Path) -> bool:
 
 
 def open_old(place: Path) -> OldFolder:
-    """Read the description of a folder of the earlier format; raise CorpusError if it is damaged."""
+    """Read the description of a folder of the earlier format.
+
+    Raise CorpusError if it is damaged.
+    """
     header = read_seal(place / ABOUT, OLD_CORPUS)
     return OldFolder(place=place, about=dict(header.about or {}), header=header)
 
 
 def convert(place: Path) -> bool:
-    """Turn a folder of the earlier format into a stored corpus, at any time complete in one of the two.
+    """Turn a folder of the earlier format into a stored corpus, at any time complete in one of the
+    two.
 
-    Returns False if the folder cannot be written; it is then as before. Raises CorpusError if the corpus is damaged.
+    Returns False if the folder cannot be written; it is then as before. Raises CorpusError if the
+    corpus is damaged.
     """
     if not (place / ABOUT).is_file():
         return True

@@ -1,4 +1,6 @@
-"""Stored corpora on the workers of a cluster: each worker reads the same files, from its own mapped pages."""
+"""Stored corpora on the workers of a cluster: each worker reads the same files, from its own mapped
+pages.
+"""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
@@ -9,11 +11,18 @@ import numpy as np
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.corpora.stored import StoredCorpus, StoredRows
-from stickbreaker.engine.parallel.clusters import Cluster, ClusterError, TaskLostError, worker_address
+from stickbreaker.engine.parallel.clusters import (
+    Cluster,
+    ClusterError,
+    TaskLostError,
+    worker_address,
+)
 
 
 class StoredPart(NamedTuple):
-    """Consecutive documents of a stored corpus in reading order: their part's number, their places and ids."""
+    """Consecutive documents of a stored corpus in reading order: their part's number, their places
+    and ids.
+    """
 
     number: int
     rows: StoredRows
@@ -21,11 +30,16 @@ class StoredPart(NamedTuple):
     corpus_size: int
 
     def batches(self, size: int) -> Iterator[Batch]:
-        """Read the documents on a worker, some at once. Raises ClusterError that names the worker if it cannot."""
+        """Read the documents on a worker, some at once.
+
+        Raises ClusterError that names the worker if it cannot.
+        """
         for first in range(0, len(self.doc_ids), size):
             some = slice(first, first + size)
             documents = read_rows(self.rows._replace(places=self.rows.places[some]))
-            yield Batch(doc_ids=self.doc_ids[some], documents=documents, corpus_size=self.corpus_size)
+            yield Batch(
+                doc_ids=self.doc_ids[some], documents=documents, corpus_size=self.corpus_size
+            )
 
 
 class StoredParts(Sequence[StoredPart]):
@@ -59,15 +73,16 @@ class StoredParts(Sequence[StoredPart]):
 def map_parts(
     cluster: Cluster, corpus: Corpus, size: int, function: Callable[[StoredPart], Any]
 ) -> Generator[tuple[int, Any], None, None]:
-    """Yield the number and the result of each part of a stored corpus, in the order in which workers end.
+    """Yield the number and the result of each part of a stored corpus, in the order in which
+    workers end.
 
     size: the number of documents in a part. Raises CorpusError if the corpus is in memory, and
     ClusterError if a worker cannot read it, or if a part ends every worker.
     """
     if not isinstance(corpus, StoredCorpus):
         raise CorpusError(
-            f"{corpus.name!r} is in memory, but workers read a corpus on disk: write it with store_corpus to a folder"
-            " that all machines can read, or leave out client."
+            f"{corpus.name!r} is in memory, but workers read a corpus on disk: write it with"
+            " store_corpus to a folder that all machines can read, or leave out client."
         )
     check_corpus(cluster, corpus)
     with closing(cluster.map_unordered(function, StoredParts(corpus, size))) as results:
@@ -87,7 +102,10 @@ def check_corpus(cluster: Cluster, corpus: Corpus) -> None:
 
 
 def read_rows(rows: StoredRows) -> Documents:
-    """The documents, on a worker. Raises ClusterError that names the worker if it cannot read them."""
+    """The documents, on a worker.
+
+    Raises ClusterError that names the worker if it cannot read them.
+    """
     try:
         return rows.read()
     except CorpusError as error:
@@ -104,4 +122,7 @@ def _find_error(rows: StoredRows) -> str:
 
 
 def _unreadable(address: str, error: object) -> str:
-    return f"Worker {address} cannot read the corpus. {error} All machines need the corpus at the same path."
+    return (
+        f"Worker {address} cannot read the corpus. {error} All machines need the corpus at the same"
+        " path."
+    )

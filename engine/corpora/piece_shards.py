@@ -1,7 +1,7 @@
 """The second pass of a build on disk: each piece becomes a shard, with the chosen words only.
 
-What a shard needs of the pieces before it is the number of their documents, and their groups. So all pieces can be
-surveyed at the same time, and then written at the same time.
+What a shard needs of the pieces before it is the number of their documents, and their groups. So
+all pieces can be surveyed at the same time, and then written at the same time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,9 @@ from stickbreaker.engine.corpora.shards import (
 
 
 class Trimmed(NamedTuple):
-    """A piece with the chosen words only: its documents that have some, their rows in the piece, and its columns."""
+    """A piece with the chosen words only: its documents that have some, their rows in the piece,
+    and its columns.
+    """
 
     documents: Documents
     rows: np.ndarray
@@ -57,7 +59,9 @@ class Survey(NamedTuple):
 
 
 class PlannedShard(NamedTuple):
-    """One shard: its number, its piece, the id of its first document, and the numbers of its groups by name."""
+    """One shard: its number, its piece, the id of its first document, and the numbers of its groups
+    by name.
+    """
 
     number: int
     piece: Piece
@@ -94,7 +98,9 @@ class ShardMaker:
     def trim(self, piece: Piece) -> Trimmed:
         """Read a piece, and leave out the words that are not chosen."""
         words, documents, columns = open_piece(self.pieces, piece.name)
-        documents, kept = keep_words(documents, np.array([self._ids.get(word, -1) for word in words], np.int32))
+        documents, kept = keep_words(
+            documents, np.array([self._ids.get(word, -1) for word in words], np.int32)
+        )
         return Trimmed(documents=documents, rows=np.flatnonzero(kept), columns=columns)
 
     def survey_piece(self, piece: Piece) -> Survey:
@@ -112,11 +118,22 @@ class ShardMaker:
         is_wordless[trimmed.rows] = False
         places = np.flatnonzero(is_wordless)
         sources = PlanFiles(self.plan)
-        files, rows = (columns.column(name).to_numpy()[places[:MAX_LISTED]].tolist() for name in ("file", "row"))
-        wordless = [sources.table(file).name_bad(row, WORDLESS) for file, row in zip(files, rows, strict=True)]
+        files, rows = (
+            columns.column(name).to_numpy()[places[:MAX_LISTED]].tolist()
+            for name in ("file", "row")
+        )
+        wordless = [
+            sources.table(file).name_bad(row, WORDLESS)
+            for file, row in zip(files, rows, strict=True)
+        ]
         has_groups = self.plan.columns.group is not None
         groups = list(dict.fromkeys(_list_groups(trimmed))) if has_groups else []
-        return Survey(num_documents=len(trimmed.rows), groups=groups, num_wordless=len(places), wordless=wordless)
+        return Survey(
+            num_documents=len(trimmed.rows),
+            groups=groups,
+            num_wordless=len(places),
+            wordless=wordless,
+        )
 
     def write(self, task: PlannedShard, trimmed: Trimmed) -> ShardSize:
         """Write the shard of a piece, unless it is complete."""
@@ -146,8 +163,14 @@ class ShardMaker:
     def _write_texts(self, task: PlannedShard, rows: np.ndarray, doc_ids: np.ndarray) -> None:
         from pyarrow import parquet
 
-        texts = parquet.read_table(self.pieces / f"texts-{task.piece.name}.parquet")["text"].take(rows)
-        write_table(self.corpus / name_texts(task.number), {"document": doc_ids, "text": texts}, TEXTS_AT_ONCE)
+        texts = parquet.read_table(self.pieces / f"texts-{task.piece.name}.parquet")["text"].take(
+            rows
+        )
+        write_table(
+            self.corpus / name_texts(task.number),
+            {"document": doc_ids, "text": texts},
+            TEXTS_AT_ONCE,
+        )
 
 
 def _list_groups(trimmed: Trimmed) -> list[str]:
@@ -156,10 +179,15 @@ def _list_groups(trimmed: Trimmed) -> list[str]:
 
 
 def keep_words(documents: Documents, ids: np.ndarray) -> tuple[Documents, np.ndarray]:
-    """Number words by `ids` (W,), without those of id -1; return the documents with words, and a mask (S,) of them."""
+    """Number words by `ids` (W,), without those of id -1.
+
+    Return the documents with words, and a mask (S,) of them.
+    """
     words = ids[documents.words]
     is_kept = words >= 0
     ends = np.append(0, is_kept.cumsum())[documents.starts]
     has_words = np.diff(ends) > 0
     starts = np.append(0, ends[1:][has_words])
-    return Documents(starts=starts, words=words[is_kept], counts=documents.counts[is_kept]), has_words
+    return Documents(
+        starts=starts, words=words[is_kept], counts=documents.counts[is_kept]
+    ), has_words

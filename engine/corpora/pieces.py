@@ -1,8 +1,10 @@
-"""The first pass of a build on disk: texts are counted piece by piece, and the pieces' words are chosen together.
+"""The first pass of a build on disk: texts are counted piece by piece, and the pieces' words are
+chosen together.
 
-The sources are divided into parts, which are counted independently of each other. A piece is some documents of a part,
-with the words that occur in them. It is written to three files; the last of them, with the extension .json, marks it as
-complete. Another file marks a complete part. An interrupted build continues after the last complete piece of each part.
+The sources are divided into parts, which are counted independently of each other. A piece is some
+documents of a part, with the words that occur in them. It is written to three files; the last of
+them, with the extension .json, marks it as complete. Another file marks a complete part. An
+interrupted build continues after the last complete piece of each part.
 """
 
 import heapq
@@ -18,7 +20,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stickbreaker.engine.corpora.columns import Cells, Columns, date_rows, name_document, resolve_columns, take_chunk
+from stickbreaker.engine.corpora.columns import (
+    Cells,
+    Columns,
+    date_rows,
+    name_document,
+    resolve_columns,
+    take_chunk,
+)
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.dates import find_form
 from stickbreaker.engine.corpora.documents import Documents
@@ -101,8 +110,8 @@ class Piece(NamedTuple):
     name : str
         The number of its part, and its number in the part.
     file, chunk : int
-        Where the next piece begins: the place of the file, and the number of its chunks in the part that have been
-        read.
+        Where the next piece begins: the place of the file, and the number of its chunks in the part
+        that have been read.
     num_documents : int
         The number of documents.
     date_unit : str
@@ -123,7 +132,9 @@ class Piece(NamedTuple):
 
 
 class PieceDocuments(NamedTuple):
-    """The documents of a piece: counts of the piece's own words, and a table of their other columns."""
+    """The documents of a piece: counts of the piece's own words, and a table of their other
+    columns.
+    """
 
     words: list[str]
     documents: Documents
@@ -165,11 +176,15 @@ class PlanFiles:
                 first = number + 1
                 total = 0
         if first < len(self.plan.paths):
-            parts.append(Part(number=len(parts), file=first, num_files=len(self.plan.paths) - first))
+            parts.append(
+                Part(number=len(parts), file=first, num_files=len(self.plan.paths) - first)
+            )
         return parts
 
     def chunks(self, part: Part, file: int = 0, chunk: int = 0) -> Iterator[tuple[int, int, Chunk]]:
-        """Yield the place of the file, the number of the chunk in it, and the chunk, from a chunk of a part on."""
+        """Yield the place of the file, the number of the chunk in it, and the chunk, from a chunk
+        of a part on.
+        """
         if self._chunks:
             yield from (each for each in self._chunks if each[:2] >= (file, chunk))
             return
@@ -213,7 +228,9 @@ def count_bytes(path: Path) -> int:
 
 
 def list_files(folder: Path) -> list[Path]:
-    """The files of a folder and its subfolders in order, without hidden ones, such as those of a build."""
+    """The files of a folder and its subfolders in order, without hidden ones, such as those of a
+    build.
+    """
     found = (file for file in folder.rglob("*") if not is_hidden(file.relative_to(folder)))
     return sorted(file for file in found if file.is_file())
 
@@ -268,9 +285,14 @@ CountParts = Callable[[str, Sequence[Part], Callable[[float], object]], None]
 
 
 def count_pieces(
-    plan: BuildPlan, folder: Path, report: Callable[[float], object], count_parts: CountParts | None = None
+    plan: BuildPlan,
+    folder: Path,
+    report: Callable[[float], object],
+    count_parts: CountParts | None = None,
 ) -> list[Piece]:
-    """Count all texts into pieces in `folder`, after those that are already complete; return all pieces in order.
+    """Count all texts into pieces in `folder`, after those that are already complete.
+
+    Return all pieces in order.
 
     `report` receives the share of the sources that has been read. count_parts: counts the parts
     elsewhere.
@@ -293,7 +315,11 @@ def count_pieces(
 
 
 def count_part(
-    sources: PlanFiles, part: Part, form: str, folder: Path, report: Callable[[float], object] = lambda share: None
+    sources: PlanFiles,
+    part: Part,
+    form: str,
+    folder: Path,
+    report: Callable[[float], object] = lambda share: None,
 ) -> None:
     """Count one part, after its pieces that are already complete; form: that of the dates."""
     pieces = _read_pieces(folder, part)
@@ -347,7 +373,9 @@ class _PieceCounter:
         bad = BadRows()
         texts = take_chunk(chunk, columns, cells, bad, table)
         dates = date_rows(table, columns, cells, bad, form)
-        kept = range(len(texts)) if columns.date is None else np.flatnonzero(~np.isnat(dates)).tolist()
+        kept = (
+            range(len(texts)) if columns.date is None else np.flatnonzero(~np.isnat(dates)).tolist()
+        )
         self._bad.add(bad.listed, bad.count)
         self._counter.add(texts[row] for row in kept)
         self._dates.append(dates[list(kept)])
@@ -364,14 +392,26 @@ class _PieceCounter:
 
         counts, words = self._counter.everything()
         dates = np.concatenate(self._dates)
-        totals = np.bincount(counts.indices, weights=counts.data, minlength=len(words)).astype(np.int64)
+        totals = np.bincount(counts.indices, weights=counts.data, minlength=len(words)).astype(
+            np.int64
+        )
         frequency = np.bincount(counts.indices, minlength=len(words)).astype(np.int64)
-        described = {"word": pa.array(words, pa.large_string()), "documents": frequency, "total": totals}
-        write_arrow(self._folder / f"words-{name}.arrow", pa.RecordBatch.from_pydict(described), WORDS_AT_ONCE)
+        described = {
+            "word": pa.array(words, pa.large_string()),
+            "documents": frequency,
+            "total": totals,
+        }
+        write_arrow(
+            self._folder / f"words-{name}.arrow",
+            pa.RecordBatch.from_pydict(described),
+            WORDS_AT_ONCE,
+        )
         indices = pa.array(counts.indices.astype(np.int32, copy=False))
         entries = pa.StructArray.from_arrays([indices, pa.array(counts.data)], ["word", "count"])
         columns = {
-            "words": pa.LargeListArray.from_arrays(pa.array(counts.indptr.astype(np.int64)), entries),
+            "words": pa.LargeListArray.from_arrays(
+                pa.array(counts.indptr.astype(np.int64)), entries
+            ),
             "date": dates.view(np.int64),
             "file": np.array(self._files, np.int64),
             "row": np.array(self._rows, np.int64),
@@ -404,12 +444,16 @@ def open_piece(folder: Path, name: str) -> PieceDocuments:
     words, counts = (lists.values.field(place).to_numpy() for place in range(2))
     listed = map_arrow(folder / f"words-{name}.arrow").read_all()["word"].to_pylist()
     return PieceDocuments(
-        words=listed, documents=Documents(starts=lists.offsets.to_numpy(), words=words, counts=counts), columns=batch
+        words=listed,
+        documents=Documents(starts=lists.offsets.to_numpy(), words=words, counts=counts),
+        columns=batch,
     )
 
 
 def choose_words(folder: Path, pieces: Sequence[Piece], choices: WordChoices) -> list[str]:
-    """Choose the words of the corpus from all pieces, as `limit_words` does in memory; they are in alphabetical order.
+    """Choose the words of the corpus from all pieces, as `limit_words` does in memory.
+
+    They are in alphabetical order.
 
     Raises CorpusError if no word remains.
     """
@@ -422,10 +466,16 @@ def choose_words(folder: Path, pieces: Sequence[Piece], choices: WordChoices) ->
     has_words = False
     while block := list(islice(terms, TERMS_AT_ONCE)):
         has_words = True
-        # The most frequent words of all are among those kept so far and the most frequent of this block.
+        # The most frequent words of all are among those kept so far and the most frequent of this
+        # block.
         candidates = kept + block
-        frequency, totals = (np.array([term[place] for term in candidates], np.int64) for place in (1, 2))
-        kept = [candidates[place] for place in keep_words(frequency, totals, choices.max_words, limits).tolist()]
+        frequency, totals = (
+            np.array([term[place] for term in candidates], np.int64) for place in (1, 2)
+        )
+        kept = [
+            candidates[place]
+            for place in keep_words(frequency, totals, choices.max_words, limits).tolist()
+        ]
     if not kept:
         raise CorpusError(explain_no_words(choices, num_rows, has_words))
     return [word for word, _, _ in kept]
@@ -434,7 +484,9 @@ def choose_words(folder: Path, pieces: Sequence[Piece], choices: WordChoices) ->
 def _read_words(folder: Path, name: str) -> Iterator[tuple[str, int, int]]:
     reader = map_arrow(folder / f"words-{name}.arrow")
     batches = (reader.get_batch(place) for place in range(reader.num_record_batches))
-    return chain.from_iterable(zip(*(column.to_pylist() for column in batch.columns), strict=True) for batch in batches)
+    return chain.from_iterable(
+        zip(*(column.to_pylist() for column in batch.columns), strict=True) for batch in batches
+    )
 
 
 def _add(rows: Iterator[tuple[str, int, int]]) -> tuple[int, int]:
@@ -446,8 +498,14 @@ def _add(rows: Iterator[tuple[str, int, int]]) -> tuple[int, int]:
 
 
 def describe_plan(plan: BuildPlan) -> dict[str, Any]:
-    """Describe a plan with the sizes and times of its files, to recognize an unfinished build with the same plan."""
-    return {**asdict(plan), "part_bytes": PART_BYTES, "files": [describe_source(Path(path)) for path in plan.paths]}
+    """Describe a plan with the sizes and times of its files, to recognize an unfinished build with
+    the same plan.
+    """
+    return {
+        **asdict(plan),
+        "part_bytes": PART_BYTES,
+        "files": [describe_source(Path(path)) for path in plan.paths],
+    }
 
 
 def describe_source(path: Path) -> list[Any]:
@@ -457,7 +515,11 @@ def describe_source(path: Path) -> list[Any]:
     digest = sha256()
     for file in list_files(path):
         stat = file.stat()
-        digest.update(f"{file.relative_to(path)}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode("utf-8", "replace"))
+        digest.update(
+            f"{file.relative_to(path)}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode(
+                "utf-8", "replace"
+            )
+        )
     return [digest.hexdigest()]
 
 

@@ -36,7 +36,9 @@ MAX_GUESSED_FROM = 100
 LONG_NAME = 20
 
 # Usual names of such columns; they decide between columns with suitable content.
-TEXT_NAMES = re.compile(r"(?i)text|body|content|abstract|message|description|document|speech|comment|review")
+TEXT_NAMES = re.compile(
+    r"(?i)text|body|content|abstract|message|description|document|speech|comment|review"
+)
 DATE_NAMES = re.compile(r"(?i)date|year|time|day|month|when|publish|created|issued")
 # Shorter mixtures of letters and digits may be names that people use.
 LEAST_HASH = 12
@@ -104,7 +106,9 @@ class Preview:
     @property
     def is_sample(self) -> bool:
         """Whether `measure` examines only a sample of the documents."""
-        return (len(self.sample) if self.counted is None else self.counted.counts.shape[0]) < self.num_rows
+        return (
+            len(self.sample) if self.counted is None else self.counted.counts.shape[0]
+        ) < self.num_rows
 
     def measure(self, words: WordChoices) -> WordEffect:
         """Try word choices; raise CorpusError if they keep no word of a file of counts."""
@@ -123,7 +127,9 @@ class Preview:
         )
 
     def without_sample(self) -> "Preview":
-        """Return a copy without `sample` and `counted`, which is small enough to send to another process."""
+        """Return a copy without `sample` and `counted`, which is small enough to send to another
+        process.
+        """
         return replace(self, sample=(), counted=None)
 
 
@@ -143,10 +149,11 @@ def preview(
     path : str or path
         A file or a folder.
     text, date, title, group : str, optional
-        The columns to use. None guesses the text, date and title columns; "" means no column (of dates, titles or
-        groups).
+        The columns to use. None guesses the text, date and title columns; "" means no column (of
+        dates, titles or groups).
     callback : callable, optional
-        Receives the share of the work that is done, from 0 to 1. It may raise an exception to cancel.
+        Receives the share of the work that is done, from 0 to 1. It may raise an exception to
+        cancel.
 
     Returns
     -------
@@ -156,14 +163,18 @@ def preview(
     Raises
     ------
     CorpusError
-        If the file cannot be read or has no usable row; the message names the file, the row and the remedy.
+        If the file cannot be read or has no usable row; the message names the file, the row and the
+        remedy.
     """
     with show_share(False, callback) as report:
         return look_through(path, Columns(text=text, date=date, title=title, group=group), report)
 
 
 def look_through(path: str | PathLike[str], columns: Columns, report: Report) -> Preview:
-    """The preview with these columns, as in `preview`; report: gets the share that is read and a message."""
+    """The preview with these columns, as in `preview`.
+
+    Report: gets the share that is read and a message.
+    """
     source = find_source(path)
     if source.kind == STORED:
         return _preview_stored(open_stored(source.path))
@@ -185,12 +196,19 @@ def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
         report(chunk.share, "Reading the file")
     if not cells.rows:
         is_empty = bad.listed and bad.listed[0].reason == NO_TEXT and not table.has
-        remedy = f" Put text into the column {columns.text!r}, or choose another column." if is_empty else ""
+        remedy = (
+            f" Put text into the column {columns.text!r}, or choose another column."
+            if is_empty
+            else ""
+        )
         raise CorpusError(explain_no_rows(table.path, bad) + remedy)
     dates = date_rows(table, columns, cells, bad)
     is_dated = ~np.isnat(dates)
     shown = ["" if np.isnat(date) else str(date) for date in dates[:NUM_SHOWN]]
-    titles = [cells.titles[place].strip() or f"row {row}" for place, row in enumerate(cells.rows[:NUM_SHOWN])]
+    titles = [
+        cells.titles[place].strip() or f"row {row}"
+        for place, row in enumerate(cells.rows[:NUM_SHOWN])
+    ]
     first = [
         ShownDocument(title=title, date=date, text=text)
         for title, date, text in zip(titles, shown, sample.first, strict=True)
@@ -204,7 +222,9 @@ def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
         num_bad=bad.count,
         bad=tuple(bad.listed),
         num_undated=int((~is_dated).sum()) if columns.date else 0,
-        date_span=(str(dates[is_dated].min()), str(dates[is_dated].max())) if is_dated.any() else None,
+        date_span=(
+            (str(dates[is_dated].min()), str(dates[is_dated].max())) if is_dated.any() else None
+        ),
         language=language,
         language_share=share,
         first=tuple(first),
@@ -214,7 +234,10 @@ def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
 
 
 class _Sample:
-    """A sample of texts, evenly spaced in the file; the spacing doubles whenever the sample grows too large."""
+    """A sample of texts, evenly spaced in the file.
+
+    The spacing doubles whenever the sample grows too large.
+    """
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -231,30 +254,48 @@ class _Sample:
                 self.texts.append(text)
                 self._size += len(text)
             self._num_seen += 1
-            if len(self.texts) > MAX_SAMPLE or (self._size > MAX_SAMPLE_TEXT and len(self.texts) > 1):
+            if len(self.texts) > MAX_SAMPLE or (
+                self._size > MAX_SAMPLE_TEXT and len(self.texts) > 1
+            ):
                 self.texts = self.texts[::2]
                 self._stride *= 2
                 self._size = sum(map(len, self.texts))
 
 
 def guess_columns(table: Table) -> Columns:
-    """Guess the columns from the first rows: the text has the longest cells and no dates; others can be None."""
+    """Guess the columns from the first rows: the text has the longest cells and no dates.
+
+    Others can be None.
+    """
     names = table.columns[:MAX_GUESSED_FROM]
     chunk = next(iter(table.read(names)))
     filled = {name: [cell for cell in chunk.cells[name] if cell.strip()] for name in names}
     lengths = {name: sum(map(len, cells)) / max(1, len(cells)) for name, cells in filled.items()}
-    dates = {name: _score_dates(name, filled[name], lengths[name], len(chunk.rows)) for name in names}
+    dates = {
+        name: _score_dates(name, filled[name], lengths[name], len(chunk.rows)) for name in names
+    }
     texts = [name for name in names if not dates[name]] or names
-    text = "text" if "text" in table.has else max(texts, key=lambda name: _score_texts(name, lengths[name]))
+    text = (
+        "text"
+        if "text" in table.has
+        else max(texts, key=lambda name: _score_texts(name, lengths[name]))
+    )
     others = [name for name in names if name != text]
     date = max((name for name in others if dates[name]), key=lambda name: dates[name], default=None)
-    titles = {name: _score_titles(name, filled[name], lengths[name]) for name in others if name != date}
-    title = max((name for name in titles if titles[name]), key=lambda name: titles[name], default=None)
+    titles = {
+        name: _score_titles(name, filled[name], lengths[name]) for name in others if name != date
+    }
+    title = max(
+        (name for name in titles if titles[name]), key=lambda name: titles[name], default=None
+    )
     return Columns(text=text, date=date, title="title" if "title" in table.has else title)
 
 
 def _score_texts(name: str, length: float) -> float:
-    """Score a column as the text, by the mean length of its cells and its name; an empty "text" column beats names."""
+    """Score a column as the text, by the mean length of its cells and its name.
+
+    An empty "text" column beats names.
+    """
     if not TEXT_NAMES.search(name):
         return length
     return 3 * length or LONG_NAME
@@ -266,7 +307,8 @@ def _score_dates(name: str, cells: Sequence[str], length: float, num_rows: int) 
         return 0.0
     dates = read_dates(cells)
     is_named = bool(DATE_NAMES.search(name))
-    # Any number of four digits may be a year, so years before 1400 count only in a column named as a date.
+    # Any number of four digits may be a year, so years before 1400 count only in a column named as
+    # a date.
     years = dates.astype("datetime64[Y]").astype(np.int64) + 1970
     is_likely = ~np.isnat(dates) & (is_named | (years >= 1400))
     share = float(is_likely.mean())
@@ -274,26 +316,36 @@ def _score_dates(name: str, cells: Sequence[str], length: float, num_rows: int) 
 
 
 def _score_titles(name: str, cells: Sequence[str], length: float) -> float:
-    """Score a column as the title: short cells that are mostly distinct and contain letters, and are not hashes."""
+    """Score a column as the title: short cells that are mostly distinct and contain letters, and
+    are not hashes.
+    """
     if not cells or length > 200 or sum(map(is_hash, cells)) > 0.5 * len(cells):
         return 0.0
     has_letters = sum(any(map(str.isalpha, cell)) for cell in cells) / len(cells)
     distinct = len(set(cells)) / len(cells)
     is_named = bool(TITLE_NAMES.search(name))
-    return distinct * has_letters + is_named if distinct >= 0.5 and (is_named or has_letters > 0.5) else 0.0
+    return (
+        distinct * has_letters + is_named
+        if distinct >= 0.5 and (is_named or has_letters > 0.5)
+        else 0.0
+    )
 
 
 def is_hash(cell: str) -> bool:
-    """Whether a cell looks like a hash or a UUID: hexadecimal digits, or one long mixture of letters and digits.
+    """Whether a cell looks like a hash or a UUID: hexadecimal digits, or one long mixture of
+    letters and digits.
 
-    >>> is_hash("9e107d9d372bb6826bd81d3542a419d6"), is_hash("2b1cfd62-39ac-4f7e"), is_hash("RFC 8446")
+    >>> (is_hash("9e107d9d372bb6826bd81d3542a419d6"), is_hash("2b1cfd62-39ac-4f7e"),
+    ...  is_hash("RFC 8446"))
     (True, True, False)
     """
     bare = cell.strip().replace("-", "")
     if len(bare) < LEAST_HASH or not bare.isascii() or not bare.isalnum():
         return False
     num_digits = sum(map(str.isdigit, bare))
-    return 0 < num_digits < len(bare) and (bool(HEXADECIMAL.fullmatch(bare)) or num_digits >= 0.2 * len(bare))
+    return 0 < num_digits < len(bare) and (
+        bool(HEXADECIMAL.fullmatch(bare)) or num_digits >= 0.2 * len(bare)
+    )
 
 
 def _preview_counts(counted: Counted) -> Preview:
@@ -302,7 +354,9 @@ def _preview_counts(counted: Counted) -> Preview:
     for number in range(min(NUM_SHOWN, counts.shape[0])):
         row = slice(counts.indptr[number], counts.indptr[number + 1])
         order = np.argsort(-counts.data[row], kind="stable")[:40]
-        words = [f"{counted.words[counts.indices[row][at]]} ×{counts.data[row][at]}" for at in order]
+        words = [
+            f"{counted.words[counts.indices[row][at]]} ×{counts.data[row][at]}" for at in order
+        ]
         first.append(ShownDocument(title=f"document {number + 1}", date="", text=", ".join(words)))
     language, share = guess_language([" ".join(counted.words[:2_000])])
     return Preview(
@@ -323,7 +377,11 @@ def _preview_counts(counted: Counted) -> Preview:
 
 
 def _preview_stored(corpus: StoredCorpus) -> Preview:
-    rows = np.unique(np.linspace(0, corpus.num_documents - 1, min(MAX_SAMPLE, corpus.num_documents)).astype(np.int64))
+    rows = np.unique(
+        np.linspace(0, corpus.num_documents - 1, min(MAX_SAMPLE, corpus.num_documents)).astype(
+            np.int64
+        )
+    )
     sample = corpus.select(rows)
     seen = _preview_counts(
         Counted(
@@ -341,6 +399,13 @@ def _preview_stored(corpus: StoredCorpus) -> Preview:
         seen,
         num_rows=corpus.num_documents,
         date_span=(str(corpus.dates.min()), str(corpus.dates.max())) if corpus.has_dates else None,
-        first=tuple(ShownDocument(title=title, date=date, text=text) for title, date, text in first),
-        notes=(f"The words are already chosen; those of a sample of {sample.num_documents:,} documents are shown.",),
+        first=tuple(
+            ShownDocument(title=title, date=date, text=text) for title, date, text in first
+        ),
+        notes=(
+            (
+                f"The words are already chosen; those of a sample of {sample.num_documents:,}"
+                " documents are shown."
+            ),
+        ),
     )

@@ -1,4 +1,6 @@
-"""Copies of files from remote addresses, such as s3://bucket/texts/, made by fsspec if it is installed."""
+"""Copies of files from remote addresses, such as s3://bucket/texts/, made by fsspec if it is
+installed.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -12,7 +14,9 @@ BLOCK_BYTES = 1 << 20
 
 
 def copy_remote(address: str, folder: Path) -> list[Path]:
-    """Copy the file at an address, or all files of supported types below it; return the copies by name.
+    """Copy the file at an address, or all files of supported types below it.
+
+    Return the copies by name.
 
     Complete copies are not made again. Raises CorpusError if fsspec, or its part for this kind of
     address, is not installed, or the address cannot be read.
@@ -36,7 +40,9 @@ def copy_remote(address: str, folder: Path) -> list[Path]:
             copies.append(path)
     except ImportError as error:
         remedy = "python -m pip install 'stickbreaker[remote]', and the package that fsspec names"
-        raise CorpusError(f"Cannot read {address} ({error}). Install what is missing: {remedy}.") from error
+        raise CorpusError(
+            f"Cannot read {address} ({error}). Install what is missing: {remedy}."
+        ) from error
     except (CorpusError, FileError):
         raise
     except (OSError, ValueError) as error:
@@ -45,7 +51,10 @@ def copy_remote(address: str, folder: Path) -> list[Path]:
 
 
 def _read(source: BinaryIO, address: str) -> Iterator[bytes]:
-    """The content of a file in blocks. Raises CorpusError: an OSError would be taken for one of the local disk."""
+    """The content of a file in blocks.
+
+    Raises CorpusError: an OSError would be taken for one of the local disk.
+    """
     while True:
         try:
             content = source.read(BLOCK_BYTES)
@@ -58,6 +67,6 @@ def _read(source: BinaryIO, address: str) -> Iterator[bytes]:
 
 def _refuse(address: str, error: Exception) -> CorpusError:
     return CorpusError(
-        f"Cannot read {address} ({error}). Check the address and your rights to it, and build again: complete copies"
-        " are not made again."
+        f"Cannot read {address} ({error}). Check the address and your rights to it, and build"
+        " again: complete copies are not made again."
     )

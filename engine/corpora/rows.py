@@ -1,4 +1,6 @@
-"""Rows of text, which readers of files yield in chunks, and the rows that are skipped, with the reasons."""
+"""Rows of text, which readers of files yield in chunks, and the rows that are skipped, with the
+reasons.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -41,7 +43,11 @@ class BadRow(NamedTuple):
     reason: str
 
     def __str__(self) -> str:
-        return f"{self.file}: {self.reason}" if self.row is None else f"{self.file}, row {self.row}: {self.reason}"
+        return (
+            f"{self.file}: {self.reason}"
+            if self.row is None
+            else f"{self.file}, row {self.row}: {self.reason}"
+        )
 
 
 # The number and the cells of a row, or the reason why it is skipped.
@@ -97,7 +103,8 @@ class Table:
     columns : tuple of str
         The names of the columns.
     read : callable
-        `read(columns)` yields all rows of these columns in chunks, from the start; each cell is text.
+        `read(columns)` yields all rows of these columns in chunks, from the start; each cell is
+        text.
     notes : tuple of str
         Sentences to show to the user.
     has : tuple of str
@@ -107,7 +114,8 @@ class Table:
     group_bytes : tuple of int
         The sizes of the row groups of a Parquet file, uncompressed; empty for other formats.
     read_groups : callable, optional
-        `read_groups(columns, first, last)` yields the rows of the row groups from `first` to `last - 1`, likewise.
+        `read_groups(columns, first, last)` yields the rows of the row groups from `first` to `last
+        - 1`, likewise.
     """
 
     path: Path
@@ -123,11 +131,17 @@ class Table:
     def name_bad(self, row: int, reason: str) -> BadRow:
         """Describe a row to be skipped, by its number, or by its file if each file is a row."""
         if self.files:
-            return BadRow(file=f"{self.path.name}/{shorten(self.files[row - 1], MAX_NAME)}", row=None, reason=reason)
+            return BadRow(
+                file=f"{self.path.name}/{shorten(self.files[row - 1], MAX_NAME)}",
+                row=None,
+                reason=reason,
+            )
         return BadRow(file=str(self.path), row=row, reason=reason)
 
 
-def gather(file: str, columns: Sequence[str], share: Callable[[], float], rows: Iterable[Row]) -> Iterator[Chunk]:
+def gather(
+    file: str, columns: Sequence[str], share: Callable[[], float], rows: Iterable[Row]
+) -> Iterator[Chunk]:
     """Group rows into chunks of limited length; the last chunk has share 1.
 
     file: its name in messages. share: returns the share of the file that has been read.
@@ -152,7 +166,9 @@ def gather(file: str, columns: Sequence[str], share: Callable[[], float], rows: 
 
 
 def repair(text: str) -> str:
-    """Replace lone surrogates, which JSON and file names can contain but no encoding can write, by "?"."""
+    """Replace lone surrogates, which JSON and file names can contain but no encoding can write, by
+    "?".
+    """
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
@@ -188,14 +204,23 @@ def first_line(error: Exception) -> str:
 
 
 def check_unpacked(path: Path, unpacked: int, packed: int) -> None:
-    """Raise CorpusError if an unpacked file is too large, or too large for its packed size; sizes are in bytes."""
+    """Raise CorpusError if an unpacked file is too large, or too large for its packed size.
+
+    Sizes are in bytes.
+    """
     if unpacked > MAX_UNPACKED:
-        raise CorpusError(f"{path} unpacks to {unpacked / 1e9:,.1f} GB, more than {MAX_UNPACKED / 1e9:g} GB. Split it.")
+        raise CorpusError(
+            f"{path} unpacks to {unpacked / 1e9:,.1f} GB, more than {MAX_UNPACKED / 1e9:g} GB."
+            " Split it."
+        )
     check_ratio(path, unpacked, packed)
 
 
 def check_ratio(path: Path, unpacked: int, packed: int) -> None:
-    """Raise CorpusError if an unpacked file is too large for its packed size; sizes are in bytes."""
+    """Raise CorpusError if an unpacked file is too large for its packed size.
+
+    Sizes are in bytes.
+    """
     if unpacked > RATIO_FROM and unpacked > MAX_RATIO * packed:
         raise CorpusError(
             f"{path} unpacks to more than {MAX_RATIO} times its size, which is too much for text."

@@ -1,6 +1,8 @@
-"""The files of a stored corpus: shards of documents, which are mapped into memory, and a manifest that lists them.
+"""The files of a stored corpus: shards of documents, which are mapped into memory, and a manifest
+that lists them.
 
-A shard is an Arrow file (IPC, uncompressed). Its arrays are read from the mapped pages without a copy.
+A shard is an Arrow file (IPC, uncompressed). Its arrays are read from the mapped pages without a
+copy.
 """
 
 import os
@@ -17,7 +19,13 @@ import numpy as np
 
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.documents import Documents
-from stickbreaker.engine.files.verified_files import Kind, read_seal, reading, seal_folder, verify_part
+from stickbreaker.engine.files.verified_files import (
+    Kind,
+    read_seal,
+    reading,
+    seal_folder,
+    verify_part,
+)
 from stickbreaker.engine.files.whole_files import replacing
 
 if TYPE_CHECKING:
@@ -46,7 +54,8 @@ class Shard(NamedTuple):
     doc_ids : (S,) int64
         Their ids.
     dates : (S,) int64
-        Their dates, counted in the unit of the manifest; the smallest int64 marks a document without a date.
+        Their dates, counted in the unit of the manifest; the smallest int64 marks a document
+        without a date.
     titles : sequence of S str, or a pyarrow array
         Their titles.
     groups : (S,) int64, or None
@@ -92,9 +101,11 @@ class Manifest:
     built_at : str
         When it was built, in ISO 8601; "" if that is the time of the manifest.
     date_span : tuple of two str, or None
-        The first and the last date; None if a document has no date, or an earlier version has built the corpus.
+        The first and the last date; None if a document has no date, or an earlier version has built
+        the corpus.
     is_loaded : bool
-        Whether all documents are loaded into memory if the corpus is opened by its name; False if they do not fit.
+        Whether all documents are loaded into memory if the corpus is opened by its name; False if
+        they do not fit.
     shards : tuple of ShardSize
         The shards in order.
     sizes : dict of str to int
@@ -155,7 +166,10 @@ def write_shard(path: Path, shard: Shard) -> ShardSize:
         columns["group"] = pa.array(shard.groups)
     write_arrow(path, pa.RecordBatch.from_pydict(columns))
     return ShardSize(
-        file=path.name, num_documents=shard.documents.num_documents, num_entries=len(words), num_tokens=int(sizes.sum())
+        file=path.name,
+        num_documents=shard.documents.num_documents,
+        num_entries=len(words),
+        num_tokens=int(sizes.sum()),
     )
 
 
@@ -195,14 +209,19 @@ def open_arrow(path: Path, pages: mmap) -> "pa.ipc.RecordBatchFileReader":
 
 
 def write_table(
-    path: Path, columns: Mapping[str, Any], rows_at_once: int | None = None, compression: str = "zstd"
+    path: Path,
+    columns: Mapping[str, Any],
+    rows_at_once: int | None = None,
+    compression: str = "zstd",
 ) -> None:
     """Write columns to a Parquet file, completely or not at all."""
     import pyarrow as pa
     from pyarrow import parquet
 
     with replacing(path) as file:
-        parquet.write_table(pa.table(columns), file, compression=compression, row_group_size=rows_at_once)
+        parquet.write_table(
+            pa.table(columns), file, compression=compression, row_group_size=rows_at_once
+        )
 
 
 class MappedShard(NamedTuple):
@@ -241,7 +260,9 @@ class ShardFiles:
         return digest_manifest(self.folder)
 
     def _open(self, number: int) -> MappedShard:
-        """A shard that still has its size: reading pages that were truncated would end the process."""
+        """A shard that still has its size: reading pages that were truncated would
+        end the process.
+        """
         shard = self._map(number)
         try:
             self._check_size(number, shard.pages.size())
@@ -269,21 +290,30 @@ class ShardFiles:
 
     def _name_damage(self, number: int) -> CorpusError:
         path = self.folder / self.manifest.shards[number].file
-        return CorpusError(f"{path} is damaged, because its documents and words do not agree: {REBUILD}.")
+        return CorpusError(
+            f"{path} is damaged, because its documents and words do not agree: {REBUILD}."
+        )
 
     def column(self, name: str, places: np.ndarray | None) -> np.ndarray:
         """Return a column of whole numbers at some places of the corpus, or at all in order."""
-        parts = [self._open(number).batch.column(name).to_numpy() for number in range(len(self.manifest.shards))]
+        parts = [
+            self._open(number).batch.column(name).to_numpy()
+            for number in range(len(self.manifest.shards))
+        ]
         whole = np.concatenate([np.zeros(0, np.int64), *parts])
         return whole if places is None else whole[places]
 
     def gather_column(self, name: str, places: np.ndarray) -> np.ndarray:
-        """Return a column of whole numbers at the places (S,) of a mini-batch, from the shards that have them."""
+        """Return a column of whole numbers at the places (S,) of a mini-batch, from the shards that
+        have them.
+        """
         owners = np.searchsorted(self.firsts, places, side="right") - 1
         gathered = np.empty(len(places), np.int64)
         for number in np.unique(owners).tolist():
             rows = np.flatnonzero(owners == number)
-            gathered[rows] = self._open(number).batch.column(name).to_numpy()[places[rows] - self.firsts[number]]
+            gathered[rows] = (
+                self._open(number).batch.column(name).to_numpy()[places[rows] - self.firsts[number]]
+            )
         return gathered
 
     def title(self, place: int) -> str:
@@ -297,7 +327,9 @@ class ShardFiles:
             yield from self._open(number).batch.column("title").to_pylist()
 
     def gather(self, places: np.ndarray) -> Documents:
-        """Return the word counts of the documents at these places (S,) of the corpus, as read-only arrays."""
+        """Return the word counts of the documents at these places (S,) of the corpus, as read-only
+        arrays.
+        """
         owners = np.searchsorted(self.firsts, places, side="right") - 1
         sizes = np.empty(len(places), np.int64)
         parts = []
@@ -316,7 +348,9 @@ class ShardFiles:
         for number, documents, rows, begins in parts:
             lengths = sizes[rows]
             within = np.arange(lengths.sum()) - np.repeat(lengths.cumsum() - lengths, lengths)
-            origin, target = (np.repeat(first, lengths) + within for first in (begins, starts[rows]))
+            origin, target = (
+                np.repeat(first, lengths) + within for first in (begins, starts[rows])
+            )
             found = documents.words[origin]
             # As unsigned numbers, negative ones are too large too.
             if len(found) and found.view(np.uint32).max() >= self.manifest.vocab_size:
@@ -329,7 +363,9 @@ class ShardFiles:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read the manifest of a stored corpus, and check the sizes of its files; `check_contents` checks the contents.
+    """Read the manifest of a stored corpus, and check the sizes of its files.
+
+    `check_contents` checks the contents.
 
     Raises CorpusError if the manifest is damaged or of a newer version, or a file is missing or has
     another size.
@@ -341,16 +377,25 @@ def read_manifest(folder: Path) -> Manifest:
     with reading(folder / MANIFEST, STORED_CORPUS):
         about = dict(header.about or {})
         shards = tuple(
-            ShardSize(file=file, num_documents=num_documents, num_entries=num_entries, num_tokens=num_tokens)
+            ShardSize(
+                file=file,
+                num_documents=num_documents,
+                num_entries=num_entries,
+                num_tokens=num_tokens,
+            )
             for file, num_documents, num_entries, num_tokens in about["shards"]
         )
         span = about.get("date_span")
-        manifest = Manifest(**{**about, "shards": shards, "date_span": tuple(span) if span else None})
+        manifest = Manifest(
+            **{**about, "shards": shards, "date_span": tuple(span) if span else None}
+        )
     for name, size in manifest.sizes.items():
         try:
             found = (folder / name).stat().st_size
         except OSError as error:
-            raise CorpusError(f"{folder / name} is missing or cannot be read ({error.strerror}): {REBUILD}.") from error
+            raise CorpusError(
+                f"{folder / name} is missing or cannot be read ({error.strerror}): {REBUILD}."
+            ) from error
         check_size(folder / name, found, size)
     return manifest
 
@@ -362,11 +407,16 @@ def check_size(path: Path, found: int, expected: int) -> None:
 
 
 def digest_manifest(folder: Path) -> str:
-    """Return the SHA-256 of the manifest of a stored corpus; raise CorpusError if it cannot be read."""
+    """Return the SHA-256 of the manifest of a stored corpus.
+
+    Raise CorpusError if it cannot be read.
+    """
     try:
         return sha256((folder / MANIFEST).read_bytes()).hexdigest()
     except OSError as error:
-        raise CorpusError(f"{folder / MANIFEST} cannot be read ({error.strerror}): {REBUILD}.") from error
+        raise CorpusError(
+            f"{folder / MANIFEST} cannot be read ({error.strerror}): {REBUILD}."
+        ) from error
 
 
 def check_contents(folder: Path) -> None:
@@ -376,7 +426,9 @@ def check_contents(folder: Path) -> None:
         verify_part(folder / name, header, STORED_CORPUS)
 
 
-def seal_corpus(folder: Path, manifest: Manifest, words: Sequence[str], groups: Sequence[str] | None) -> None:
+def seal_corpus(
+    folder: Path, manifest: Manifest, words: Sequence[str], groups: Sequence[str] | None
+) -> None:
     """Complete a folder of shards and texts: write the vocabulary, the groups and the manifest.
 
     groups: their titles. The manifest is given without `date_span` and `sizes`.
@@ -386,7 +438,9 @@ def seal_corpus(folder: Path, manifest: Manifest, words: Sequence[str], groups: 
         write_table(folder / VOCABULARY, {"word": list(words)})
     if groups is not None:
         write_table(folder / GROUPS, {"title": list(groups)})
-    files = [path for path in sorted(folder.iterdir()) if path.name[0] != "." and path.name != MANIFEST]
+    files = [
+        path for path in sorted(folder.iterdir()) if path.name[0] != "." and path.name != MANIFEST
+    ]
     sizes = {path.name: path.stat().st_size for path in files}
     about = asdict(manifest) | {
         "date_span": _find_span(folder, manifest),
@@ -398,8 +452,12 @@ def seal_corpus(folder: Path, manifest: Manifest, words: Sequence[str], groups: 
 
 def _find_span(folder: Path, manifest: Manifest) -> tuple[str, str] | None:
     """The first and the last date; None if there are no documents, or one has no date."""
-    dates = [map_arrow(folder / shard.file).get_batch(0)["date"].to_numpy() for shard in manifest.shards]
-    ends = np.array([end for part in dates if len(part) for end in (part.min(), part.max())], np.int64)
+    dates = [
+        map_arrow(folder / shard.file).get_batch(0)["date"].to_numpy() for shard in manifest.shards
+    ]
+    ends = np.array(
+        [end for part in dates if len(part) for end in (part.min(), part.max())], np.int64
+    )
     span = ends.view(f"datetime64[{manifest.date_unit}]")
     if not len(span) or np.isnat(span).any():
         return None
@@ -410,4 +468,6 @@ def is_stored(path: str | PathLike[str]) -> bool:
     """Return whether a path is the folder of a stored corpus; its manifest may be missing."""
     # Path("") is the current folder, and Path.is_file fails for a name that is too long.
     folder = os.path.expanduser(path)
-    return bool(folder) and any(os.path.isfile(os.path.join(folder, name)) for name in (MANIFEST, name_shard(0)))
+    return bool(folder) and any(
+        os.path.isfile(os.path.join(folder, name)) for name in (MANIFEST, name_shard(0))
+    )

@@ -1,4 +1,6 @@
-"""Find out what a path contains (a table, a folder or archive of text files, or word counts) and open it."""
+"""Find out what a path contains (a table, a folder or archive of text files, or word counts) and
+open it.
+"""
 
 import os
 import re
@@ -14,8 +16,9 @@ from stickbreaker.engine.corpora.table_files import open_table
 from stickbreaker.engine.corpora.text_files import open_archive, open_folder
 
 KINDS = (
-    "CSV (.csv), TSV (.tsv), JSON lines (.jsonl), Parquet (.parquet), a folder or a .zip of text files, UCI"
-    " bag-of-words (docword.*.txt), LDA-C (.ldac) or Matrix Market (.mtx) with a list of words in the same folder"
+    "CSV (.csv), TSV (.tsv), JSON lines (.jsonl), Parquet (.parquet), a folder or a .zip of text"
+    " files, UCI bag-of-words (docword.*.txt), LDA-C (.ldac) or Matrix Market (.mtx) with a list of"
+    " words in the same folder"
 )
 STORED = "stored corpus"
 FOLDER = "folder of text files"
@@ -27,7 +30,9 @@ REMEDIES = (
     dict.fromkeys((".gz", ".bz2", ".xz", ".zst", ".7z", ".rar", ".tar", ".tgz"), "Unpack it first")
     | dict.fromkeys((".xls", ".xlsx", ".ods"), "Save the table as CSV")
     | dict.fromkeys((".txt", ".md"), "Put it into a folder with one document per file")
-    | dict.fromkeys((".doc", ".docx", ".odt", ".pdf", ".epub", ".html"), "Save the text as .txt, in a folder")
+    | dict.fromkeys(
+        (".doc", ".docx", ".odt", ".pdf", ".epub", ".html"), "Save the text as .txt, in a folder"
+    )
     | {".json": "Write one object per line into a .jsonl file"}
 )
 
@@ -48,11 +53,15 @@ def refuse_remote(path: str | PathLike[str]) -> None:
 
 
 def refuse_hidden(path: Path) -> None:
-    """Raise CorpusError if a path is in a folder that this user may not search: nothing is found there."""
+    """Raise CorpusError if a path is in a folder that this user may not search: nothing is found
+    there.
+    """
     try:
         path.stat()
     except PermissionError as error:
-        raise CorpusError(f"Cannot read {path} ({error.strerror}). Check the permissions of its folder.") from error
+        raise CorpusError(
+            f"Cannot read {path} ({error.strerror}). Check the permissions of its folder."
+        ) from error
     except (OSError, ValueError):
         return
 
@@ -84,18 +93,28 @@ class Source(NamedTuple):
     def check_text(self) -> None:
         """Raise CorpusError if there is no text to count, because the words are counted already."""
         if self.kind == STORED:
-            raise CorpusError(f"{self.path} is a stored corpus. Open it with load_corpus, without building it again.")
+            raise CorpusError(
+                f"{self.path} is a stored corpus. Open it with load_corpus, without building it"
+                " again."
+            )
         if self.is_counted:
-            raise CorpusError(f"{self.path} contains word counts. Load it with load_corpus, and call store_corpus.")
+            raise CorpusError(
+                f"{self.path} contains word counts. Load it with load_corpus, and call"
+                " store_corpus."
+            )
 
     def open(self) -> Table:
-        """Open a table, a folder or an archive; raise CorpusError if it cannot be opened, or has no text to count."""
+        """Open a table, a folder or an archive.
+
+        Raise CorpusError if it cannot be opened, or has no text to count.
+        """
         self.check_text()
         return {FOLDER: open_folder, ARCHIVE: open_archive}.get(self.kind, open_table)(self.path)
 
 
 def find_source(path: str | PathLike[str], max_bytes: float | None = None) -> Source:
-    """Find out what is read for a path: the file or folder, or the only table, archive or file of counts in a folder.
+    """Find out what is read for a path: the file or folder, or the only table, archive or file of
+    counts in a folder.
 
     max_bytes: the size of the largest file, by default `MAX_FILE_BYTES`. Raises CorpusError if the
     file is missing, unreadable, remote, too large or of an unsupported type.
@@ -124,11 +143,19 @@ def find_source(path: str | PathLike[str], max_bytes: float | None = None) -> So
 
 
 def _look_into(folder: Path) -> Source:
-    """The only file of counts in a folder, its only file if it is a table or an archive, or the folder."""
+    """The only file of counts in a folder, its only file if it is a table or an archive, or the
+    folder.
+    """
     try:
-        files = [file for file in sorted(folder.iterdir()) if file.is_file() and not file.name.startswith(".")]
+        files = [
+            file
+            for file in sorted(folder.iterdir())
+            if file.is_file() and not file.name.startswith(".")
+        ]
     except OSError as error:
-        raise CorpusError(f"Cannot read {folder} ({error.strerror}). Check its permissions.") from error
+        raise CorpusError(
+            f"Cannot read {folder} ({error.strerror}). Check its permissions."
+        ) from error
     sources = list(map(name_source, files))
     counted = [source for source in sources if source.is_counted]
     if len(counted) == 1:
@@ -139,7 +166,8 @@ def _look_into(folder: Path) -> Source:
 def name_source(path: Path) -> Source:
     """The source that a file is by its name alone; its kind is "" if it is not supported.
 
-    >>> [name_source(Path(name)).kind for name in ("docword.kos.txt.gz", "ap.ldac", "ap.mtx", "ap.csv", "ap.zip", "ap")]
+    >>> [name_source(Path(name)).kind for name in ("docword.kos.txt.gz", "ap.ldac", "ap.mtx",
+    ...     "ap.csv", "ap.zip", "ap")]
     ['UCI bag-of-words', 'LDA-C', 'Matrix Market', 'CSV', 'zip of text files', '']
     """
     plain = Path(path.name.lower().removesuffix(".gz"))

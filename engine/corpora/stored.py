@@ -1,4 +1,6 @@
-"""A corpus on disk that need not fit in memory: its documents are read from mapped files when they are needed."""
+"""A corpus on disk that need not fit in memory: its documents are read from mapped files when they
+are needed.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
@@ -38,7 +40,10 @@ MAX_CORPORA = 4
 
 
 class Titles(Sequence[str]):
-    """The titles of the documents at some places of a stored corpus, or at all; read one at a time."""
+    """The titles of the documents at some places of a stored corpus, or at all.
+
+    Read one at a time.
+    """
 
     def __init__(self, files: ShardFiles, places: np.ndarray | None) -> None:
         self._files = files
@@ -58,11 +63,17 @@ class Titles(Sequence[str]):
         return self._files.title(int(places[row]))
 
     def __iter__(self) -> Iterator[str]:
-        return self._files.titles() if self._places is None else map(self._files.title, self._places.tolist())
+        return (
+            self._files.titles()
+            if self._places is None
+            else map(self._files.title, self._places.tolist())
+        )
 
 
 class StoredCorpus(Corpus):
-    """A corpus, or some of its documents, in a folder of mapped files; it has all the methods of a `Corpus`.
+    """A corpus, or some of its documents, in a folder of mapped files.
+
+    It has all the methods of a `Corpus`.
 
     `counts` and `documents()` load all its documents, and refuse to do so above 2 GB.
 
@@ -73,10 +84,13 @@ class StoredCorpus(Corpus):
     vocabulary : Vocabulary
         The V words.
     places : (D,) int64, optional
-        The places of the documents in the stored corpus, in reading order. By default, all in the order of the file.
+        The places of the documents in the stored corpus, in reading order. By default, all in the
+        order of the file.
     """
 
-    def __init__(self, files: ShardFiles, vocabulary: Vocabulary, places: np.ndarray | None = None) -> None:
+    def __init__(
+        self, files: ShardFiles, vocabulary: Vocabulary, places: np.ndarray | None = None
+    ) -> None:
         own: dict[str, Any] = {"_files": files, "_places": places, "vocabulary": vocabulary}
         own |= {"name": files.manifest.name, "split_by": files.manifest.split_by}
         for attribute, value in own.items():
@@ -120,12 +134,17 @@ class StoredCorpus(Corpus):
     @cached_property
     def dates(self) -> np.ndarray:
         """The dates (D,), as in `Corpus`."""
-        dates = self._files.column("date", self._places).view(f"datetime64[{self._files.manifest.date_unit}]")
+        dates = self._files.column("date", self._places).view(
+            f"datetime64[{self._files.manifest.date_unit}]"
+        )
         return _read_only(dates)
 
     @property
     def doc_ids(self) -> np.ndarray:
-        """The id of each document (D,); read at each access, because mini-batches need only their own."""
+        """The id of each document (D,).
+
+        Read at each access, because mini-batches need only their own.
+        """
         return _read_only(self._files.column("id", self._places))
 
     @cached_property
@@ -170,8 +189,8 @@ class StoredCorpus(Corpus):
         num_entries = manifest.num_entries * self.num_documents // max(1, manifest.num_documents)
         if num_entries > MAX_LOADED:
             raise CorpusError(
-                f"{self.name}: {self.num_documents:,} documents do not fit in memory. Read them in mini-batches, or"
-                " take a sample with select."
+                f"{self.name}: {self.num_documents:,} documents do not fit in memory. Read them in"
+                " mini-batches, or take a sample with select."
             )
         return self._rows(0, self.num_documents)
 
@@ -186,7 +205,10 @@ class StoredCorpus(Corpus):
         return Corpus(**{each.name: getattr(self, each.name) for each in fields(Corpus)})
 
     def check(self) -> None:
-        """Compare all files with their checksums; raise CorpusError that names the first file that differs."""
+        """Compare all files with their checksums.
+
+        Raise CorpusError that names the first file that differs.
+        """
         check_contents(self.folder)
 
     def refer(self, start: int, stop: int) -> "StoredRows":
@@ -202,7 +224,9 @@ class StoredCorpus(Corpus):
         StoredRows
             What another process needs to read them.
         """
-        return StoredRows(folder=self.folder, digest=self._files.digest, places=self._places_between(start, stop))
+        return StoredRows(
+            folder=self.folder, digest=self._files.digest, places=self._places_between(start, stop)
+        )
 
     def _rows(self, start: int, stop: int) -> Documents:
         return self._files.gather(self._places_between(start, stop))
@@ -235,7 +259,8 @@ class StoredCorpus(Corpus):
 
 
 class StoredRows(NamedTuple):
-    """Some documents of a stored corpus, by their places: another process reads them from its own mapped files.
+    """Some documents of a stored corpus, by their places: another process reads them from its own
+    mapped files.
 
     Attributes
     ----------
@@ -252,7 +277,10 @@ class StoredRows(NamedTuple):
     places: np.ndarray
 
     def read(self) -> Documents:
-        """Return the documents; raise CorpusError if the folder is unreadable or has another corpus."""
+        """Return the documents.
+
+        Raise CorpusError if the folder is unreadable or has another corpus.
+        """
         return _open_files(self.folder, self.digest).gather(self.places)
 
 
@@ -282,7 +310,8 @@ def name_unfinished(target: Path) -> Path:
 
 
 def open_stored(path: str | PathLike[str], name: str = "") -> StoredCorpus:
-    """Open a stored corpus without reading its documents, under another name than that of its manifest if it is given.
+    """Open a stored corpus without reading its documents, under another name than that of its
+    manifest if it is given.
 
     Raises CorpusError if a file is missing, is incomplete or has another version.
     """
@@ -290,10 +319,14 @@ def open_stored(path: str | PathLike[str], name: str = "") -> StoredCorpus:
     manifest = read_manifest(folder)
     if name:
         manifest = replace(manifest, name=name)
-    return StoredCorpus(ShardFiles(folder, manifest), Vocabulary(tuple(_read_column(folder / VOCABULARY, "word"))))
+    return StoredCorpus(
+        ShardFiles(folder, manifest), Vocabulary(tuple(_read_column(folder / VOCABULARY, "word")))
+    )
 
 
-def store_corpus(corpus: Corpus, to: str | PathLike[str], shard_documents: int = SHARD_DOCUMENTS) -> StoredCorpus:
+def store_corpus(
+    corpus: Corpus, to: str | PathLike[str], shard_documents: int = SHARD_DOCUMENTS
+) -> StoredCorpus:
     """Write a corpus to a folder of mapped files, completely or not at all.
 
     Parameters
@@ -320,7 +353,9 @@ def store_corpus(corpus: Corpus, to: str | PathLike[str], shard_documents: int =
         If `shard_documents` is not a whole number of at least 1.
     """
     if not isinstance(corpus, Corpus):
-        raise TypeError(f"corpus is a {type(corpus).__name__}: give a Corpus, such as that of load_corpus.")
+        raise TypeError(
+            f"corpus is a {type(corpus).__name__}: give a Corpus, such as that of load_corpus."
+        )
     shard_documents = check_whole("shard_documents", shard_documents, 1)
     try:
         target = find_new_folder(to)
@@ -332,7 +367,10 @@ def store_corpus(corpus: Corpus, to: str | PathLike[str], shard_documents: int =
 
 
 def write_corpus(corpus: Corpus, folder: Path, shard_documents: int, **about: Any) -> None:
-    """Write a corpus into an empty folder, or one with its texts; about: more of the manifest. Raises FileError."""
+    """Write a corpus into an empty folder, or one with its texts.
+
+    About: more of the manifest. Raises FileError.
+    """
     own = np.arange(corpus.num_documents)
     is_plain = np.array_equal(corpus.groups, own) and len(corpus.group_titles) == len(own)
     has_groups = corpus.split_by == "group" or not is_plain

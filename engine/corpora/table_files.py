@@ -1,7 +1,8 @@
-"""Read tables with one text per row (CSV, TSV, JSON lines, Parquet) in chunks, and report rows that cannot be read.
+"""Read tables with one text per row (CSV, TSV, JSON lines, Parquet) in chunks, and report rows that
+cannot be read.
 
-pyarrow reads Parquet. For the other formats, neither pandas nor pyarrow can skip every broken row (one with an open
-quote, for example), give its number and name the fault.
+pyarrow reads Parquet. For the other formats, neither pandas nor pyarrow can skip every broken row
+(one with an open quote, for example), give its number and name the fault.
 """
 
 import csv
@@ -45,7 +46,9 @@ def open_table(path: Path) -> Table:
     Raises CorpusError if it is missing, unreadable, not of its format, or has too many columns.
     """
     kind = TABLE_SUFFIXES[path.suffix.lower()]
-    opened = {"Parquet": open_parquet, "JSON lines": open_json_lines}.get(kind, open_delimited)(path)
+    opened = {"Parquet": open_parquet, "JSON lines": open_json_lines}.get(kind, open_delimited)(
+        path
+    )
     return check_columns(opened)
 
 
@@ -61,9 +64,13 @@ def check_columns(table: Table) -> Table:
         )
     named = tuple(column for column in table.columns if column.strip())
     if not named:
-        raise CorpusError(f"{table.path} has no column with a name. Name the column that contains the texts.")
+        raise CorpusError(
+            f"{table.path} has no column with a name. Name the column that contains the texts."
+        )
     if len(named) < len(table.columns):
-        note = f"{table.path.name} has a column without a name, which is left out. Name it to use it."
+        note = (
+            f"{table.path.name} has a column without a name, which is left out. Name it to use it."
+        )
         return replace(table, columns=named, notes=(*table.notes, note))
     return table
 
@@ -81,10 +88,13 @@ def open_delimited(path: Path) -> Table:
         try:
             header = next(csv.reader(_lines(text), delimiter=delimiter, strict=True), [])
         except _LongLineError as error:
-            raise CorpusError(f"{path}, line 1 is longer than {MAX_TEXT:,} characters. Split it into rows.") from error
+            raise CorpusError(
+                f"{path}, line 1 is longer than {MAX_TEXT:,} characters. Split it into rows."
+            ) from error
         except csv.Error as error:
             raise CorpusError(
-                f"Cannot read {path}, row 1, as {path.suffix[1:].upper()} ({error}). Close every quote."
+                f"Cannot read {path}, row 1, as {path.suffix[1:].upper()} ({error}). Close every"
+                " quote."
             ) from error
     if not header:
         raise CorpusError(f"{path} is empty. Write the names of the columns into the first row.")
@@ -99,10 +109,14 @@ def open_delimited(path: Path) -> Table:
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
         places = [columns.index(column) for column in wanted]
         with _open_text(path, encoding, newline="") as (text, share):
-            yield from gather(str(path), wanted, share, _delimited_rows(path, text, form, places, len(columns)))
+            yield from gather(
+                str(path), wanted, share, _delimited_rows(path, text, form, places, len(columns))
+            )
 
     notes = tuple(filter(None, (encoding.note, "" if has_quotes else PLAIN_QUOTES)))
-    return Table(path=path, kind=TABLE_SUFFIXES[path.suffix.lower()], columns=columns, read=read, notes=notes)
+    return Table(
+        path=path, kind=TABLE_SUFFIXES[path.suffix.lower()], columns=columns, read=read, notes=notes
+    )
 
 
 @contextmanager
@@ -112,16 +126,23 @@ def _open_text(
     """Open a text file, with a function that returns the share of the file that has been read."""
     with path.open("rb") as stream:
         size = max(1, path.stat().st_size)
-        yield io.TextIOWrapper(stream, encoding.name, errors="replace", newline=newline), lambda: stream.tell() / size
+        yield (
+            io.TextIOWrapper(stream, encoding.name, errors="replace", newline=newline),
+            lambda: stream.tell() / size,
+        )
 
 
 def _loses_rows(path: Path, encoding: str, num_columns: int) -> bool:
-    """Whether a file with tabs has fewer complete rows if quotation marks enclose cells than if they are plain."""
+    """Whether a file with tabs has fewer complete rows if quotation marks enclose cells than if
+    they are plain.
+    """
     with path.open(encoding=encoding, errors="replace", newline="") as text:
         if not any(line.count('"') % 2 for line in _short_lines(text)):
             return False
         text.seek(0)
-        num_plain = sum(line.count("\t") == num_columns - 1 and not _is_cut(line) for line in _short_lines(text))
+        num_plain = sum(
+            line.count("\t") == num_columns - 1 and not _is_cut(line) for line in _short_lines(text)
+        )
         text.seek(0)
         form = {"delimiter": "\t", "strict": True}
         rows = _delimited_rows(path, text, form, range(num_columns), num_columns)
@@ -140,7 +161,10 @@ class _LongLineError(csv.Error):
 
 
 def _lines(text: TextIO) -> Iterator[str]:
-    """The lines of a file. A line that is too long raises _LongLineError, and the next line follows."""
+    """The lines of a file.
+
+    A line that is too long raises _LongLineError, and the next line follows.
+    """
 
     def read_line() -> str:
         line = text.readline(MAX_TEXT)
@@ -192,7 +216,9 @@ def _delimited_rows(
         if len(cells) > num_columns:
             fault = f"the row has {len(cells)} cells instead of {num_columns}"
             yield BadRow(
-                file=str(path), row=row, reason=f"{fault}: put texts with a {DELIMITERS[form['delimiter']]} in quotes"
+                file=str(path),
+                row=row,
+                reason=f"{fault}: put texts with a {DELIMITERS[form['delimiter']]} in quotes",
             )
         else:
             cells += [""] * (num_columns - len(cells))
@@ -200,20 +226,31 @@ def _delimited_rows(
 
 
 def _explain(error: csv.Error, num_lines: int) -> str:
-    """Say why a row cannot be read; num_lines: the lines after its first one that are lost with it."""
+    """Say why a row cannot be read.
+
+    Num_lines: the lines after its first one that are lost with it.
+    """
     said = str(error)
     if isinstance(error, _LongLineError):
         return f"a line is longer than {MAX_TEXT:,} characters: split it into rows"
     if "unexpected end" in said:
         return "a quote is not closed, so the rest of the file is lost: close every quote"
-    lost = f", so {num_lines:,} more line{'s are' if num_lines > 1 else ' is'} lost" if num_lines else ""
+    lost = (
+        f", so {num_lines:,} more line{'s are' if num_lines > 1 else ' is'} lost"
+        if num_lines
+        else ""
+    )
     if "field larger" in said:
         return f"a cell is longer than {MAX_TEXT:,} characters{lost}: close every quote"
-    return f"the row cannot be read ({said}){lost}: close every quote, and double quotes inside a text"
+    return (
+        f"the row cannot be read ({said}){lost}: close every quote, and double quotes inside a text"
+    )
 
 
 def open_json_lines(path: Path) -> Table:
-    """Open a file with one JSON object per line; the columns are the keys of the first thousand objects.
+    """Open a file with one JSON object per line.
+
+    The columns are the keys of the first thousand objects.
 
     Raises CorpusError if it is missing, empty or not text, or has no JSON object in its first
     lines.
@@ -223,20 +260,29 @@ def open_json_lines(path: Path) -> Table:
     with path.open(encoding=encoding.name, errors="replace") as text:
         for number, line in enumerate(_short_lines(text)):
             if number == 0 and line.lstrip().startswith("["):
-                raise CorpusError(f"{path} is one JSON list, not JSON lines. Write one object per line.")
+                raise CorpusError(
+                    f"{path} is one JSON list, not JSON lines. Write one object per line."
+                )
             found = _read_object(line)
             columns |= dict.fromkeys(found if isinstance(found, dict) else ())
             if number == 1_000 or len(columns) > MAX_COLUMNS:
                 break
     if not columns:
-        raise CorpusError(f'{path} has no JSON object in its first lines. Write one per line, like {{"text": ...}}.')
+        raise CorpusError(
+            f'{path} has no JSON object in its first lines. Write one per line, like {{"text":'
+            " ...}."
+        )
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
         with _open_text(path, encoding) as (text, share):
             yield from gather(str(path), wanted, share, _json_rows(path, text, wanted))
 
     return Table(
-        path=path, kind="JSON lines", columns=tuple(columns), read=read, notes=(encoding.note,) if encoding.note else ()
+        path=path,
+        kind="JSON lines",
+        columns=tuple(columns),
+        read=read,
+        notes=(encoding.note,) if encoding.note else (),
     )
 
 
@@ -255,10 +301,17 @@ def _read_object(line: str) -> dict[str, Any] | str:
     try:
         found = json.loads(line)
     except json.JSONDecodeError as error:
-        return f"the line is not JSON ({error.msg} at character {error.pos + 1}): write one object per line"
+        return (
+            f"the line is not JSON ({error.msg} at character {error.pos + 1}): write one object per"
+            " line"
+        )
     except (ValueError, RecursionError):
         return "the JSON is nested too deeply or has too long a number: write a flat object"
-    return found if isinstance(found, dict) else "the line is not a JSON object: write one object per line"
+    return (
+        found
+        if isinstance(found, dict)
+        else "the line is not a JSON object: write one object per line"
+    )
 
 
 def _json_rows(path: Path, text: TextIO, wanted: Sequence[str]) -> Iterator[Row]:
@@ -287,7 +340,11 @@ def write_cell(value: Any) -> str:
         value = value.astimezone(UTC)
     if isinstance(value, date | time):
         return value.isoformat()
-    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, dict | list) else str(value)
+    return (
+        json.dumps(value, ensure_ascii=False, default=str)
+        if isinstance(value, dict | list)
+        else str(value)
+    )
 
 
 def open_parquet(path: Path) -> Table:
@@ -309,7 +366,9 @@ def open_parquet(path: Path) -> Table:
     except pa.ArrowMemoryError:
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise CorpusError(f"Cannot read {path} as Parquet ({first_line(error)}). Save it again.") from error
+        raise CorpusError(
+            f"Cannot read {path} as Parquet ({first_line(error)}). Save it again."
+        ) from error
     if len(set(columns)) < len(columns):
         raise CorpusError(f"{path} has two columns with the same name. Rename one.")
 
@@ -334,8 +393,13 @@ def open_parquet(path: Path) -> Table:
     )
 
 
-def _parquet_rows(path: Path, wanted: Sequence[str], seen: list[int], groups: range) -> Iterator[Row]:
-    """The rows of some row groups; `seen` has the number of the row before them, and then of each row."""
+def _parquet_rows(
+    path: Path, wanted: Sequence[str], seen: list[int], groups: range
+) -> Iterator[Row]:
+    """The rows of some row groups.
+
+    `seen` has the number of the row before them, and then of each row.
+    """
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -344,7 +408,9 @@ def _parquet_rows(path: Path, wanted: Sequence[str], seen: list[int], groups: ra
         packed = path.stat().st_size
         with parquet.ParquetFile(path) as file:
             wanted_once = list(dict.fromkeys(wanted))
-            for batch in file.iter_batches(batch_size=PARQUET_ROWS, row_groups=list(groups), columns=wanted_once):
+            for batch in file.iter_batches(
+                batch_size=PARQUET_ROWS, row_groups=list(groups), columns=wanted_once
+            ):
                 parts = {name: batch.column(name) for name in wanted_once}
                 for row in range(batch.num_rows):
                     # One row at a time: as Python objects, a batch would take its memory once more.

@@ -1,4 +1,7 @@
-"""Read the text files of a folder or a zip archive, one document each; archives are unpacked in memory only."""
+"""Read the text files of a folder or a zip archive, one document each.
+
+Archives are unpacked in memory only.
+"""
 
 import io
 import re
@@ -27,15 +30,33 @@ from stickbreaker.engine.corpora.rows import (
 
 COLUMNS = ("text", "title", "folder", "date")
 TEXT_SUFFIXES = ("", ".txt", ".text", ".md", ".rst", ".log", ".tex")
-ARCHIVES = (".zip", ".gz", ".bz2", ".xz", ".7z", ".rar", ".tar", ".tgz", ".jar", ".docx", ".xlsx", ".epub", ".odt")
+ARCHIVES = (
+    ".zip",
+    ".gz",
+    ".bz2",
+    ".xz",
+    ".7z",
+    ".rar",
+    ".tar",
+    ".tgz",
+    ".jar",
+    ".docx",
+    ".xlsx",
+    ".epub",
+    ".odt",
+)
 
 # Longer numbers are sorted in parts: Python reads no number of more than 4,300 digits.
 NUMBER_IN_NAME = re.compile(r"(\d{1,18})")
-DATE_IN_NAME = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?:[-_.]?(0[1-9]|1[0-2])(?:[-_.]?(0[1-9]|[12]\d|3[01]))?)?(?!\d)")
+DATE_IN_NAME = re.compile(
+    r"(?<!\d)(1\d{3}|20\d{2})(?:[-_.]?(0[1-9]|1[0-2])(?:[-_.]?(0[1-9]|[12]\d|3[01]))?)?(?!\d)"
+)
 
 
 class TextFile(NamedTuple):
-    """A file in a folder or archive: its relative path, and its bytes or the reason why it is skipped."""
+    """A file in a folder or archive: its relative path, and its bytes or the reason why it is
+    skipped.
+    """
 
     name: str
     content: bytes = b""
@@ -48,7 +69,9 @@ def open_folder(path: Path) -> Table:
     Each file is a row with text, title (the file name), folder, and date (if the name contains
     one).
     """
-    found = sorted((file for file in path.rglob("*") if not is_hidden(file.relative_to(path))), key=_natural)
+    found = sorted(
+        (file for file in path.rglob("*") if not is_hidden(file.relative_to(path))), key=_natural
+    )
     files = [file for file in found if file.is_file() or file.is_symlink()]
     if not files:
         raise CorpusError(f"{path} contains no files. Choose a folder with text files.")
@@ -57,7 +80,14 @@ def open_folder(path: Path) -> Table:
         yield from _read(path, wanted, (load_file(path, file) for file in files), len(files))
 
     names = tuple(repair(file.relative_to(path).as_posix()) for file in files)
-    return Table(path=path, kind="folder of text files", columns=COLUMNS, read=read, has=("text", "title"), files=names)
+    return Table(
+        path=path,
+        kind="folder of text files",
+        columns=COLUMNS,
+        read=read,
+        has=("text", "title"),
+        files=names,
+    )
 
 
 def load_file(path: Path, file: Path) -> TextFile:
@@ -70,7 +100,9 @@ def load_file(path: Path, file: Path) -> TextFile:
     try:
         return TextFile(name=name, content=file.read_bytes())
     except OSError as error:
-        return TextFile(name, fault=f"the file cannot be read ({error.strerror}): check its permissions")
+        return TextFile(
+            name, fault=f"the file cannot be read ({error.strerror}): check its permissions"
+        )
 
 
 def open_archive(path: Path) -> Table:
@@ -80,20 +112,37 @@ def open_archive(path: Path) -> Table:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            members = [member for member in archive.infolist() if not member.is_dir() and not _is_hidden_name(member)]
+            members = [
+                member
+                for member in archive.infolist()
+                if not member.is_dir() and not _is_hidden_name(member)
+            ]
     except FileNotFoundError as error:
-        raise CorpusError(f"File not found: {path.absolute()}. Check the folder and the name.") from error
+        raise CorpusError(
+            f"File not found: {path.absolute()}. Check the folder and the name."
+        ) from error
     except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
-        raise CorpusError(f"Cannot open {path} as a zip archive ({first_line(error)}). Create it again.") from error
+        raise CorpusError(
+            f"Cannot open {path} as a zip archive ({first_line(error)}). Create it again."
+        ) from error
     _check_size(path, members)
     members.sort(key=lambda member: _natural(member.filename))
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
         with zipfile.ZipFile(path) as archive:
-            yield from _read(path, wanted, (_unpack(archive, member) for member in members), len(members))
+            yield from _read(
+                path, wanted, (_unpack(archive, member) for member in members), len(members)
+            )
 
     names = tuple(repair(member.filename) for member in members)
-    return Table(path=path, kind="zip of text files", columns=COLUMNS, read=read, has=("text", "title"), files=names)
+    return Table(
+        path=path,
+        kind="zip of text files",
+        columns=COLUMNS,
+        read=read,
+        has=("text", "title"),
+        files=names,
+    )
 
 
 def _check_size(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
@@ -108,7 +157,9 @@ def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> TextFile:
     name = member.filename
     parts = PurePosixPath(name.replace("\\", "/")).parts
     if ".." in parts or name.startswith(("/", "\\")) or ":" in name.partition("/")[0]:
-        return TextFile(name, fault="its path is outside the archive: create the archive with relative paths")
+        return TextFile(
+            name, fault="its path is outside the archive: create the archive with relative paths"
+        )
     if member.flag_bits & 1:
         return TextFile(name, fault="it is encrypted: create the archive without a password")
     if fault := _find_fault(name, member.file_size):
@@ -119,7 +170,9 @@ def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> TextFile:
             content = stream.read(MAX_TEXT + 1)
     # ValueError: a name or a size that is damaged.
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
-        return TextFile(name, fault=f"it is damaged ({first_line(error)}): create the archive again")
+        return TextFile(
+            name, fault=f"it is damaged ({first_line(error)}): create the archive again"
+        )
     return TextFile(name=name, content=content, fault=_find_fault(name, len(content)))
 
 
@@ -134,7 +187,9 @@ def _find_fault(name: str, size: int) -> str:
     return f"it is larger than {MAX_TEXT:,} bytes: split it" if size > MAX_TEXT else ""
 
 
-def _read(path: Path, wanted: Sequence[str], files: Iterator[TextFile], num_files: int) -> Iterator[Chunk]:
+def _read(
+    path: Path, wanted: Sequence[str], files: Iterator[TextFile], num_files: int
+) -> Iterator[Chunk]:
     done = 0
 
     def rows() -> Iterator[Row]:
@@ -154,12 +209,18 @@ def make_row(path: Path, number: int, file: TextFile, wanted: Sequence[str]) -> 
     try:
         encoding = name_encoding(iter([file.content]), place)
     except CorpusError as error:
-        return BadRow(file=place, row=None, reason=str(error).removeprefix(f"{place} is ").rstrip("."))
+        return BadRow(
+            file=place, row=None, reason=str(error).removeprefix(f"{place} is ").rstrip(".")
+        )
     name = PurePosixPath(file.name)
     date = DATE_IN_NAME.search(name.as_posix())
     cells = {
-        "text": io.IncrementalNewlineDecoder(None, True).decode(file.content.decode(encoding.name, errors="replace")),
-        "title": name.with_suffix("").as_posix() if name.suffix in TEXT_SUFFIXES else name.as_posix(),
+        "text": io.IncrementalNewlineDecoder(None, True).decode(
+            file.content.decode(encoding.name, errors="replace")
+        ),
+        "title": name.with_suffix("").as_posix()
+        if name.suffix in TEXT_SUFFIXES
+        else name.as_posix(),
         "folder": "" if name.parent == PurePosixPath(".") else name.parent.as_posix(),
         "date": "-".join(part for part in date.groups() if part) if date else "",
     }

@@ -1,4 +1,6 @@
-"""The stored texts of a corpus: one that was built with its texts, or a bundled one whose texts a command stored."""
+"""The stored texts of a corpus: one that was built with its texts, or a bundled one whose texts a
+command stored.
+"""
 
 from collections.abc import Iterable, Sequence
 from os import PathLike
@@ -20,7 +22,14 @@ from stickbreaker.engine.corpora.shards import (
     name_texts,
     read_manifest,
 )
-from stickbreaker.engine.files.verified_files import FileHeader, Kind, read_seal, reading, seal_folder, verify_part
+from stickbreaker.engine.files.verified_files import (
+    FileHeader,
+    Kind,
+    read_seal,
+    reading,
+    seal_folder,
+    verify_part,
+)
 from stickbreaker.engine.files.whole_files import open_synced
 
 if TYPE_CHECKING:
@@ -44,20 +53,29 @@ class Texts:
     Parameters
     ----------
     files : sequence of Path
-        Parquet files with a column `text`, one row per document or, with a column `document`, per part of a document.
+        Parquet files with a column `text`, one row per document or, with a column `document`, per
+        part of a document.
     header : Header, optional
         The header that names the SHA-256 of the files.
     kind : Kind
         What the files belong to.
     """
 
-    def __init__(self, files: Sequence[Path], header: FileHeader = FileHeader(), kind: Kind = TEXTS):  # noqa: B008
+    def __init__(
+        self,
+        files: Sequence[Path],
+        header: FileHeader = FileHeader(),  # noqa: B008
+        kind: Kind = TEXTS,
+    ):
         self._files = files
         self._header = header
         self._kind = kind
 
     def read(self, doc_ids: Sequence[int] | np.ndarray) -> list[str]:
-        """Read the texts of some documents, in the order of their ids; raise CorpusError if an id has no text."""
+        """Read the texts of some documents, in the order of their ids.
+
+        Raise CorpusError if an id has no text.
+        """
         wanted = np.asarray(doc_ids, np.int64)
         found: dict[int, list[str]] = {}
         for ids, texts in self.scan(wanted):
@@ -65,25 +83,39 @@ class Texts:
                 found.setdefault(int(ids[row]), []).append(texts[row].as_py())
         missing = [each for each in wanted.tolist() if each not in found]
         if missing:
-            raise CorpusError(f"{self._files[0]} has no text of document {missing[0]}. Write the texts again.")
+            raise CorpusError(
+                f"{self._files[0]} has no text of document {missing[0]}. Write the texts again."
+            )
         return ["".join(found[each]) for each in wanted.tolist()]
 
     def find(self, words: str) -> np.ndarray:
-        """Return the ids (n,) of the documents whose text contains some words, in upper or lower case."""
+        """Return the ids (n,) of the documents whose text contains some words, in upper or lower
+        case.
+        """
         import pyarrow.compute as pc
 
-        found = [ids[pc.match_substring(texts, words, ignore_case=True).to_numpy()] for ids, texts in self.scan()]
+        found = [
+            ids[pc.match_substring(texts, words, ignore_case=True).to_numpy()]
+            for ids, texts in self.scan()
+        ]
         return np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
 
-    def scan(self, wanted: np.ndarray | None = None) -> Iterable[tuple[np.ndarray, "pa.ChunkedArray"]]:
-        """Yield document ids and texts, one row group after another; groups without a wanted document are left out."""
+    def scan(
+        self, wanted: np.ndarray | None = None
+    ) -> Iterable[tuple[np.ndarray, "pa.ChunkedArray"]]:
+        """Yield document ids and texts, one row group after another.
+
+        Groups without a wanted document are left out.
+        """
         for file in self._files:
             verify_part(file, self._header, self._kind)
             with reading(file, self._kind):
                 yield from _scan_file(file, wanted)
 
 
-def _scan_file(path: Path, wanted: np.ndarray | None) -> Iterable[tuple[np.ndarray, "pa.ChunkedArray"]]:
+def _scan_file(
+    path: Path, wanted: np.ndarray | None
+) -> Iterable[tuple[np.ndarray, "pa.ChunkedArray"]]:
     from pyarrow import parquet
 
     with parquet.ParquetFile(path) as file:
@@ -101,7 +133,9 @@ def _scan_file(path: Path, wanted: np.ndarray | None) -> Iterable[tuple[np.ndarr
 
 
 def find_texts(name: str, folder: str | PathLike[str] | None = None) -> Texts | None:
-    """Find the stored texts of a corpus by its name, or by the folder of a stored one; None if it has none.
+    """Find the stored texts of a corpus by its name, or by the folder of a stored one.
+
+    None if it has none.
 
     The texts of bundled corpora are always in the default folder. Raises CorpusError if there is no
     such corpus, or the description of its files is damaged.
@@ -110,10 +144,19 @@ def find_texts(name: str, folder: str | PathLike[str] | None = None) -> Texts | 
         return _find_bundled(name)
     found = Path(name).expanduser() if is_stored(name) else find_converted(name, folder)
     if isinstance(found, OldFolder):
-        return Texts([found.place / DOCUMENTS], found.header, OLD_CORPUS) if found.about["has_text"] else None
+        return (
+            Texts([found.place / DOCUMENTS], found.header, OLD_CORPUS)
+            if found.about["has_text"]
+            else None
+        )
     files = sorted(found.glob(name_texts("*")))
-    # The texts of a corpus that need not fit in memory are not all verified before one of them is shown.
-    header = read_seal(found / MANIFEST, STORED_CORPUS) if read_manifest(found).is_loaded else FileHeader()
+    # The texts of a corpus that need not fit in memory are not all verified before one of them is
+    # shown.
+    header = (
+        read_seal(found / MANIFEST, STORED_CORPUS)
+        if read_manifest(found).is_loaded
+        else FileHeader()
+    )
     return Texts(files, header, STORED_CORPUS) if files else None
 
 
@@ -132,14 +175,19 @@ def _bundled_place(name: str) -> Path:
 
 
 def write_bundled_texts(corpus: Corpus, passages: Sequence[str]) -> list[Path]:
-    """Store the texts of the passages of a bundled corpus; return a file for each corpus that has them."""
+    """Store the texts of the passages of a bundled corpus.
+
+    Return a file for each corpus that has them.
+    """
     import pyarrow as pa
     from pyarrow import parquet
 
     files = []
     for name in (each for each, source in FILES.items() if source == corpus.name):
         ids = np.arange(len(passages)) if name == corpus.name else corpus.groups
-        table = pa.table({"document": np.asarray(ids, np.int64), "text": pa.array(passages, pa.large_string())})
+        table = pa.table(
+            {"document": np.asarray(ids, np.int64), "text": pa.array(passages, pa.large_string())}
+        )
         place = _bundled_place(name)
         place.mkdir(parents=True, exist_ok=True)
         before = set(place.glob("*.parquet"))

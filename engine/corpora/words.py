@@ -15,14 +15,19 @@ from stickbreaker.engine.corpora.stop_words import LANGUAGES, stop_words
 from stickbreaker.engine.declarations import check_settings, setting
 
 MAX_VOCABULARY = 100_000
-# Longer words are not counted. An array of words takes the memory of its longest word for each of them.
+# Longer words are not counted. An array of words takes the memory of its longest word for each of
+# them.
 MAX_LETTERS = 200
 # Distinct words and phrases in memory during the count, before rare ones are removed: about 2 GB.
 MAX_TERMS = 5_000_000
 BY_SIZE = "the number of documents"
 
-# Combining marks (vowel signs, for example) and the joiners of Persian and Indian scripts count as letters.
-MARKS = "".join(chr(code) for code in range(0x300, 0x10000) if category(chr(code)) in ("Mn", "Mc")) + "\u200c\u200d"
+# Combining marks (vowel signs, for example) and the joiners of Persian and Indian scripts count as
+# letters.
+MARKS = (
+    "".join(chr(code) for code in range(0x300, 0x10000) if category(chr(code)) in ("Mn", "Mc"))
+    + "\u200c\u200d"
+)
 # Letters only. "don't" gives no "don", because the whole word is a stop word.
 WORD = rf"(?u)(?<![\w{MARKS}])(?:[^\W\d_]|[{MARKS}]){{%d,{MAX_LETTERS}}}(?![\w{MARKS}])(?!['’]t\b)"
 
@@ -38,9 +43,11 @@ class WordChoices:
     max_ngram : int
         The largest number of consecutive words that are counted as one phrase.
     min_documents : int, optional
-        Words in fewer documents are removed. The default depends on the number of documents, as in `limits`.
+        Words in fewer documents are removed. The default depends on the number of documents, as in
+        `limits`.
     max_share : float, optional
-        Words in a larger share of the documents are removed. The default depends on the number of documents.
+        Words in a larger share of the documents are removed. The default depends on the number of
+        documents.
     max_words : int
         Of the other words, the most frequent are kept.
     languages : tuple of str
@@ -57,10 +64,20 @@ class WordChoices:
     min_letters: int = setting(3, "", (1, 30), "fewest letters in a word")
     max_ngram: int = setting(1, "", (1, 3), "most consecutive words counted as one phrase")
     min_documents: int | None = setting(
-        None, "", (1, 1_000_000), "fewest documents that contain a word", whole=True, left_to=BY_SIZE
+        None,
+        "",
+        (1, 1_000_000),
+        "fewest documents that contain a word",
+        whole=True,
+        left_to=BY_SIZE,
     )
     max_share: float | None = setting(
-        None, "", (0.001, 1.0), "largest share of documents that contain a word", whole=False, left_to=BY_SIZE
+        None,
+        "",
+        (0.001, 1.0),
+        "largest share of documents that contain a word",
+        whole=False,
+        left_to=BY_SIZE,
     )
     max_words: int = setting(50_000, "", (1, MAX_VOCABULARY), "most words in the vocabulary")
     languages: tuple[str, ...] = ("english",)
@@ -70,14 +87,19 @@ class WordChoices:
         check_settings(self)
         languages = (self.languages,) if isinstance(self.languages, str) else self.languages
         if not isinstance(languages, Iterable):
-            raise ValueError(f"languages is {languages!r}. Use a tuple of names, or () for no stop words.")
+            raise ValueError(
+                f"languages is {languages!r}. Use a tuple of names, or () for no stop words."
+            )
         object.__setattr__(self, "languages", tuple(languages))
         if not isinstance(self.own_stop_words, str):
             raise ValueError(
-                f"own_stop_words is {self.own_stop_words!r}. Use one string of words, separated by spaces."
+                f"own_stop_words is {self.own_stop_words!r}. Use one string of words, separated by"
+                " spaces."
             )
         if unknown := set(self.languages) - set(LANGUAGES):
-            raise ValueError(f"No stop words for {unknown.pop()!r}. Choose from {', '.join(LANGUAGES)}.")
+            raise ValueError(
+                f"No stop words for {unknown.pop()!r}. Choose from {', '.join(LANGUAGES)}."
+            )
 
     def left_out(self) -> frozenset[str]:
         """Return all stop words.
@@ -107,7 +129,8 @@ class WordChoices:
 
         Examples
         --------
-        >>> WordChoices().limits(10), WordChoices().limits(100_000), WordChoices(min_documents=3).limits(100)
+        >>> (WordChoices().limits(10), WordChoices().limits(100_000),
+        ...  WordChoices(min_documents=3).limits(100))
         ((1, 1.0), (10, 0.2), (3, 0.5))
         """
         min_documents = self.min_documents or min(10, 1 + num_documents // 250)
@@ -122,7 +145,8 @@ def check_choices(name: str, value: object) -> None:
     """Raise TypeError that names an argument if it is neither `WordChoices` nor None."""
     if value is not None and not isinstance(value, WordChoices):
         raise TypeError(
-            f'{name} is {value!r:.80}: give WordChoices, such as WordChoices(languages=("german",)), or None.'
+            f"{name} is {value!r:.80}: give WordChoices, such as"
+            ' WordChoices(languages=("german",)), or None.'
         )
 
 
@@ -152,7 +176,10 @@ class WordCounter:
         self._starts = array("q", [0])
 
     def add(self, texts: Iterable[str]) -> None:
-        """Count the words of more texts; raise CorpusError at more than `MAX_TERMS` distinct words and phrases."""
+        """Count the words of more texts.
+
+        Raise CorpusError at more than `MAX_TERMS` distinct words and phrases.
+        """
         ids = self._ids
         for text in texts:
             counted: dict[int, int] = {}
@@ -164,13 +191,15 @@ class WordCounter:
             self._starts.append(len(self._words))
             if len(ids) > MAX_TERMS:
                 raise CorpusError(
-                    f"The texts have more than {MAX_TERMS:,} distinct words and phrases. Count shorter phrases, or"
-                    " split the file."
+                    f"The texts have more than {MAX_TERMS:,} distinct words and phrases. Count"
+                    " shorter phrases, or split the file."
                 )
 
     @property
     def num_bytes(self) -> int:
-        """An estimate of the memory, in bytes, that `everything` needs, with what is counted so far."""
+        """An estimate of the memory, in bytes, that `everything` needs, with what is counted so
+        far.
+        """
         return 48 * len(self._words) + 300 * len(self._ids)
 
     def everything(self) -> tuple[csr_array, list[str]]:
@@ -183,7 +212,10 @@ class WordCounter:
         return _take_columns(counts, order), [words[word] for word in order]
 
     def finish(self) -> tuple[csr_array, list[str]]:
-        """Return the counts (D, V) and the V words that the choices keep; raise CorpusError if there are none."""
+        """Return the counts (D, V) and the V words that the choices keep.
+
+        Raise CorpusError if there are none.
+        """
         return limit_words(*self.everything(), self._choices)
 
 
@@ -192,8 +224,11 @@ def _prepare(text: str) -> str:
     return normalize("NFC", text).lower()
 
 
-def limit_words(counts: csr_array, words: Sequence[str], choices: WordChoices) -> tuple[csr_array, list[str]]:
-    """Remove rare and common words (W,) and their columns (D, W), and keep the most frequent of the others (V,).
+def limit_words(
+    counts: csr_array, words: Sequence[str], choices: WordChoices
+) -> tuple[csr_array, list[str]]:
+    """Remove rare and common words (W,) and their columns (D, W), and keep the most frequent of the
+    others (V,).
 
     Raises CorpusError if no word remains.
     """
@@ -211,20 +246,27 @@ def explain_no_words(choices: WordChoices, num_rows: int, has_words: bool) -> st
     limits = "a smaller min_documents or a larger max_share"
     remedy = limits if is_limited else "another column, fewer letters or fewer stop words"
     return (
-        f"No words remain in {num_rows:,} rows: words need {choices.min_letters} letters, may not be stop"
-        f" words, and must be in at least {min_documents} and at most {max_share:.0%} of the rows. Choose {remedy}."
+        f"No words remain in {num_rows:,} rows: words need {choices.min_letters} letters, may not"
+        f" be stop words, and must be in at least {min_documents} and at most {max_share:.0%} of"
+        f" the rows. Choose {remedy}."
     )
 
 
-def find_columns(counts: csr_array, choices: WordChoices, min_documents: float, most: float) -> np.ndarray:
-    """Find the columns (V,) of the words in `min_documents` to `most` documents, as `keep_words` does."""
+def find_columns(
+    counts: csr_array, choices: WordChoices, min_documents: float, most: float
+) -> np.ndarray:
+    """Find the columns (V,) of the words in `min_documents` to `most` documents, as `keep_words`
+    does.
+    """
     num_words = counts.shape[1]
     frequency = np.bincount(counts.indices, minlength=num_words)
     totals = np.bincount(counts.indices, weights=counts.data, minlength=num_words)
     return keep_words(frequency, totals, choices.max_words, (min_documents, most))
 
 
-def keep_words(frequency: np.ndarray, totals: np.ndarray, max_words: int, limits: tuple[float, float]) -> np.ndarray:
+def keep_words(
+    frequency: np.ndarray, totals: np.ndarray, max_words: int, limits: tuple[float, float]
+) -> np.ndarray:
     """Find the places (V,) of the words to keep among W words in alphabetical order, ascending.
 
     Words in too few or too many documents (`frequency`) are left out; the most frequent in all
@@ -246,12 +288,16 @@ def _take_columns(counts: csr_array, columns: np.ndarray) -> csr_array:
     return taken
 
 
-def drop_words(counts: csr_array, words: Sequence[str], choices: WordChoices) -> tuple[csr_array, list[str]]:
+def drop_words(
+    counts: csr_array, words: Sequence[str], choices: WordChoices
+) -> tuple[csr_array, list[str]]:
     """Apply word choices, but `max_ngram`, to counted words; raise CorpusError if none remains."""
     left_out = choices.left_out()
     is_short = [len(word) < choices.min_letters or word.lower() in left_out for word in words]
     kept = np.flatnonzero(~np.array(is_short, bool))
-    return limit_words(_take_columns(counts, kept), [words[word] for word in kept.tolist()], choices)
+    return limit_words(
+        _take_columns(counts, kept), [words[word] for word in kept.tolist()], choices
+    )
 
 
 class WordEffect(NamedTuple):
@@ -284,8 +330,12 @@ class WordEffect(NamedTuple):
     of_documents: int
 
 
-def measure_words(texts: Sequence[str], choices: WordChoices, of_documents: int | None = None) -> WordEffect:
-    """Try word choices on a sample of the documents of a corpus; `min_documents` is scaled to the size of the sample.
+def measure_words(
+    texts: Sequence[str], choices: WordChoices, of_documents: int | None = None
+) -> WordEffect:
+    """Try word choices on a sample of the documents of a corpus.
+
+    `min_documents` is scaled to the size of the sample.
 
     Raises CorpusError if the sample has more than `MAX_TERMS` distinct words and phrases.
     """
@@ -296,7 +346,9 @@ def measure_words(texts: Sequence[str], choices: WordChoices, of_documents: int 
     counts, words = counter.everything()
     min_documents, max_share = choices.limits(of_documents)
     share = num_documents / max(1, of_documents)
-    kept = find_columns(counts, choices, max(1.0, min_documents * share), max(1.0, max_share * num_documents))
+    kept = find_columns(
+        counts, choices, max(1.0, min_documents * share), max(1.0, max_share * num_documents)
+    )
     left = _take_columns(counts, kept)
     totals = np.bincount(left.indices, weights=left.data, minlength=len(kept))
     raw = re.compile(WORD % 1)
@@ -316,12 +368,15 @@ def count_words(
 ) -> tuple[csr_array, list[str]]:
     """Count the words with three or more letters in each text, without English stop words.
 
-    >>> counts, words = count_words(["Peace, and more peace!", "Don't fear: 2 treaties of peace"], 1, 1.0)
+    >>> counts, words = count_words(["Peace, and more peace!", "Don't fear: 2 treaties of peace"],
+    ...     1, 1.0)
     >>> words, counts.toarray().tolist()
     (['fear', 'peace', 'treaties'], [[0, 2, 0], [1, 1, 1]])
     """
     counter = WordCounter(
-        WordChoices(min_documents=min_documents, max_share=max_share, max_words=max_words or MAX_VOCABULARY)
+        WordChoices(
+            min_documents=min_documents, max_share=max_share, max_words=max_words or MAX_VOCABULARY
+        )
     )
     counter.add(texts)
     return counter.finish()

@@ -1,9 +1,9 @@
 """Every algorithm as a scikit-learn estimator: fit, partial_fit, transform, score, save and load.
 
-There is one class for each entry of REGISTRY, named after it: "cv-hdp" is `CVHDP`. Its parameters are the settings of
-the algorithm, then `passes`, `random_state` and `unused_topics`. Algorithms that learn from mini-batches are called
-Online ("hdp" is `OnlineHDP`) and have `partial_fit`. `python -m stickbreaker.engine.estimators.write_classes` writes
-the classes.
+There is one class for each entry of REGISTRY, named after it: "cv-hdp" is `CVHDP`. Its parameters
+are the settings of the algorithm, then `passes`, `random_state` and `unused_topics`. Algorithms
+that learn from mini-batches are called Online ("hdp" is `OnlineHDP`) and have `partial_fit`.
+`python -m stickbreaker.engine.estimators.write_classes` writes the classes.
 """
 
 from dataclasses import asdict
@@ -84,10 +84,17 @@ def load(path: str | PathLike[str]) -> TopicModel:
     return model
 
 
-def from_position(position: Position, words: tuple[str, ...] | None, corpus_size: int) -> TopicModel:
-    """The model of a run at `position`. words: the V words; corpus_size: D, the documents of the run."""
+def from_position(
+    position: Position, words: tuple[str, ...] | None, corpus_size: int
+) -> TopicModel:
+    """The model of a run at `position`. words: the V words.
+
+    Corpus_size: D, the documents of the run.
+    """
     settings = position.settings
-    model = CLASSES[position.algorithm](**asdict(position.config), passes=settings.passes, random_state=settings.seed)
+    model = CLASSES[position.algorithm](
+        **asdict(position.config), passes=settings.passes, random_state=settings.seed
+    )
     model.num_shards = settings.num_shards
     model.config_, model.state_, model.seed_ = position.config, position.state, settings.seed
     model.documents_seen_, model.corpus_size_ = position.documents_seen, corpus_size

@@ -32,25 +32,31 @@ class OnlineHDP(OnlineTopicModel):
     batch_size : int or None, default=None
         S. Documents per mini-batch. None: depends on the size of the corpus.
     start : {"warm", "wang", "wang-code", "svi"}, default="warm"
-        warm: warm-up by annealing; wang: as printed; wang-code: as its authors ran it; svi: Fig. 9 of Hoffman 2013.
+        warm: warm-up by annealing; wang: as printed; wang-code: as its authors ran it; svi: Fig. 9
+        of Hoffman 2013.
     topic_expectation : {"mean", "geometric"}, default="mean"
-        Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
+        Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the
+        papers.
     max_active_topics : int, default=32
         M. Number of topics that a document considers after its first iterations.
     duplicates : {"merge", "keep"}, default="merge"
-        merge: merge topics down to the fewest that predict documents set aside as well; keep: keep all K.
+        merge: merge topics down to the fewest that predict documents set aside as well; keep: keep
+        all K.
     later_passes : {"average", "forget"}, default="average"
-        average: all documents of a later pass count equally (needs start = warm); forget: ρ keeps falling in all
-        passes.
+        average: all documents of a later pass count equally (needs start = warm); forget: ρ keeps
+        falling in all passes.
     concentrations : {"learned", "fixed"}, default="learned"
-        learned: documents set aside decide on α₀ and η (needs duplicates = merge); fixed: they keep their values.
+        learned: documents set aside decide on α₀ and η (needs duplicates = merge); fixed: they keep
+        their values.
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
-        Number of times that `fit` reads the corpus; None: until documents set aside are predicted no better, at most 10
-        times; once if all topics are kept or there are over 200,000 documents.
+        Number of times that `fit` reads the corpus; None: until documents set aside are predicted
+        no better, at most 10 times; once if all topics are kept or there are over 200,000
+        documents.
     num_shards : int or None, default=None
-        Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at most 8.
+        Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at
+        most 8.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws a new seed for each fit.
     unused_topics : {"keep", "drop"}, default="keep"
@@ -125,21 +131,26 @@ class OnlineDirectHDP(OnlineTopicModel):
     start : {"warm", "hoffman"}, default="warm"
         warm: warm-up by annealing; hoffman: the start of online LDA.
     topic_expectation : {"mean", "geometric"}, default="mean"
-        Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
+        Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the
+        papers.
     duplicates : {"merge", "keep"}, default="merge"
-        merge: merge topics down to the fewest that predict documents set aside as well; keep: keep all K.
+        merge: merge topics down to the fewest that predict documents set aside as well; keep: keep
+        all K.
     later_passes : {"average", "forget"}, default="average"
-        average: all documents of a later pass count equally (needs start = warm); forget: ρ keeps falling in all
-        passes.
+        average: all documents of a later pass count equally (needs start = warm); forget: ρ keeps
+        falling in all passes.
     concentrations : {"learned", "fixed"}, default="learned"
-        learned: documents set aside decide on α₀ and η (needs duplicates = merge); fixed: they keep their values.
+        learned: documents set aside decide on α₀ and η (needs duplicates = merge); fixed: they keep
+        their values.
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
-        Number of times that `fit` reads the corpus; None: until documents set aside are predicted no better, at most 10
-        times; once if all topics are kept or there are over 200,000 documents.
+        Number of times that `fit` reads the corpus; None: until documents set aside are predicted
+        no better, at most 10 times; once if all topics are kept or there are over 200,000
+        documents.
     num_shards : int or None, default=None
-        Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at most 8.
+        Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at
+        most 8.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws a new seed for each fit.
     unused_topics : {"keep", "drop"}, default="keep"
@@ -216,7 +227,8 @@ class OnlineLDA(OnlineTopicModel):
     passes : int or None, default=None
         Number of times that `fit` reads the corpus; None means 1.
     num_shards : int or None, default=None
-        Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at most 8.
+        Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at
+        most 8.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws a new seed for each fit.
     unused_topics : {"keep", "drop"}, default="keep"
@@ -281,25 +293,31 @@ class OnlineSVIHDP(OnlineTopicModel):
     batch_size : int or None, default=500
         S. Documents per mini-batch.
     start : {"warm", "wang", "wang-code", "svi"}, default="svi"
-        warm: warm-up by annealing; wang: as printed; wang-code: as its authors ran it; svi: Fig. 9 of Hoffman 2013.
+        warm: warm-up by annealing; wang: as printed; wang-code: as its authors ran it; svi: Fig. 9
+        of Hoffman 2013.
     topic_expectation : {"mean", "geometric"}, default="geometric"
-        Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
+        Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the
+        papers.
     max_active_topics : int, default=32
         M. Number of topics that a document considers after its first iterations.
     duplicates : {"merge", "keep"}, default="keep"
-        merge: merge topics down to the fewest that predict documents set aside as well; keep: keep all K.
+        merge: merge topics down to the fewest that predict documents set aside as well; keep: keep
+        all K.
     later_passes : {"average", "forget"}, default="forget"
-        average: all documents of a later pass count equally (needs start = warm); forget: ρ keeps falling in all
-        passes.
+        average: all documents of a later pass count equally (needs start = warm); forget: ρ keeps
+        falling in all passes.
     concentrations : {"learned", "fixed"}, default="fixed"
-        learned: documents set aside decide on α₀ and η (needs duplicates = merge); fixed: they keep their values.
+        learned: documents set aside decide on α₀ and η (needs duplicates = merge); fixed: they keep
+        their values.
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
-        Number of times that `fit` reads the corpus; None: until documents set aside are predicted no better, at most 10
-        times; once if all topics are kept or there are over 200,000 documents.
+        Number of times that `fit` reads the corpus; None: until documents set aside are predicted
+        no better, at most 10 times; once if all topics are kept or there are over 200,000
+        documents.
     num_shards : int or None, default=None
-        Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at most 8.
+        Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at
+        most 8.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws a new seed for each fit.
     unused_topics : {"keep", "drop"}, default="keep"
@@ -372,7 +390,8 @@ class BatchHDP(TopicModel):
     start : {"warm", "wang"}, default="warm"
         warm: warm-up by annealing; wang: as the paper prints it.
     topic_expectation : {"mean", "geometric"}, default="mean"
-        Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
+        Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the
+        papers.
     max_active_topics : int, default=32
         M. Number of topics that a document considers after its first iterations.
     duplicates : {"keep", "merge"}, default="keep"
@@ -382,7 +401,8 @@ class BatchHDP(TopicModel):
     passes : int or None, default=None
         Number of times that `fit` reads the corpus; None means 100.
     num_shards : int or None, default=None
-        Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at most 8.
+        Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at
+        most 8.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws a new seed for each fit.
     unused_topics : {"keep", "drop"}, default="keep"
@@ -443,13 +463,15 @@ class BatchLDA(TopicModel):
     start : {"hoffman", "warm"}, default="hoffman"
         hoffman: as in the paper; warm: warm-up by annealing.
     topic_expectation : {"mean", "geometric"}, default="geometric"
-        Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the papers.
+        Word weights in the local step; mean: E[topic], geometric: exp E[log topic], as in the
+        papers.
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
         Number of times that `fit` reads the corpus; None means 100.
     num_shards : int or None, default=None
-        Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at most 8.
+        Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at
+        most 8.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws a new seed for each fit.
     unused_topics : {"keep", "drop"}, default="keep"
@@ -494,7 +516,8 @@ class GibbsHDP(TopicModel):
     initial_topics : int, default=100
         K₀. Number of topics over which tokens are spread at the start.
     start : {"random", "soft"}, default="random"
-        random: as in the paper; soft: raise α and η in the first 60 passes, which avoids duplicate topics.
+        random: as in the paper; soft: raise α and η in the first 60 passes, which avoids duplicate
+        topics.
     concentrations : {"resampled", "fixed"}, default="resampled"
         Whether α and γ are resampled in each pass or stay fixed.
     doc_concentration : float, default=1.0
@@ -648,7 +671,8 @@ class CVHDP(TopicModel):
     first_sweeps : {"printed", "soft"}, default="printed"
         printed: as in the paper; soft: the first 20 passes with a large β.
     start_from : {"own", "gibbs"}, default="own"
-        own: the algorithm's usual start; gibbs: 200 passes of the HDP's sampler first (Teh 2007 Fig. 3).
+        own: the algorithm's usual start; gibbs: 200 passes of the HDP's sampler first (Teh 2007
+        Fig. 3).
     tolerance : float, default=1e-05
         Stop when the relative change of the bound falls below this.
     precision : {"float32", "float64"}, default="float32"
@@ -715,7 +739,8 @@ class CVLDA(TopicModel):
     word_total : float, default=100.0
         β. Total word concentration of a topic; lower values give each topic fewer words.
     start_from : {"own", "gibbs"}, default="own"
-        own: the algorithm's usual start; gibbs: 200 passes of the HDP's sampler first (Teh 2007 Fig. 3).
+        own: the algorithm's usual start; gibbs: 200 passes of the HDP's sampler first (Teh 2007
+        Fig. 3).
     tolerance : float, default=1e-05
         Stop when the relative change of the bound falls below this.
     precision : {"float32", "float64"}, default="float32"
@@ -878,13 +903,15 @@ class OnlineDPMixture(OnlineTopicModel):
     batch_size : int or None, default=None
         S. Documents per mini-batch. None: depends on the size of the corpus.
     start : {"hoffman", "wang"}, default="hoffman"
-        hoffman: noise near 1 for each word and component; wang: exponential noise of 100 words per document.
+        hoffman: noise near 1 for each word and component; wang: exponential noise of 100 words per
+        document.
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
         Number of times that `fit` reads the corpus; None means 1.
     num_shards : int or None, default=None
-        Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at most 8.
+        Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at
+        most 8.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws a new seed for each fit.
     unused_topics : {"keep", "drop"}, default="keep"
@@ -937,13 +964,15 @@ class BatchDPMixture(TopicModel):
     tolerance : float, default=1e-05
         Stop when a pass raises the bound by less than this fraction of its value.
     start : {"hoffman", "wang"}, default="hoffman"
-        hoffman: noise near 1 for each word and component; wang: exponential noise of 100 words per document.
+        hoffman: noise near 1 for each word and component; wang: exponential noise of 100 words per
+        document.
     precision : {"float32", "float64"}, default="float32"
         Floating-point precision of topics and local steps.
     passes : int or None, default=None
         Number of times that `fit` reads the corpus; None means 100.
     num_shards : int or None, default=None
-        Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at most 8.
+        Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at
+        most 8.
     random_state : int or np.random.RandomState or None, default=None
         Seed of the start and of all draws; None draws a new seed for each fit.
     unused_topics : {"keep", "drop"}, default="keep"

@@ -18,7 +18,10 @@ def refuse_texts(X: Any) -> None:
     is_row = isinstance(X, list | tuple | pd.Series) or (isinstance(X, np.ndarray) and X.ndim == 1)
     first = next(iter(X), None) if is_row else X
     if isinstance(first, str):
-        raise ValueError("X holds texts: count their words with CorpusVectorizer first, or read them with load_corpus.")
+        raise ValueError(
+            "X holds texts: count their words with CorpusVectorizer first, or read them with"
+            " load_corpus."
+        )
 
 
 def _check_counts(entries: np.ndarray) -> None:
@@ -26,25 +29,32 @@ def _check_counts(entries: np.ndarray) -> None:
     is_odd = (entries != np.rint(entries)) | (entries > np.float64(LARGEST_COUNT))
     if is_odd.any():
         raise ValueError(
-            f"X holds {entries[is_odd][0]}: counts are whole numbers up to {LARGEST_COUNT}; count words with"
-            " CorpusVectorizer, and do not weight the counts (no TfidfTransformer)."
+            f"X holds {entries[is_odd][0]}: counts are whole numbers up to {LARGEST_COUNT}; count"
+            " words with CorpusVectorizer, and do not weight the counts (no TfidfTransformer)."
         )
 
 
 def name_columns(X: Any) -> tuple[str, ...]:
-    """The names of the columns of a data frame of any library; none for other counts and for columns without names."""
+    """The names of the columns of a data frame of any library.
+
+    None for other counts and for columns without names.
+    """
     # Data frames of different libraries have only this attribute in common.
     return tuple(each for each in getattr(X, "columns", ()) if isinstance(each, str))
 
 
 @lru_cache(2)
 def _number_words(vocab_size: int) -> Vocabulary:
-    """The numbers of the columns as words. A stream needs them for each mini-batch, and making them takes long."""
+    """The numbers of the columns as words.
+
+    A stream needs them for each mini-batch, and making them takes long.
+    """
     return Vocabulary(tuple(map(str, range(vocab_size))))
 
 
 def as_corpus(counts: Any) -> Corpus:
-    """Counts (D, V), sparse or dense, as a corpus without dates whose words are the numbers of the columns.
+    """Counts (D, V), sparse or dense, as a corpus without dates whose words are the numbers of the
+    columns.
 
     Raises ValueError if a count is not a whole number or is too large.
     """
@@ -54,5 +64,9 @@ def as_corpus(counts: Any) -> Corpus:
     words = _number_words(vocab_size)
     # Of whole numbers: SciPy has no sparse array of float16.
     return Corpus(
-        name="X", counts=csr_array(counts, dtype=np.int64), vocabulary=words, dates=dates, titles=("",) * num_documents
+        name="X",
+        counts=csr_array(counts, dtype=np.int64),
+        vocabulary=words,
+        dates=dates,
+        titles=("",) * num_documents,
     )

@@ -1,4 +1,6 @@
-"""Files of fitted estimators: a checkpoint of the state, with everything that the estimator adds to it."""
+"""Files of fitted estimators: a checkpoint of the state, with everything that the estimator adds to
+it.
+"""
 
 import json
 from collections.abc import Mapping
@@ -15,14 +17,21 @@ from stickbreaker.engine.runs.checkpoint import CheckpointError, Position
 from stickbreaker.engine.runs.settings import RunSettings
 
 # The names of the arrays in a file.
-NUM_WORDS, CORPUS_SIZE, WORDS, COLUMNS = "n_features_in_", "corpus_size_", "words_", "feature_names_in_"
+NUM_WORDS, CORPUS_SIZE, WORDS, COLUMNS = (
+    "n_features_in_",
+    "corpus_size_",
+    "words_",
+    "feature_names_in_",
+)
 TOPIC_NAMES, HISTORY = "topic_names_", "history_."
 # As given: a setting that was left to the corpus is left to it again at the next fit.
 PARAMETERS = "parameters"
 
 
 class FittedModel(Protocol):
-    """What a file keeps of a fitted estimator, besides the parameters and the columns of a data frame."""
+    """What a file keeps of a fitted estimator, besides the parameters and the columns of a data
+    frame.
+    """
 
     algorithm: Algorithm
     passes: int | None
@@ -40,11 +49,15 @@ class FittedModel(Protocol):
 
 
 def save_model(
-    path: str | PathLike[str], model: FittedModel, parameters: Mapping[str, Any], columns: np.ndarray | None
+    path: str | PathLike[str],
+    model: FittedModel,
+    parameters: Mapping[str, Any],
+    columns: np.ndarray | None,
 ) -> None:
     """Write a fitted estimator to one file, completely or not at all.
 
-    parameters: those of the algorithm, as given; columns: the names (V,) of the columns of the data frame of the fit.
+    parameters: those of the algorithm, as given; columns: the names (V,) of the columns of the data
+    frame of the fit.
     """
     notes = {NUM_WORDS: np.array(model.n_features_in_), CORPUS_SIZE: np.array(model.corpus_size_)}
     named = ((WORDS, model.words_), (COLUMNS, columns))
@@ -73,28 +86,38 @@ def note_history(history: pd.DataFrame) -> dict[str, np.ndarray]:
     """The columns of a history as notes of a position; an empty one has no notes."""
     if history.empty:
         return {}
-    return {HISTORY + name: column.to_numpy(str if name == "word" else None) for name, column in history.items()}
+    return {
+        HISTORY + name: column.to_numpy(str if name == "word" else None)
+        for name, column in history.items()
+    }
 
 
 def read_history(notes: Mapping[str, np.ndarray]) -> pd.DataFrame | None:
     """The history in the notes of a position; None if they have none."""
-    history = {name.removeprefix(HISTORY): column for name, column in notes.items() if HISTORY in name}
+    history = {
+        name.removeprefix(HISTORY): column for name, column in notes.items() if HISTORY in name
+    }
     return pd.DataFrame(history) if history else None
 
 
 # A model is a checkpoint with its words.
-MODEL = replace(checkpoint.CHECKPOINT, remedy="give a file that was written by the method save of a model")
+MODEL = replace(
+    checkpoint.CHECKPOINT, remedy="give a file that was written by the method save of a model"
+)
 
 
 def load_model(path: str | PathLike[str]) -> tuple[Position, tuple[str, ...] | None, int]:
-    """The position in a model's file, its V words if it knows them, and D, the documents of its corpus.
+    """The position in a model's file, its V words if it knows them, and D, the documents of its
+    corpus.
 
-    Raises CheckpointError if the file is missing or damaged, or holds a run of the app instead of a model.
+    Raises CheckpointError if the file is missing or damaged, or holds a run of the app instead of a
+    model.
     """
     position = checkpoint.load(path, MODEL)
     if not {NUM_WORDS, CORPUS_SIZE} <= position.notes.keys():
         raise CheckpointError(
-            f"{path} contains a run of the app, not a model: read it with engine.runs.checkpoint.load."
+            f"{path} contains a run of the app, not a model: read it with"
+            " engine.runs.checkpoint.load."
         )
     words, corpus_size = position.notes.get(WORDS), position.notes[CORPUS_SIZE].item()
     return position, None if words is None else tuple(words.tolist()), corpus_size

@@ -13,7 +13,12 @@ from scipy.sparse import csr_array
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.dates import read_dates
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.corpora.growing_files import GrowingFile, GrowingFolder, explain_table, read_growing
+from stickbreaker.engine.corpora.growing_files import (
+    GrowingFile,
+    GrowingFolder,
+    explain_table,
+    read_growing,
+)
 from stickbreaker.engine.corpora.words import WordChoices, WordCounter, check_choices, keep_words
 from stickbreaker.engine.declarations import check_whole_or_none
 from stickbreaker.engine.estimators.online_model import OnlineTopicModel
@@ -47,11 +52,13 @@ class Followed:
     tokens_left_out : int
         Those of them whose words are not in the vocabulary.
     nats_per_word : float
-        How well the model predicted held-out words of the mini-batch before it learned from it (protocol `next_batch`):
-        the mean log likelihood of a token, in nats. Words that were not in the vocabulary then are left out. NaN for
-        the first mini-batch of a new model, and if no document has two distinct words.
+        How well the model predicted held-out words of the mini-batch before it learned from it
+        (protocol `next_batch`): the mean log likelihood of a token, in nats. Words that were not in
+        the vocabulary then are left out. NaN for the first mini-batch of a new model, and if no
+        document has two distinct words.
     topic_shares : ndarray of shape (K,)
-        The mean topic shares of the mini-batch's documents after the step, in the order of `topic_ids_`.
+        The mean topic shares of the mini-batch's documents after the step, in the order of
+        `topic_ids_`.
     """
 
     step: int
@@ -68,25 +75,28 @@ class Followed:
 
 
 class Follower:
-    """Learns from a stream of texts, in mini-batches of exactly S documents, however the stream is divided.
+    """Learns from a stream of texts, in mini-batches of exactly S documents.
 
-    Documents wait until there are S of them, and the memory does not grow with the stream. S is the model's
-    `batch_size`; unless set, it follows `corpus_size`, and is 256 without one.
+    Documents wait until there are S of them, and the memory does not grow with the stream. S is the
+    model's `batch_size`; unless set, it follows `corpus_size`, and is 256 without one.
 
-    The model has `max_words` columns from the start. All of them start with the same mass, as if the words had been
-    known and had not occurred yet. A new word takes the next column in the first mini-batch where the number of its
-    documents is within the limits of `choices` for S documents; it keeps that column. When the columns are used up, the
-    most frequent new words take the last ones, and tokens of further new words are left out and counted.
+    The model has `max_words` columns from the start. All of them start with the same mass, as if
+    the words had been known and had not occurred yet. A new word takes the next column in the first
+    mini-batch where the number of its documents is within the limits of `choices` for S documents;
+    it keeps that column. When the columns are used up, the most frequent new words take the last
+    ones, and tokens of further new words are left out and counted.
 
-    With `drop_after`, a new word then takes the column of an old one that has not occurred in this many mini-batches;
-    of several, that with the fewest documents, then the first in the alphabet. The topics lose what they had learned of
-    the old word: its column is reset to that of a word that has not occurred yet. The last column is never used: it is
-    the template of such a word. Topics keep their ids.
+    With `drop_after`, a new word then takes the column of an old one that has not occurred in this
+    many mini-batches; of several, that with the fewest documents, then the first in the alphabet.
+    The topics lose what they had learned of the old word: its column is reset to that of a word
+    that has not occurred yet. The last column is never used: it is the template of such a word.
+    Topics keep their ids.
 
     Parameters
     ----------
     model : OnlineTopicModel
-        The model that learns. It is new, or has learned from a stream before: its words then keep their columns.
+        The model that learns. It is new, or has learned from a stream before: its words then keep
+        their columns.
     choices : WordChoices
         Which words are counted; `max_words` is the number of columns of a new model.
     corpus_size : int, optional
@@ -94,16 +104,16 @@ class Follower:
     is_population : bool
         Whether D stays `corpus_size` when more documents come, as in `partial_fit`.
     drop_after : int, optional
-        The number of mini-batches without a word after which it may lose its column. By default, no word does. For a
-        model that is loaded, the count starts at 0.
+        The number of mini-batches without a word after which it may lose its column. By default, no
+        word does. For a model that is loaded, the count starts at 0.
 
     Raises
     ------
     TypeError
         If the model cannot learn from a stream, or `choices` is not `WordChoices`.
     ValueError
-        If the model has learned from counts without words, or `drop_after` is not a whole number of at least 1, or the
-        model has no unused column for it.
+        If the model has learned from counts without words, or `drop_after` is not a whole number of
+        at least 1, or the model has no unused column for it.
 
     Examples
     --------
@@ -125,30 +135,47 @@ class Follower:
         drop_after: int | None = None,
     ) -> None:
         if not isinstance(model, OnlineTopicModel):
-            raise TypeError(f"model is {model!r}: give an estimator with partial_fit, such as OnlineHDP().")
+            raise TypeError(
+                f"model is {model!r}: give an estimator with partial_fit, such as OnlineHDP()."
+            )
         corpus_size = check_whole_or_none("corpus_size", corpus_size, 1)
         drop_after = check_whole_or_none("drop_after", drop_after, 1)
         if is_population and corpus_size is None:
-            raise ValueError("is_population=True needs corpus_size: give the number of documents of the whole corpus.")
+            raise ValueError(
+                "is_population=True needs corpus_size: give the number of documents of the whole"
+                " corpus."
+            )
         self.model, self.corpus_size, self.is_population = model, corpus_size, is_population
         self.drop_after = drop_after
         check_choices("choices", choices)
         self.choices = choices or WordChoices()
-        names: tuple[str, ...] | None = tuple(FREE.format(place) for place in range(self.choices.max_words))
+        names: tuple[str, ...] | None = tuple(
+            FREE.format(place) for place in range(self.choices.max_words)
+        )
         if model.__sklearn_is_fitted__():
             names = model.words_
         if names is None:
-            raise ValueError("The model does not know its words: give a new model, or one that learned from a Corpus.")
+            raise ValueError(
+                "The model does not know its words: give a new model, or one that learned from a"
+                " Corpus."
+            )
         self._names = list(names)
-        self._columns = {name: place for place, name in enumerate(names) if name != FREE.format(place)}
+        self._columns = {
+            name: place for place, name in enumerate(names) if name != FREE.format(place)
+        }
         self._free = [place for place, name in enumerate(names) if name == FREE.format(place)]
         self._example = -1
         if drop_after is not None:
             # One column stays free, as the template of a word that has not occurred yet.
             if len(self._free) < 2 and not self._columns:
-                raise ValueError(f"max_words is {self.choices.max_words}: drop_after needs at least 2 columns.")
+                raise ValueError(
+                    f"max_words is {self.choices.max_words}: drop_after needs at least 2 columns."
+                )
             if not self._free:
-                raise ValueError("The model has no unused column for drop_after: give a new model, or drop_after=None.")
+                raise ValueError(
+                    "The model has no unused column for drop_after: give a new model, or"
+                    " drop_after=None."
+                )
             self._example = self._free.pop()
         # By word: the last mini-batch of this follower with it, and the number of its documents.
         self._num_batches = 0
@@ -157,7 +184,11 @@ class Follower:
         self._waiting: list[tuple[object, str]] = []
         self._sources: dict[Path, GrowingFile | GrowingFolder] = {}
         config = model.algorithm.config(**model._parameters())
-        resolved = resolve(config, corpus_size) if corpus_size else resolve_stream(config, 1, USUAL_SIZE)[0]
+        resolved = (
+            resolve(config, corpus_size)
+            if corpus_size
+            else resolve_stream(config, 1, USUAL_SIZE)[0]
+        )
         self._size = int(resolved.batch_size)
 
     @property
@@ -167,7 +198,10 @@ class Follower:
 
     @property
     def num_waiting(self) -> int:
-        """The number of documents that wait for a full mini-batch; they are not part of a saved model."""
+        """The number of documents that wait for a full mini-batch.
+
+        They are not part of a saved model.
+        """
         return len(self._waiting)
 
     def follow(
@@ -182,13 +216,15 @@ class Follower:
         Parameters
         ----------
         source : path or iterable of (date, str)
-            A JSON-lines file or a folder to which texts are added, or dates with texts. A folder has JSON-lines files
-            (.jsonl, .ndjson) and text files, each of which is one document (`GrowingFolder`). If you pass the
-            same file or folder again, reading continues where it stopped.
+            A JSON-lines file or a folder to which texts are added, or dates with texts. A folder
+            has JSON-lines files (.jsonl, .ndjson) and text files, each of which is one document
+            (`GrowingFolder`). If you pass the same file or folder again, reading continues where it
+            stopped.
         text_column, date_column : str
             The names of the text and of the date in a JSON-lines file.
         idle_seconds : float
-            The reading of a file or folder ends when nothing has been added for this long; `math.inf` never ends.
+            The reading of a file or folder ends when nothing has been added for this long;
+            `math.inf` never ends.
 
         Yields
         ------
@@ -198,8 +234,8 @@ class Follower:
         Raises
         ------
         CorpusError
-            If a file or folder cannot be read, a file is a table (CSV, TSV, Parquet), or an item of the source is not a
-            date with a str.
+            If a file or folder cannot be read, a file is a table (CSV, TSV, Parquet), or an item of
+            the source is not a date with a str.
         TypeError
             If the source is neither a path nor an iterable.
         """
@@ -207,22 +243,31 @@ class Follower:
         if isinstance(source, str | PathLike):
             # Path("") is the current folder.
             if not os.fspath(source) or "\0" in os.fspath(source):
-                raise CorpusError(f"source is {os.fspath(source)!r}: give the path of a file or a folder.")
+                raise CorpusError(
+                    f"source is {os.fspath(source)!r}: give the path of a file or a folder."
+                )
             path = Path(source).resolve()
             # Path.is_dir fails without permission.
             is_folder = os.path.isdir(path)
             if not is_folder and (reason := explain_table(path, text_column)):
                 raise CorpusError(f"{path} cannot be followed, because {reason}.")
-            growing = self._sources.setdefault(path, GrowingFolder(path) if is_folder else GrowingFile(path))
+            growing = self._sources.setdefault(
+                path, GrowingFolder(path) if is_folder else GrowingFile(path)
+            )
             growing.text_column, growing.date_column = text_column, date_column
             rows = read_growing(growing, idle_seconds)
         elif isinstance(source, Iterable):
             rows = source
         else:
-            raise TypeError(f"source is {source!r:.80}: give the path of a file or a folder, or dates with texts.")
+            raise TypeError(
+                f"source is {source!r:.80}: give the path of a file or a folder, or dates with"
+                " texts."
+            )
         for row in rows:
             if not (isinstance(row, tuple | list) and len(row) == 2 and isinstance(row[1], str)):
-                raise CorpusError(f"The stream has {row!r:.80}: give pairs of a date (or None) and a text, a str.")
+                raise CorpusError(
+                    f"The stream has {row!r:.80}: give pairs of a date (or None) and a text, a str."
+                )
             self._waiting.append((row[0], row[1]))
             if len(self._waiting) >= self._size:
                 event = self._learn(self._waiting[: self._size])
@@ -239,7 +284,9 @@ class Follower:
         self._num_batches += 1
         new_words, dropped_words = self._add_words(counts, words)
         batch = self._count_known(counts, words)
-        self.model.partial_fit(batch, corpus_size=self.corpus_size, is_population=self.is_population)
+        self.model.partial_fit(
+            batch, corpus_size=self.corpus_size, is_population=self.is_population
+        )
         self.model.words_ = tuple(self._names)
         dates = read_dates(["" if date is None else str(date) for date, _ in rows])
         dates = dates[~np.isnat(dates)]
@@ -269,7 +316,10 @@ class Follower:
         return batch
 
     def _score(self, counts: csr_array) -> float:
-        """Nats per held-out token of documents that the model has not learned from; NaN if nothing is held out."""
+        """Nats per held-out token of documents that the model has not learned from.
+
+        NaN if nothing is held out.
+        """
         if not self.model.__sklearn_is_fitted__():
             return float("nan")
         model, seen = self.model, self.model.documents_seen_
@@ -280,29 +330,43 @@ class Follower:
         )
         doc_ids = np.arange(seen, seen + documents.num_documents)
         batch = Batch(doc_ids=doc_ids, documents=documents, corpus_size=model.corpus_size_)
-        scorer = PartScorer(algorithm=model.algorithm, config=model.config_, state=model.state_, seed=model.seed_)
+        scorer = PartScorer(
+            algorithm=model.algorithm, config=model.config_, state=model.state_, seed=model.seed_
+        )
         nats, num_tokens = scorer.score(batch)
         return nats if num_tokens else float("nan")
 
-    def _add_words(self, counts: csr_array, words: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Give columns to new words of a mini-batch that are within the limits; return them and the dropped words."""
+    def _add_words(
+        self, counts: csr_array, words: list[str]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Give columns to new words of a mini-batch that are within the limits.
+
+        Return them and the dropped words.
+        """
         in_documents = np.bincount(counts.indices, minlength=len(words))
         for word, number in zip(words, in_documents.tolist(), strict=True):
             if word in self._columns:
                 self._last_batch[word] = self._num_batches
                 self._num_documents[word] += number
-        new = np.array([place for place, word in enumerate(words) if word not in self._columns], np.int64)
+        new = np.array(
+            [place for place, word in enumerate(words) if word not in self._columns], np.int64
+        )
         totals = np.bincount(counts.indices, weights=counts.data, minlength=len(words))[new]
         fewest, share = self.choices.limits(counts.shape[0])
         limits = fewest, share * counts.shape[0]
         droppable = self._list_droppable(len(new) - len(self._free))
-        kept = new[keep_words(in_documents[new], totals, len(self._free) + len(droppable), limits)].tolist()
+        kept = new[
+            keep_words(in_documents[new], totals, len(self._free) + len(droppable), limits)
+        ].tolist()
         dropped = droppable[: max(0, len(kept) - len(self._free))]
         self._drop(dropped)
         for place in kept:
             word, column = words[place], self._free.pop(0)
             self._columns[word], self._names[column] = column, word
-            self._last_batch[word], self._num_documents[word] = self._num_batches, int(in_documents[place])
+            self._last_batch[word], self._num_documents[word] = (
+                self._num_batches,
+                int(in_documents[place]),
+            )
         return tuple(words[place] for place in kept), tuple(sorted(dropped))
 
     def _list_droppable(self, number: int) -> list[str]:

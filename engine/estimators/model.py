@@ -21,7 +21,13 @@ from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.estimators.counts import Counts, as_corpus, name_columns, refuse_texts
 from stickbreaker.engine.estimators.files import note_history, read_history, save_model
 from stickbreaker.engine.evaluation.archives import write_arrays, write_sheets
-from stickbreaker.engine.evaluation.coherence import OverallQuality, TopicQuality, has_partner, measure_quality, sum_up
+from stickbreaker.engine.evaluation.coherence import (
+    OverallQuality,
+    TopicQuality,
+    has_partner,
+    measure_quality,
+    sum_up,
+)
 from stickbreaker.engine.evaluation.held_out import (
     DOCUMENTS_AT_ONCE,
     PartScorer,
@@ -68,7 +74,9 @@ SETTLED = "Read {} times: documents set aside are predicted no better"
 
 
 class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints
-    """What the estimators have in common. X is a `Corpus`, or whole-number counts (D, V), sparse or dense.
+    """What the estimators have in common.
+
+    X is a `Corpus`, or whole-number counts (D, V), sparse or dense.
 
     Attributes
     ----------
@@ -87,11 +95,12 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     n_features_in_ : int
         V, the number of words.
     words_ : tuple of str or None
-        The words, if X has them: a Corpus, such as `CorpusVectorizer` returns in a pipeline, or a data frame.
+        The words, if X has them: a Corpus, such as `CorpusVectorizer` returns in a pipeline, or a
+        data frame.
     history_ : pandas.DataFrame
-        The ten most probable words of each topic at nine moments of `fit`, or of each of its passes if documents set
-        aside decide on their number; columns topic_id, checkpoint,
-        documents_seen, date (NaT without dates), share, rank, word, probability. Empty for a model from the app.
+        The ten most probable words of each topic at nine moments of `fit`, or of each of its passes
+        if documents set aside decide on their number; columns topic_id, checkpoint, documents_seen,
+        date (NaT without dates), share, rank, word, probability. Empty for a model from the app.
     topic_names_ : dict of int to str
         The names that people have given to topics in the app, by id; empty for other models.
     """
@@ -125,8 +134,9 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     ) -> Self:
         """Learn from these documents alone, in their order; everything learned before is forgotten.
 
-        Ctrl-C ends the fit early: with a warning, the model keeps what it has learned until then. With `checkpoint`,
-        a later `fit` with the same parameters and documents resumes an interrupted one from its file, bit for bit.
+        Ctrl-C ends the fit early: with a warning, the model keeps what it has learned until then.
+        With `checkpoint`, a later `fit` with the same parameters and documents resumes an
+        interrupted one from its file, bit for bit.
 
         Parameters
         ----------
@@ -139,11 +149,11 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         callback : callable, optional
             Receives an `Update` after each mini-batch. It may raise an exception to cancel.
         checkpoint : str or path, optional
-            A file (.npz) that is written every 30 seconds, at the end, and when the fit is interrupted. If it exists,
-            the fit continues from it, and `history_` is complete.
+            A file (.npz) that is written every 30 seconds, at the end, and when the fit is
+            interrupted. If it exists, the fit continues from it, and `history_` is complete.
         client : distributed.Client, optional
-            The workers of this Dask cluster compute the local steps. The model is the same, bit for bit; the parameter
-            `num_shards` sets the number of tasks of a mini-batch.
+            The workers of this Dask cluster compute the local steps. The model is the same, bit for
+            bit; the parameter `num_shards` sets the number of tasks of a mini-batch.
 
         Returns
         -------
@@ -153,23 +163,39 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         Raises
         ------
         ValueError
-            If X is not a table of counts, if all counts are 0, if a parameter is outside its bounds, if the
-            checkpoint is damaged or of another fit, or if the algorithm cannot learn on a cluster.
+            If X is not a table of counts, if all counts are 0, if a parameter is outside its
+            bounds, if the checkpoint is damaged or of another fit, or if the algorithm cannot learn
+            on a cluster.
         ClusterError
-            If Dask is not installed, or a worker cannot read the corpus, has other versions or a different processor.
+            If Dask is not installed, or a worker cannot read the corpus, has other versions or a
+            different processor.
         """
         corpus = self._start(X)
         if not corpus.num_tokens:
-            raise ValueError("X holds no words, since all counts are 0: give documents with at least one counted word.")
+            raise ValueError(
+                "X holds no words, since all counts are 0: give documents with at least one counted"
+                " word."
+            )
         if corpus.num_documents == 1:
-            warnings.warn("X has one document, but a topic model needs many: split it into passages.", stacklevel=2)
+            warnings.warn(
+                "X has one document, but a topic model needs many: split it into passages.",
+                stacklevel=2,
+            )
         self.corpus_size_ = corpus.num_documents
-        position = load_position(checkpoint) if checkpoint is not None and Path(checkpoint).exists() else None
+        position = (
+            load_position(checkpoint)
+            if checkpoint is not None and Path(checkpoint).exists()
+            else None
+        )
         if position is not None and self.random_state is None:
             self.seed_ = position.settings.seed
-        settings = RunSettings(passes=self.passes, seed=self.seed_, score_next_batch=False, num_shards=self.num_shards)
+        settings = RunSettings(
+            passes=self.passes, seed=self.seed_, score_next_batch=False, num_shards=self.num_shards
+        )
         if self._may_end_early():
-            settings = replace(settings, passes=MOST_PASSES, num_snapshots=MOST_PASSES * settings.num_snapshots)
+            settings = replace(
+                settings, passes=MOST_PASSES, num_snapshots=MOST_PASSES * settings.num_snapshots
+            )
         prepared = prepare_training(self.algorithm, self.config_, corpus, settings)
         updates = (
             run(prepared, client=client)
@@ -182,15 +208,27 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
             self.state_, self.documents_seen_ = position.state, min(seen, self.corpus_size_)
             self.n_iter_ = -(-seen // self.corpus_size_)
             # Files of earlier versions have no history.
-            self.history_ = self.history_ if (before := read_history(position.notes)) is None else before
-        with show_progress(verbose, prepared.documents_total, "documents") as move, closing(updates):
+            self.history_ = (
+                self.history_ if (before := read_history(position.notes)) is None else before
+            )
+        with (
+            show_progress(verbose, prepared.documents_total, "documents") as move,
+            closing(updates),
+        ):
             self._learn(updates, seen, prepared.documents_total, move, callback)
         return self
 
     def _learn(
-        self, updates: Updates, seen: int, total: int, move: Move, callback: Callable[[Update], object] | None
+        self,
+        updates: Updates,
+        seen: int,
+        total: int,
+        move: Move,
+        callback: Callable[[Update], object] | None,
     ) -> None:
-        """Take the updates of a fit that has read `seen` of `total` documents, until it settles or is interrupted."""
+        """Take the updates of a fit that has read `seen` of `total` documents, until it settles or
+        is interrupted.
+        """
         try:
             while not (self._may_end_early() and seen and self.state_.has_settled):
                 update = next(updates, None)
@@ -205,7 +243,9 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         except KeyboardInterrupt:
             if not seen:
                 raise
-            warnings.warn(f"Interrupted: the model has read {seen:,} of {total:,} documents.", stacklevel=3)
+            warnings.warn(
+                f"Interrupted: the model has read {seen:,} of {total:,} documents.", stacklevel=3
+            )
 
     def _may_end_early(self) -> bool:
         """Whether documents that are set aside decide how often `fit` reads the corpus."""
@@ -228,9 +268,12 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         return note_history(self.history_)
 
     def _start(self, X: Counts, corpus_size: int | None = None) -> Corpus:
-        """Become a new model, which knows the words of X and has read no document; return X as a Corpus.
+        """Become a new model, which knows the words of X and has read no document.
 
-        K, if it is left to the corpus, follows the tokens of X, or of `corpus_size` documents like those of X.
+        Return X as a Corpus.
+
+        K, if it is left to the corpus, follows the tokens of X, or of `corpus_size` documents like
+        those of X.
         """
         self.config_ = self.algorithm.config(**self._parameters())
         self._keeps_unused()
@@ -242,28 +285,51 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         corpus = self._read(X, is_new=True)
         names = self._frame_columns()
         size = max(1, corpus.num_documents)
-        self.config_ = resolve_max_topics(self.config_, corpus.num_tokens * max(corpus_size or 0, size) // size)
-        self.words_ = corpus.vocabulary.words if isinstance(X, Corpus) else names if names is None else tuple(names)
+        self.config_ = resolve_max_topics(
+            self.config_, corpus.num_tokens * max(corpus_size or 0, size) // size
+        )
+        self.words_ = (
+            corpus.vocabulary.words
+            if isinstance(X, Corpus)
+            else names
+            if names is None
+            else tuple(names)
+        )
         return corpus
 
     def _parameters(self) -> dict[str, Any]:
-        """The algorithm's parameters as given; NumPy scalars become Python numbers, which a checkpoint can hold."""
+        """The algorithm's parameters as given.
+
+        NumPy scalars become Python numbers, which a checkpoint can hold.
+        """
         given = {each.name: getattr(self, each.name) for each in fields(self.algorithm.config)}
-        return {name: value.item() if isinstance(value, np.generic) else value for name, value in given.items()}
+        return {
+            name: value.item() if isinstance(value, np.generic) else value
+            for name, value in given.items()
+        }
 
     def _read(self, X: Counts, is_new: bool = False) -> Corpus:
-        """X as a Corpus. A new model takes its words from X; otherwise the words of X must be those of the model."""
+        """X as a Corpus. A new model takes its words from X.
+
+        Otherwise the words of X must be those of the model.
+        """
         if isinstance(X, Corpus):
             return self._read_corpus(X, is_new)
         refuse_texts(X)
         columns = name_columns(X)
-        # scikit-learn compares names of columns only after a fit to a frame; this model may know words from a Corpus.
+        # scikit-learn compares names of columns only after a fit to a frame; this model may know
+        # words from a Corpus.
         if columns and not is_new and self._frame_columns() is None:
             self._check_words(columns, "X")
-        return as_corpus(validate_data(self, X, reset=is_new, accept_sparse="csr", ensure_non_negative=True))
+        return as_corpus(
+            validate_data(self, X, reset=is_new, accept_sparse="csr", ensure_non_negative=True)
+        )
 
     def _frame_columns(self) -> np.ndarray | None:
-        """The names of the columns (V,) that scikit-learn keeps from a fit to a data frame; None after other fits."""
+        """The names of the columns (V,) that scikit-learn keeps from a fit to a data frame.
+
+        None after other fits.
+        """
         names: np.ndarray | None = vars(self).get("feature_names_in_")
         return names
 
@@ -280,12 +346,16 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     def _check_words(self, words: tuple[str, ...], name: str) -> None:
         if len(words) != self.n_features_in_ or self.words_ not in (None, words):
             raise ValueError(
-                f"The {len(words)} words of {name} are not the {self.n_features_in_} that the model was fitted with, or"
-                " they are in another order: count them with the same vocabulary."
+                f"The {len(words)} words of {name} are not the {self.n_features_in_} that the model"
+                " was fitted with, or they are in another order: count them with the same"
+                " vocabulary."
             )
 
     def _remember(self, documents_seen: int, date: Any, summary: TopicSummary) -> None:
-        """Add a checkpoint to the history; a stream that starts with empty documents has no topic for one yet."""
+        """Add a checkpoint to the history.
+
+        A stream that starts with empty documents has no topic for one yet.
+        """
         before = self.history_
         number = 0 if before.empty else before["checkpoint"].max() + 1
         frame = checkpoint_frame(number, documents_seen, date, summary, self.words_)
@@ -303,8 +373,9 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         Returns
         -------
         ndarray of shape (D, K)
-            The share of each topic in each document; rows sum to 1. With `unused_topics="drop"` it has the columns of
-            the topics in use only; the shares stay as they are, so rows may sum to less than 1.
+            The share of each topic in each document; rows sum to 1. With `unused_topics="drop"` it
+            has the columns of the topics in use only; the shares stay as they are, so rows may sum
+            to less than 1.
         """
         return self._infer(X)[:, self._columns()]
 
@@ -317,26 +388,39 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
 
     def _reader(self, columns: np.ndarray | slice, names: Sequence[str] = ()) -> ShareReader:
         return ShareReader(
-            algorithm=self.algorithm, config=self.config_, state=self.state_, columns=columns, names=names
+            algorithm=self.algorithm,
+            config=self.config_,
+            state=self.state_,
+            columns=columns,
+            names=names,
         )
 
     def transform_to(
-        self, X: Counts, folder: str | PathLike[str], *, verbose: bool = False, client: "Client | None" = None
+        self,
+        X: Counts,
+        folder: str | PathLike[str],
+        *,
+        verbose: bool = False,
+        client: "Client | None" = None,
     ) -> Path:
-        """Infer the topics of documents and write them to Parquet files, part by part. The model does not change.
+        """Infer the topics of documents and write them to Parquet files, part by part.
+
+        The model does not change.
 
         Parameters
         ----------
         X : Corpus or array-like or sparse matrix of shape (D, V)
             The documents; a stored corpus is not loaded.
         folder : str or path
-            The folder to make; it is made completely or not at all. Each file has 65,536 documents: a column doc_id,
-            and the columns of `transform` in single precision under the names of `get_feature_names_out`.
+            The folder to make; it is made completely or not at all. Each file has 65,536 documents:
+            a column doc_id, and the columns of `transform` in single precision under the names of
+            `get_feature_names_out`.
         verbose : bool
             Whether a progress bar is shown.
         client : distributed.Client, optional
-            The workers of this Dask cluster make one file each, with the same content; X is then a corpus on disk. They
-            write into the folder if they have it. Otherwise this process writes what they return.
+            The workers of this Dask cluster make one file each, with the same content; X is then a
+            corpus on disk. They write into the folder if they have it. Otherwise this process
+            writes what they return.
 
         Returns
         -------
@@ -348,7 +432,8 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         CorpusError
             If there is a client and X is in memory.
         ClusterError
-            If Dask is not installed, or a worker cannot read the corpus, has other versions or a different processor.
+            If Dask is not installed, or a worker cannot read the corpus, has other versions or a
+            different processor.
         FileError
             If the folder exists already or cannot be written.
         """
@@ -356,24 +441,42 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         corpus, cluster = self._read(X), _connect(client)
         reader = self._reader(self._columns(), self.get_feature_names_out().tolist())
         with show_progress(verbose, corpus.num_documents, "documents") as move:
-            return write_shares(folder, corpus, reader, lambda num_documents: move(num_documents, "Reading"), cluster)
+            return write_shares(
+                folder,
+                corpus,
+                reader,
+                lambda num_documents: move(num_documents, "Reading"),
+                cluster,
+            )
 
     def _keeps_unused(self) -> bool:
-        """Whether `transform` has columns for unused topics. Raises ValueError if the parameter is no choice."""
+        """Whether `transform` has columns for unused topics.
+
+        Raises ValueError if the parameter is no choice.
+        """
         if self.unused_topics not in UNUSED_TOPICS:
-            raise ValueError(f"unused_topics is {self.unused_topics!r}: choose one of {', '.join(UNUSED_TOPICS)}.")
+            raise ValueError(
+                f"unused_topics is {self.unused_topics!r}: choose one of"
+                f" {', '.join(UNUSED_TOPICS)}."
+            )
         return self.unused_topics == "keep"
 
     def _columns(self) -> np.ndarray | slice:
         """The topics that `transform` has columns for."""
-        return slice(None) if self._keeps_unused() else np.sort(rank_topics(self.state_.expected_tokens))
+        return (
+            slice(None)
+            if self._keeps_unused()
+            else np.sort(rank_topics(self.state_.expected_tokens))
+        )
 
     def score(self, X: Counts, y: object = None, *, client: "Client | None" = None) -> float:
-        """Score how well the model predicts held-out words; higher is better. The model does not change.
+        """Score how well the model predicts held-out words.
 
-        A tenth of each document's distinct words is predicted from the other words (protocol `disjoint_words`). The
-        same row of X is always split in the same way, so models can be compared. Documents with fewer than two distinct
-        words are left out.
+        Higher is better. The model does not change.
+
+        A tenth of each document's distinct words is predicted from the other words (protocol
+        `disjoint_words`). The same row of X is always split in the same way, so models can be
+        compared. Documents with fewer than two distinct words are left out.
 
         Parameters
         ----------
@@ -382,8 +485,8 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         y : object
             Not used.
         client : distributed.Client, optional
-            The workers of this Dask cluster score 65,536 documents each, with the same result, bit for bit; X is then a
-            corpus on disk.
+            The workers of this Dask cluster score 65,536 documents each, with the same result, bit
+            for bit; X is then a corpus on disk.
 
         Returns
         -------
@@ -397,14 +500,18 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         CorpusError
             If there is a client and X is in memory.
         ClusterError
-            If Dask is not installed, or a worker cannot read the corpus, has other versions or a different processor.
+            If Dask is not installed, or a worker cannot read the corpus, has other versions or a
+            different processor.
         """
         check_is_fitted(self)
-        scorer = PartScorer(algorithm=self.algorithm, config=self.config_, state=self.state_, seed=SPLIT_SEED)
+        scorer = PartScorer(
+            algorithm=self.algorithm, config=self.config_, state=self.state_, seed=SPLIT_SEED
+        )
         nats = score_corpus(scorer, self._read(X), _connect(client))
         if np.isnan(nats):
             raise ValueError(
-                "No document in X has two or more distinct words, so none can be held out: give longer documents."
+                "No document in X has two or more distinct words, so none can be held out: give"
+                " longer documents."
             )
         return nats
 
@@ -431,20 +538,27 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     def n_topics_(self) -> int:
         """The number of topics in use: the fewest that together have 99 % of all expected tokens.
 
-        A topic with less than one expected token is not in use, so a model of a few words can have none.
+        A topic with less than one expected token is not in use, so a model of a few words can have
+        none.
         """
         return count_topics(self._summary().expected_tokens)
 
-    def check_count(self, X: Counts, passes: int = PASSES, seed: int = 0, *, verbose: bool = False) -> CountCheck:
-        """Check the number of topics in use with the Gibbs sampler of the HDP. The model does not change.
+    def check_count(
+        self, X: Counts, passes: int = PASSES, seed: int = 0, *, verbose: bool = False
+    ) -> CountCheck:
+        """Check the number of topics in use with the Gibbs sampler of the HDP.
 
-        The sampler starts from the topics of the model and may add and remove topics (`engine.runs.count_check`). It
-        rarely merges or splits large topics, so a stable count supports the model's number but does not prove it.
+        The model does not change.
+
+        The sampler starts from the topics of the model and may add and remove topics
+        (`engine.runs.count_check`). It rarely merges or splits large topics, so a stable count
+        supports the model's number but does not prove it.
 
         Parameters
         ----------
         X : Corpus or array-like or sparse matrix of shape (D, V)
-            The training documents. If they have more than 2 million tokens, a random sample of them is used.
+            The training documents. If they have more than 2 million tokens, a random sample of them
+            is used.
         passes : int
             The number of passes over the documents.
         seed : int
@@ -455,8 +569,9 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         Returns
         -------
         CountCheck
-            `counts` (passes + 1,), the topics in use at the start and after each pass; `interval`, the smallest and
-            the largest count of the last half of the passes; `trend`, whether the count still rises or falls.
+            `counts` (passes + 1,), the topics in use at the start and after each pass; `interval`,
+            the smallest and the largest count of the last half of the passes; `trend`, whether the
+            count still rises or falls.
 
         Raises
         ------
@@ -471,7 +586,9 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
                 return True
 
             plan = CheckPlan(passes=passes, seed=seed)
-            check = check_count(self.algorithm, self.config_, self.state_, self._read(X), plan, report)
+            check = check_count(
+                self.algorithm, self.config_, self.state_, self._read(X), plan, report
+            )
         assert check is not None
         return check
 
@@ -488,7 +605,9 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         ndarray of shape (K,)
             The names; those of the topics in use with `unused_topics="drop"`.
         """
-        return np.array([f"topic{topic_id}" for topic_id in self.topic_ids_[self._columns()]], object)
+        return np.array(
+            [f"topic{topic_id}" for topic_id in self.topic_ids_[self._columns()]], object
+        )
 
     def topics_frame(
         self,
@@ -513,20 +632,31 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         Returns
         -------
         pandas.DataFrame
-            Columns topic_id, label, share (of the expected tokens, which favour recent text), rank, word, probability;
-            with `others` also stability: the share of these models in which the topic comes back (see `stability`).
+            Columns topic_id, label, share (of the expected tokens, which favour recent text), rank,
+            word, probability; with `others` also stability: the share of these models in which the
+            topic comes back (see `stability`).
 
         Raises
         ------
         ValueError
             If `words` are not the V words, or another model has other words.
         """
-        frame = topics_frame(self._summary(), words if self.words_ is None else self.words_, num_words)
+        frame = topics_frame(
+            self._summary(), words if self.words_ is None else self.words_, num_words
+        )
         labels = self.topic_labels(words, label_with)
-        frame.insert(1, "label", pd.Series([labels[topic_id] for topic_id in frame["topic_id"]], dtype=str))
+        frame.insert(
+            1, "label", pd.Series([labels[topic_id] for topic_id in frame["topic_id"]], dtype=str)
+        )
         if others:
-            come_back = np.mean([has_partner(self._top_words(), other._top_words_for(self)) for other in others], 0)
-            frame.insert(3, "stability", frame["topic_id"].map(dict(zip(labels, come_back.tolist(), strict=True))))
+            come_back = np.mean(
+                [has_partner(self._top_words(), other._top_words_for(self)) for other in others], 0
+            )
+            frame.insert(
+                3,
+                "stability",
+                frame["topic_id"].map(dict(zip(labels, come_back.tolist(), strict=True))),
+            )
         return frame
 
     def _top_words(self) -> np.ndarray:
@@ -537,21 +667,26 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     def _top_words_for(self, model: "TopicModel") -> np.ndarray:
         """The same, for a comparison with a model of the same words."""
         if (self.n_features_in_, self.words_) != (model.n_features_in_, model.words_):
-            raise ValueError("The models have different words: fit all of them to counts of the same vocabulary.")
+            raise ValueError(
+                "The models have different words: fit all of them to counts of the same vocabulary."
+            )
         return self._top_words()
 
-    def topic_labels(self, words: Sequence[str] | None = None, label_with: Labeller | None = None) -> dict[int, str]:
-        """A readable label of each topic in use: two or three words that distinguish it from the other topics.
+    def topic_labels(
+        self, words: Sequence[str] | None = None, label_with: Labeller | None = None
+    ) -> dict[int, str]:
+        """A label of each topic in use: two or three words that tell it from the other topics.
 
-        A name that a person has given in the app takes precedence. `engine.evaluation.labels` states the rule.
+        A name that a person has given in the app takes precedence. `engine.evaluation.labels`
+        states the rule.
 
         Parameters
         ----------
         words : sequence of str, optional
             As in `topics_frame`.
         label_with : callable, optional
-            Replaces the rule: it gets the ten most probable words of a topic as a list, and returns the label. A
-            language model can write labels in this way.
+            Replaces the rule: it gets the ten most probable words of a topic as a list, and returns
+            the label. A language model can write labels in this way.
 
         Returns
         -------
@@ -560,19 +695,24 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         """
         summary = self._summary()
         labels = label_topics(summary, self._name_words(words), label_with=label_with)
-        return {topic_id: self.topic_names_.get(topic_id) or label for topic_id, label in labels.items()}
+        return {
+            topic_id: self.topic_names_.get(topic_id) or label for topic_id, label in labels.items()
+        }
 
     def coherence(
         self, X: Counts, words: Sequence[str] | None = None, label_with: Labeller | None = None
     ) -> pd.DataFrame:
-        """Coherence (NPMI) and exclusivity of each topic in use, largest first. The model does not change.
+        """Coherence (NPMI) and exclusivity of each topic in use, largest first.
+
+        The model does not change.
 
         `engine.evaluation.coherence` states the definitions.
 
         Parameters
         ----------
         X : Corpus or array-like or sparse matrix of shape (D, V)
-            Reference documents, in which words occur together; the training documents are the usual choice.
+            Reference documents, in which words occur together; the training documents are the usual
+            choice.
         words : sequence of str, optional
             As in `topics_frame`.
         label_with : callable, optional
@@ -581,9 +721,12 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         Returns
         -------
         pandas.DataFrame
-            Columns topic_id, label, share (as in `topics_frame`), npmi, exclusivity, words (the ten most probable).
+            Columns topic_id, label, share (as in `topics_frame`), npmi, exclusivity, words (the ten
+            most probable).
         """
-        return quality_frame(self._measure(X), self._name_words(words), self.topic_labels(words, label_with))
+        return quality_frame(
+            self._measure(X), self._name_words(words), self.topic_labels(words, label_with)
+        )
 
     def quality(self, X: Counts) -> OverallQuality:
         """Coherence and diversity of all topics in use: means over the topics of `coherence`.
@@ -596,15 +739,20 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         Returns
         -------
         OverallQuality
-            Mean NPMI by topics and by tokens, share of topics with NPMI below zero, mean exclusivity, diversity.
+            Mean NPMI by topics and by tokens, share of topics with NPMI below zero, mean
+            exclusivity, diversity.
         """
         return sum_up(self._measure(X))
 
-    def save_arrays(self, path: str | PathLike[str], X: Counts, words: Sequence[str] | None = None) -> None:
-        """Write θ of documents and the topics for other programs, to a zip file. The model does not change.
+    def save_arrays(
+        self, path: str | PathLike[str], X: Counts, words: Sequence[str] | None = None
+    ) -> None:
+        """Write θ of documents and the topics for other programs, to a zip file.
 
-        It holds theta.npy (D, K) with all topics, topics.npy (K, V), and vocabulary.json with the words, the ids and
-        labels of the topics, and the titles of the documents.
+        The model does not change.
+
+        It holds theta.npy (D, K) with all topics, topics.npy (K, V), and vocabulary.json with the
+        words, the ids and labels of the topics, and the titles of the documents.
 
         Parameters
         ----------
@@ -620,7 +768,9 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         about = {
             "words": [str(word) for word in self._name_words(words)],
             "topic_ids": summary.topic_ids.tolist(),
-            "labels": [labels.get(topic_id, f"topic {topic_id}") for topic_id in summary.topic_ids.tolist()],
+            "labels": [
+                labels.get(topic_id, f"topic {topic_id}") for topic_id in summary.topic_ids.tolist()
+            ],
             "expected_tokens": summary.expected_tokens.tolist(),
             "doc_ids": documents.doc_ids.tolist(),
             "titles": [str(title) for title in documents.titles],
@@ -628,12 +778,16 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         write_arrays(path, self._infer(X), summary.topics, about)
 
     def save_sheets(
-        self, path: str | PathLike[str], X: Counts, words: Sequence[str] | None = None, seed: int = 0
+        self,
+        path: str | PathLike[str],
+        X: Counts,
+        words: Sequence[str] | None = None,
+        seed: int = 0,
     ) -> None:
         """Write tests of word and topic intrusion, with their keys, to a zip file of CSV files.
 
-        People look for the word that does not belong to a topic, or the topic that does not belong to a document
-        (`engine.evaluation.intrusion`). The model does not change.
+        People look for the word that does not belong to a topic, or the topic that does not belong
+        to a document (`engine.evaluation.intrusion`). The model does not change.
 
         Parameters
         ----------
@@ -649,7 +803,10 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         summary, documents, named = self._summary(), self._read(X), self._name_words(words)
         titles = [str(title) or f"document {place}" for place, title in enumerate(documents.titles)]
         read = ReadDocuments(
-            titles=titles, doc_ids=documents.doc_ids, counts=documents.counts, shares=csr_array(self._infer(X))
+            titles=titles,
+            doc_ids=documents.doc_ids,
+            counts=documents.counts,
+            shares=csr_array(self._infer(X)),
         )
         sheets = {
             "word-intrusion": ask_words(summary, named, self.topic_labels(words), seed),
@@ -658,10 +815,10 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         write_sheets(path, sheets)
 
     def show(self, X: Counts, words: Sequence[str] | None = None) -> Any:
-        """Show the topics in a notebook: their map, the largest as bars and, for dated documents, topics over time.
+        """Show the topics in a notebook: a map, bars and, for dated documents, topics over time.
 
-        The model does not change. `stickbreaker.app.notebook` also has each plot by itself: `plot_map`, `plot_bars` and
-        `plot_time`.
+        The model does not change. `stickbreaker.app.notebook` also has each plot by itself:
+        `plot_map`, `plot_bars` and `plot_time`.
 
         Parameters
         ----------
@@ -684,7 +841,9 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         try:
             notebook = import_module(NOTEBOOK)
         except ImportError as error:
-            raise ImportError(f"show needs {NOTEBOOK} ({error}): install stickbreaker[notebooks].") from error
+            raise ImportError(
+                f"show needs {NOTEBOOK} ({error}): install stickbreaker[notebooks]."
+            ) from error
         return notebook.show_model(self, X, words)
 
     def to_corpus(self, X: Counts, words: Sequence[str] | None = None) -> Corpus:
@@ -715,14 +874,19 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         summary = self._summary()
         used = rank_topics(summary.expected_tokens)
         tokens = summary.expected_tokens[used]
-        return measure_quality(summary.topic_ids[used], summary.topics[used], tokens, self._read(X).counts)
+        return measure_quality(
+            summary.topic_ids[used], summary.topics[used], tokens, self._read(X).counts
+        )
 
     def _repr_html_(self) -> str:
         """scikit-learn's diagram of the parameters and, once fitted, the ten largest topics."""
         diagram = str(estimator_html_repr(self))
         if not self.__sklearn_is_fitted__():
             return diagram
-        caption = f"{type(self).__name__}: {self.n_topics_} topics from {self.corpus_size_:,} documents. The largest:"
+        caption = (
+            f"{type(self).__name__}: {self.n_topics_} topics from {self.corpus_size_:,} documents."
+            " The largest:"
+        )
         return diagram + topics_html(self.topics_frame(), caption)
 
     def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
@@ -758,15 +922,22 @@ def _connect(client: "Client | None") -> Cluster | None:
 
 
 def _draw_seed(random_state: Any) -> int:
-    """The seed: an int is the seed itself, so that `engine.run` with it learns the same; otherwise one is drawn."""
+    """The seed: an int is the seed itself, so that `engine.run` with it learns the same.
+
+    Otherwise one is drawn.
+    """
     if isinstance(random_state, int | np.integer):
         if not 0 <= random_state <= LARGEST_SEED:
-            raise ValueError(f"random_state is {random_state}: give a whole number from 0 to {LARGEST_SEED}, or None.")
+            raise ValueError(
+                f"random_state is {random_state}: give a whole number from 0 to {LARGEST_SEED}, or"
+                " None."
+            )
         return int(random_state)
     try:
         generator = check_random_state(random_state)
     except ValueError as error:
         raise ValueError(
-            f"random_state is {random_state!r:.80}: give a whole number, None, or a numpy.random.RandomState."
+            f"random_state is {random_state!r:.80}: give a whole number, None, or a"
+            " numpy.random.RandomState."
         ) from error
     return int(generator.randint(np.iinfo(np.int32).max))

@@ -17,8 +17,8 @@ from stickbreaker.engine.schedules import open_settings, resolve, resolve_max_to
 # Of a stream of counts: a checkpoint is added when the documents seen have grown by this share.
 CHECKPOINT_GROWTH = 0.25
 LENGTH_UNKNOWN = (
-    "partial_fit does not know how many documents will arrive, and may find too few topics: pass corpus_size, their"
-    " number or a guess."
+    "partial_fit does not know how many documents will arrive, and may find too few topics: pass"
+    " corpus_size, their number or a guess."
 )
 
 
@@ -26,14 +26,19 @@ class OnlineTopicModel(TopicModel):
     """What the estimators of algorithms that learn from mini-batches have in common."""
 
     def partial_fit(
-        self, X: Counts, y: object = None, corpus_size: int | None = None, is_population: bool = False
+        self,
+        X: Counts,
+        y: object = None,
+        corpus_size: int | None = None,
+        is_population: bool = False,
     ) -> Self:
         """Update the model with further documents, each read once, in mini-batches.
 
         A new model is initialised first. Documents may be empty.
 
-        If you give the same documents again, they count as further documents. A Corpus adds a checkpoint to `history_`;
-        counts add one when the number of documents seen has grown by a quarter since the last checkpoint.
+        If you give the same documents again, they count as further documents. A Corpus adds a
+        checkpoint to `history_`; counts add one when the number of documents seen has grown by a
+        quarter since the last checkpoint.
 
         Parameters
         ----------
@@ -42,13 +47,14 @@ class OnlineTopicModel(TopicModel):
         y : object
             Not used.
         corpus_size : int, optional
-            The total number of documents, if it is known; mini-batches then have the same size as in `fit`. By default,
-            it is the number of documents seen so far, including these, and at least 4,096. Unless set, S and τ₀
-            follow it (`engine.schedules.resolve_stream`), and K follows the number of tokens so far. A new model warns
-            once if `corpus_size` is missing, since it then tends to find too few topics.
+            The total number of documents, if it is known; mini-batches then have the same size as
+            in `fit`. By default, it is the number of documents seen so far, including these, and at
+            least 4,096. Unless set, S and τ₀ follow it (`engine.schedules.resolve_stream`), and K
+            follows the number of tokens so far. A new model warns once if `corpus_size` is missing,
+            since it then tends to find too few topics.
         is_population : bool
-            Whether D stays `corpus_size` after more documents have come: the population posterior (McInerney et al.
-            2015). Otherwise D then grows with the number of documents seen.
+            Whether D stays `corpus_size` after more documents have come: the population posterior
+            (McInerney et al. 2015). Otherwise D then grows with the number of documents seen.
 
         Returns
         -------
@@ -63,7 +69,8 @@ class OnlineTopicModel(TopicModel):
         corpus_size = check_whole_or_none("corpus_size", corpus_size, 1)
         if is_population and corpus_size is None:
             raise ValueError(
-                "is_population=True needs corpus_size: give the number of documents to assume for the whole corpus."
+                "is_population=True needs corpus_size: give the number of documents to assume for"
+                " the whole corpus."
             )
         is_new = not self.__sklearn_is_fitted__()
         corpus = self._start(X, corpus_size) if is_new else self._read(X)
@@ -75,27 +82,35 @@ class OnlineTopicModel(TopicModel):
         last_checkpoint = self._last_checkpoint()
         self.documents_seen_ += corpus.num_documents
         self._take_steps(corpus, corpus_size, is_population)
-        if isinstance(X, Corpus) or self.documents_seen_ >= (1 + CHECKPOINT_GROWTH) * last_checkpoint:
+        if (
+            isinstance(X, Corpus)
+            or self.documents_seen_ >= (1 + CHECKPOINT_GROWTH) * last_checkpoint
+        ):
             self._remember(self.documents_seen_, corpus.dates.max(), self._summary())
         return self
 
     def _last_checkpoint(self) -> int:
         """Documents seen at the last checkpoint, 0 before the first.
 
-        Checkpoints of later passes of `fit` are left out: there, `history_` counts documents more than once.
+        Checkpoints of later passes of `fit` are left out: there, `history_` counts documents more
+        than once.
         """
         seen = self.history_["documents_seen"].to_numpy()
         return int(seen[seen <= self.documents_seen_].max(initial=0))
 
     def _forget_words(self, columns: np.ndarray, like: int) -> None:
-        """Let some words (U,) be as if they had not occurred, like a word that has not occurred yet."""
+        """Let some words (U,) be as if they had not occurred, like a word that has not occurred
+        yet.
+        """
         state = self.state_._replace(topic_counts=self.state_.topic_counts.forget(columns, like))
         if isinstance(state, OnlineHDPState):
             state = state._replace(judges=state.judges.without(columns))
         self.state_ = state
 
     def _raise_limit(self, corpus: Corpus) -> None:
-        """Let K, if it is left to the corpus, follow the tokens of a stream: as many a document as in these."""
+        """Let K, if it is left to the corpus, follow the tokens of a stream: as many a document as
+        in these.
+        """
         opened = self.algorithm.config(**self._parameters())
         if "max_topics" in open_settings(opened):
             num_tokens = corpus.num_tokens * self.documents_seen_ // max(1, corpus.num_documents)
@@ -108,7 +123,9 @@ class OnlineTopicModel(TopicModel):
         if corpus_size is None or (corpus_size < self.documents_seen_ and not is_population):
             is_stream = True
             self._raise_limit(corpus)
-            config, self.corpus_size_ = resolve_stream(self.config_, self.documents_seen_, corpus.num_documents)
+            config, self.corpus_size_ = resolve_stream(
+                self.config_, self.documents_seen_, corpus.num_documents
+            )
         else:
             config, self.corpus_size_ = resolve(self.config_, corpus_size), corpus_size
             if is_population and self.algorithm.has_setting("later_passes"):
@@ -119,7 +136,9 @@ class OnlineTopicModel(TopicModel):
             for batch in corpus.batches(config.batch_size):
                 batch = batch._replace(corpus_size=self.corpus_size_, is_stream=is_stream)
                 rng = np.random.default_rng([self.seed_, self.state_.step + 1])
-                self.state_, _ = take_step(self.algorithm, config, self.state_, batch, rng, self.num_shards)
+                self.state_, _ = take_step(
+                    self.algorithm, config, self.state_, batch, rng, self.num_shards
+                )
                 num_left -= len(batch.doc_ids)
         finally:
             # After an interrupt, documents that were not learned from do not count.

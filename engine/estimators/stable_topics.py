@@ -10,20 +10,23 @@ from stickbreaker.engine.estimators.model import TopicModel
 def stability(models: Sequence[TopicModel]) -> pd.DataFrame:
     """Which topics of the first model come back in the others.
 
-    Topics of two models are matched one to one so that matched topics share as many of their ten most probable words as
-    possible. A topic comes back if its partner has at least five of its words.
+    Topics of two models are matched one to one so that matched topics share as many of their ten
+    most probable words as possible. A topic comes back if its partner has at least five of its
+    words.
 
     Parameters
     ----------
     models : sequence of TopicModel
-        At least two fitted models of the same words, such as fits with another `random_state` or order of documents.
+        At least two fitted models of the same words, such as fits with another `random_state` or
+        order of documents.
 
     Returns
     -------
     pandas.DataFrame
-        A row for each topic in use of the first model, the largest first: topic_id, label, share (of the expected
-        tokens), stability (the share of the other models in which it comes back), words (ten, as text). The sum of
-        share times stability is the part of the tokens whose topics come back.
+        A row for each topic in use of the first model, the largest first: topic_id, label, share
+        (of the expected tokens), stability (the share of the other models in which it comes back),
+        words (ten, as text). The sum of share times stability is the part of the tokens whose
+        topics come back.
 
     Raises
     ------
@@ -33,7 +36,9 @@ def stability(models: Sequence[TopicModel]) -> pd.DataFrame:
         If a model is not fitted.
     """
     if len(models) < 2:
-        raise ValueError(f"stability compares models, but there are {len(models)}: give at least two.")
+        raise ValueError(
+            f"stability compares models, but there are {len(models)}: give at least two."
+        )
     frame = models[0].topics_frame(others=models[1:])
     columns = ["topic_id", "label", "share", "stability"]
     return frame.groupby(columns, sort=False)["word"].agg(" ".join).reset_index(name="words")

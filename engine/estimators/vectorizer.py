@@ -15,9 +15,10 @@ MISSING = ("None", "nan", "<NA>", "NaT")
 
 
 class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn has no type hints
-    """Count words as scikit-learn's `CountVectorizer` does, into a `Corpus`, so that the next step knows the words.
+    """Count words as scikit-learn's `CountVectorizer` does, into a `Corpus` with its words.
 
-    The parameters are those of `CountVectorizer`. In a pipeline, dates are passed as `corpusvectorizer__dates`.
+    The parameters are those of `CountVectorizer`. In a pipeline, dates are passed as
+    `corpusvectorizer__dates`.
 
     Examples
     --------
@@ -37,7 +38,8 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
         y : object
             Not used.
         dates : sequence of D dates, optional
-            Years, ISO dates, or another form that `load_corpus` reads; also dates of Python, NumPy or pandas.
+            Years, ISO dates, or another form that `load_corpus` reads; also dates of Python, NumPy
+            or pandas.
 
         Returns
         -------
@@ -51,7 +53,9 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
         """
         return self._to_corpus(super().fit_transform(self._check(raw_documents)), dates)
 
-    def transform(self, raw_documents: Iterable[Any], dates: Sequence[object] | None = None) -> Corpus:
+    def transform(
+        self, raw_documents: Iterable[Any], dates: Sequence[object] | None = None
+    ) -> Corpus:
         """Count the words of the learned vocabulary in these texts.
 
         Parameters
@@ -95,7 +99,9 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
 
 def _refuse_missing(number: int, text: Any) -> Any:
     if not isinstance(text, str) and str(text) in MISSING:
-        raise CorpusError(f"Document {number} is {text!r:.60}: give a text, or leave the document out.")
+        raise CorpusError(
+            f"Document {number} is {text!r:.60}: give a text, or leave the document out."
+        )
     return text
 
 

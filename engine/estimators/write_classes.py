@@ -2,8 +2,8 @@
 
     python -m stickbreaker.engine.estimators.write_classes
 
-Run it after a change of an algorithm's settings. The classes are plain source, so that editors, type checkers and the
-documentation see their parameters, types, defaults and help.
+Run it after a change of an algorithm's settings. The classes are plain source, so that editors,
+type checkers and the documentation see their parameters, types, defaults and help.
 """
 
 from collections.abc import Iterator
@@ -56,12 +56,16 @@ def name_class(algorithm: Algorithm) -> str:
     >>> name_class(find_algorithm("free-dp-mixture")), name_class(find_algorithm("cv-lda"))
     ('OnlineFreeDPMixture', 'CVLDA')
     """
-    words = [word.upper() if len(word) <= LONGEST_INITIALS else word.capitalize() for word in algorithm.name.split("-")]
+    words = [
+        word.upper() if len(word) <= LONGEST_INITIALS else word.capitalize()
+        for word in algorithm.name.split("-")
+    ]
     return "".join(["Online" if algorithm.reads is Reads.BATCHES else "", *words])
 
 
 def list_parameters(algorithm: Algorithm) -> list[Parameter]:
-    """The parameters of an algorithm's estimator: its settings, then those that all estimators have.
+    """The parameters of an algorithm's estimator: its settings, then those that all estimators
+    have.
 
     Only algorithms whose steps can be divided have `num_shards`.
     """
@@ -69,7 +73,10 @@ def list_parameters(algorithm: Algorithm) -> list[Parameter]:
     if algorithm.set_aside is None:
         passes += f" means {algorithm.passes}."
     else:
-        passes += f": until documents set aside are predicted no better, at most {MOST_PASSES} times; once if all"
+        passes += (
+            f": until documents set aside are predicted no better, at most {MOST_PASSES} times;"
+            " once if all"
+        )
         passes += f" topics are kept or there are over {MOST_REREAD:,} documents."
     seed = "Seed of the start and of all draws; None draws a new seed for each fit."
     unused = "drop: `transform` leaves out the topics that are not in use."
@@ -77,14 +84,24 @@ def list_parameters(algorithm: Algorithm) -> list[Parameter]:
         name="num_shards",
         type="int | None",
         default="None",
-        help="Parts of a mini-batch, each a task for a thread or a worker; None: depends on its size, at most 8.",
+        help=(
+            "Parts of a mini-batch, each a task for a thread or a worker; None: depends on its"
+            " size, at most 8."
+        ),
     )
     return [
         *(_parameter(each) for each in fields(algorithm.config)),
         Parameter(name="passes", type="int | None", default="None", help=passes),
         *([shards] if algorithm.step is None else []),
-        Parameter(name="random_state", type="int | np.random.RandomState | None", default="None", help=seed),
-        Parameter(name="unused_topics", type="str", default='"keep"', help=unused, choices=UNUSED_TOPICS),
+        Parameter(
+            name="random_state",
+            type="int | np.random.RandomState | None",
+            default="None",
+            help=seed,
+        ),
+        Parameter(
+            name="unused_topics", type="str", default='"keep"', help=unused, choices=UNUSED_TOPICS
+        ),
     ]
 
 

@@ -1,7 +1,9 @@
-"""A look inside an algorithm at one moment: its stick, the slots of one document, and the next noisy step of a topic.
+"""A look inside an algorithm at one moment: its stick, the slots of one document, and the next
+noisy step of a topic.
 
-These functions only read: states do not change. Configs are resolved (`engine.schedules.resolve`). Letters and
-equations are those of Wang, Paisley & Blei (2011). The algorithm's record says what an algorithm can show.
+These functions only read: states do not change. Configs are resolved (`engine.schedules.resolve`).
+Letters and equations are those of Wang, Paisley & Blei (2011). The algorithm's record says what an
+algorithm can show.
 """
 
 from functools import reduce
@@ -32,7 +34,8 @@ __all__ = [
 
 MOST_ITERATIONS = 120
 NUM_WORDS = 12
-# Slots have settled where an iteration moves a smaller share of the document's tokens than this to other slots.
+# Slots have settled where an iteration moves a smaller share of the document's tokens than this to
+# other slots.
 CONVERGED_SHARE = 0.001
 
 
@@ -44,10 +47,12 @@ def break_stick(algorithm: Algorithm, config: Any, state: Any) -> Breaking | Non
 def trace_document(
     algorithm: Algorithm, config: Any, state: Any, documents: Documents, most: int = MOST_ITERATIONS
 ) -> SlotTrace | None:
-    """Coordinate ascent over the first document's slots, Eq. 15-18, until they settle; None without slots.
+    """Coordinate ascent over the first document's slots, Eq. 15-18, until they settle.
 
-    At least the iterations that the run takes, and at most `most`. In a warm-up, documents have no slots yet: its state
-    is treated as if the warm-up were finished.
+    None without slots.
+
+    At least the iterations that the run takes, and at most `most`. In a warm-up, documents have no
+    slots yet: its state is treated as if the warm-up were finished.
     """
     if algorithm.trace is None:
         return None
@@ -65,7 +70,9 @@ def trace_document(
 
 
 def preview_step(algorithm: Algorithm, config: Any, state: Any, batch: Batch) -> NoisyStep | None:
-    """The step of λ that the algorithm would take with this mini-batch; None if its steps have no noisy target.
+    """The step of λ that the algorithm would take with this mini-batch.
+
+    None if its steps have no noisy target.
 
     A system without slots, or a warm-up, counts the words of topics as its own `local` does.
     """
@@ -86,8 +93,11 @@ class TopicStep(NamedTuple):
     after: np.ndarray
 
 
-def step_topic(state: OnlineState, noisy: NoisyStep, topic: int, number: int = NUM_WORDS) -> TopicStep:
-    """The words with the largest λ or λ̂ in a topic (its place), and their step λ ← λ + ρ (λ̂ - λ) (Eq. 25).
+def step_topic(
+    state: OnlineState, noisy: NoisyStep, topic: int, number: int = NUM_WORDS
+) -> TopicStep:
+    """The words with the largest λ or λ̂ in a topic (its place), and their step λ ← λ + ρ (λ̂ - λ)
+    (Eq. 25).
 
     It ignores redundant topics, which the step itself may remove afterwards.
     """
@@ -99,4 +109,9 @@ def step_topic(state: OnlineState, noisy: NoisyStep, topic: int, number: int = N
     words = np.argsort(-np.maximum(before, target), kind="stable")[:number]
     before = before[words]
     target = target[words]
-    return TopicStep(words=words, before=before, target=target, after=before + noisy.learning_rate * (target - before))
+    return TopicStep(
+        words=words,
+        before=before,
+        target=target,
+        after=before + noisy.learning_rate * (target - before),
+    )

@@ -1,4 +1,6 @@
-"""Zip files of what a model has learned: arrays for other programs, and sheets for people who judge topics."""
+"""Zip files of what a model has learned: arrays for other programs, and sheets for people who judge
+topics.
+"""
 
 import json
 import zipfile
@@ -20,9 +22,13 @@ ROWS_AT_ONCE = 4096
 
 
 def write_arrays(
-    path: str | PathLike[str], shares: csr_array | np.ndarray, topics: np.ndarray, about: Mapping[str, Any]
+    path: str | PathLike[str],
+    shares: csr_array | np.ndarray,
+    topics: np.ndarray,
+    about: Mapping[str, Any],
 ) -> None:
-    """Write topic shares (D, K) and topics (K, V) as float32 .npy, and `about` as vocabulary.json, into a zip file.
+    """Write topic shares (D, K) and topics (K, V) as float32 .npy, and `about` as vocabulary.json,
+    into a zip file.
 
     The file is written completely or not at all; about: "words" (V,), "topic_ids" (K,), and more.
     """
@@ -33,8 +39,14 @@ def write_arrays(
 
 
 def _write_rows(archive: zipfile.ZipFile, name: str, rows: csr_array | np.ndarray) -> None:
-    """Write a matrix as .npy, some rows at a time: the shares of a large corpus would need much memory as a whole."""
-    header = {"descr": np.lib.format.dtype_to_descr(np.dtype("<f4")), "fortran_order": False, "shape": rows.shape}
+    """Write a matrix as .npy, some rows at a time: the shares of a large corpus would need much
+    memory as a whole.
+    """
+    header = {
+        "descr": np.lib.format.dtype_to_descr(np.dtype("<f4")),
+        "fortran_order": False,
+        "shape": rows.shape,
+    }
     with archive.open(name, "w", force_zip64=True) as file:
         np.lib.format.write_array_header_1_0(file, header)
         for first in range(0, rows.shape[0], ROWS_AT_ONCE):
@@ -59,14 +71,21 @@ def _as_csv(frame: pd.DataFrame) -> str:
 
 
 def neutralise_formulas(frame: pd.DataFrame) -> pd.DataFrame:
-    """Put an apostrophe before every text that a spreadsheet would read as a formula; numbers do not change.
+    """Put an apostrophe before every text that a spreadsheet would read as a formula.
+
+    Numbers do not change.
 
     Carriage returns become line feeds.
 
-    >>> neutralise_formulas(pd.DataFrame({"word": ["peace", "=1+1"], "share": [-0.5, 0.5]}))["word"].tolist()
+    >>> neutralise_formulas(pd.DataFrame({"word": ["peace", "=1+1"], "share": [-0.5,
+    ...     0.5]}))["word"].tolist()
     ['peace', "'=1+1"]
     """
-    texts = {name: _neutralise(column) for name, column in frame.items() if not pd.api.types.is_numeric_dtype(column)}
+    texts = {
+        name: _neutralise(column)
+        for name, column in frame.items()
+        if not pd.api.types.is_numeric_dtype(column)
+    }
     return frame.assign(**texts)
 
 
@@ -76,6 +95,7 @@ def _neutralise(column: pd.Series) -> pd.Series:
 
 
 def _neutralise_cell(cell: str) -> str:
-    # Python's csv writes a carriage return without quotes, so the text after it would start a new row.
+    # Python's csv writes a carriage return without quotes, so the text after it would start a new
+    # row.
     cell = cell.replace("\r\n", "\n").replace("\r", "\n")
     return f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell

@@ -1,7 +1,7 @@
 """Coherence of topics: NPMI of their top words, exclusivity, diversity, and stability over seeds.
 
-The top words of a topic are its ten most probable words. Topics are rows of E[topic]; words that occur together are
-counted over whole documents of reference counts.
+The top words of a topic are its ten most probable words. Topics are rows of E[topic]; words that
+occur together are counted over whole documents of reference counts.
 """
 
 from typing import Any, NamedTuple
@@ -22,8 +22,8 @@ NEVER_TOGETHER = -1.0
 class TopicQuality(NamedTuple):
     """Coherence (NPMI) and exclusivity of each of U topics.
 
-    topic_ids: (U,) int64. shares: (U,) of the tokens that these topics explain, sum 1. npmi: (U,) in [-1, 1].
-    exclusivity: (U,) in (0, 1]. top_words: (U, 10) word ids, the most probable first.
+    topic_ids: (U,) int64. shares: (U,) of the tokens that these topics explain, sum 1. npmi: (U,)
+    in [-1, 1]. exclusivity: (U,) in (0, 1]. top_words: (U, 10) word ids, the most probable first.
     """
 
     topic_ids: np.ndarray
@@ -36,8 +36,9 @@ class TopicQuality(NamedTuple):
 class OverallQuality(NamedTuple):
     """All topics in five numbers.
 
-    npmi: mean over the topics. weighted_npmi: mean over the tokens. below_zero: share of the topics whose NPMI is below
-    zero. exclusivity: mean over the topics. diversity: share of distinct words among the top words of all topics.
+    npmi: mean over the topics. weighted_npmi: mean over the tokens. below_zero: share of the topics
+    whose NPMI is below zero. exclusivity: mean over the topics. diversity: share of distinct words
+    among the top words of all topics.
     """
 
     npmi: float
@@ -47,10 +48,14 @@ class OverallQuality(NamedTuple):
     diversity: float
 
 
-def measure_quality(topic_ids: np.ndarray, topics: np.ndarray, tokens: np.ndarray, counts: Any) -> TopicQuality:
-    """NPMI and exclusivity of each topic (U, V) in use, with the counts of reference documents (D, V).
+def measure_quality(
+    topic_ids: np.ndarray, topics: np.ndarray, tokens: np.ndarray, counts: Any
+) -> TopicQuality:
+    """NPMI and exclusivity of each topic (U, V) in use, with the counts of reference documents (D,
+    V).
 
-    tokens: (U,) expected tokens. Topics that are not in use would change the exclusivity of the others.
+    tokens: (U,) expected tokens. Topics that are not in use would change the exclusivity of the
+    others.
     """
     top = find_top_words(topics, NUM_TOP_WORDS)
     shares = np.asarray(tokens, np.float64) / max(float(np.sum(tokens)), 1e-300)
@@ -77,14 +82,16 @@ def sum_up(quality: TopicQuality) -> OverallQuality:
 
 
 def npmi(top_words: np.ndarray, counts: Any) -> np.ndarray:
-    """Mean normalised pointwise mutual information of all pairs of a topic's top words (K, N), as (K,) in [-1, 1].
+    """Mean normalised pointwise mutual information of all pairs of a topic's top words (K, N), as
+    (K,) in [-1, 1].
 
         NPMI(v, w) = log [p(v, w) / (p(v) p(w))] / -log p(v, w)        (Bouma 2009 Eq. 8)
 
-    p(v) is the share of the reference documents, counts (D, V), that contain v, and p(v, w) the share that contain
-    both. A pair that never occurs together has the limit -1, even if a word is in no document. A pair that occurs
-    together in every document has 0: its words are independent. Topics of fewer than two words have NaN. Lau,
-    Newman & Baldwin 2014 count in sliding windows; this counts whole documents.
+    p(v) is the share of the reference documents, counts (D, V), that contain v, and p(v, w) the
+    share that contain both. A pair that never occurs together has the limit -1, even if a word is
+    in no document. A pair that occurs together in every document has 0: its words are independent.
+    Topics of fewer than two words have NaN. Lau, Newman & Baldwin 2014 count in sliding windows;
+    this counts whole documents.
 
     >>> npmi(np.array([[0, 1], [0, 2]]), np.array([[1, 2, 0], [3, 1, 0], [0, 0, 1], [0, 0, 4]]))
     array([ 1., -1.])
@@ -96,7 +103,8 @@ def npmi(top_words: np.ndarray, counts: Any) -> np.ndarray:
     words, places = np.unique(top_words, return_inverse=True)
     present = csc_array(csc_array(counts)[:, words] > 0, dtype=np.float32)
     shares = np.empty((len(top_words), top_words.shape[1], top_words.shape[1]))
-    # A dense product for each topic is faster than a sparse one for all. float32 counts 16 million documents exactly.
+    # A dense product for each topic is faster than a sparse one for all. float32 counts 16 million
+    # documents exactly.
     for k, row in enumerate(places.reshape(top_words.shape)):
         is_in = present[:, row].toarray()
         shares[k] = is_in.T @ is_in
@@ -110,16 +118,20 @@ def npmi(top_words: np.ndarray, counts: Any) -> np.ndarray:
     return means
 
 
-def exclusivity(topics: np.ndarray, top_words: np.ndarray, weight: float = EXCLUSIVITY_WEIGHT) -> np.ndarray:
+def exclusivity(
+    topics: np.ndarray, top_words: np.ndarray, weight: float = EXCLUSIVITY_WEIGHT
+) -> np.ndarray:
     """Mean FREX of each topic's top words (K, N), as (K,) in (0, 1].
 
-        FREX(k, w) = [ω / ECDF(φ_kw / Σ_j φ_jw) + (1 - ω) / ECDF(φ_kw)]⁻¹        (Bischof & Airoldi 2012 Eq. 5, ω = .5)
+        FREX(k, w) = [ω / ECDF(φ_kw / Σ_j φ_jw) + (1 - ω) / ECDF(φ_kw)]⁻¹        (Bischof & Airoldi
+        2012 Eq. 5, ω = .5)
 
-    Each ECDF is over the V words of topic k (K, V): the share of words whose value is at most this one. So FREX is
-    the weighted harmonic mean of two ranks, and 1 is the word that is both the most frequent and the most
-    exclusive.
+    Each ECDF is over the V words of topic k (K, V): the share of words whose value is at most this
+    one. So FREX is the weighted harmonic mean of two ranks, and 1 is the word that is both the most
+    frequent and the most exclusive.
 
-    >>> exclusivity(np.array([[0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]), np.array([[1], [0]])).round(2).tolist()
+    >>> exclusivity(np.array([[0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]), np.array([[1],
+    ...     [0]])).round(2).tolist()
     [1.0, 0.8]
     """
     topics = np.asarray(topics)
@@ -145,7 +157,9 @@ def _rank(values: np.ndarray, places: np.ndarray) -> np.ndarray:
 
 
 def diversity(top_words: ArrayLike) -> float:
-    """Share of distinct words among the top words (K, N) of all topics, 1/K to 1; NaN without topics.
+    """Share of distinct words among the top words (K, N) of all topics, 1/K to 1.
+
+    NaN without topics.
 
     Source: Dieng, Ruiz & Blei 2020, sec. 5 (with 25 words).
 
@@ -157,10 +171,11 @@ def diversity(top_words: ArrayLike) -> float:
 
 
 def has_partner(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
-    """Which topics of a fit come back in another one (K,), from the top words (K, N) and (L, N) of each.
+    """Which topics of a fit come back in another one (K,), from the top words (K, N) and (L, N) of
+    each.
 
-    Topics are matched one to one so that matched topics share as many words as possible. A topic comes back if its
-    partner shares at least half of its words.
+    Topics are matched one to one so that matched topics share as many words as possible. A topic
+    comes back if its partner shares at least half of its words.
 
     >>> has_partner(np.array([[0, 1], [2, 3]]), np.array([[3, 0], [0, 4], [5, 6]]))
     array([ True,  True])

@@ -1,7 +1,8 @@
-"""Intrusion tests: people look for a word that does not belong to its topic, or a topic to its document.
+"""Intrusion tests: people look for a word that does not belong to its topic, or a topic to its
+document.
 
-Source: Chang, Boyd-Graber, Gerrish, Wang & Blei 2009, sec. 3. A share of right answers well above chance (one in six
-words, one in four topics) means that people see what the model means.
+Source: Chang, Boyd-Graber, Gerrish, Wang & Blei 2009, sec. 3. A share of right answers well above
+chance (one in six words, one in four topics) means that people see what the model means.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,8 @@ from stickbreaker.engine.evaluation.topic_space import find_top_words
 
 NUM_WORDS = 5
 NUM_TOPICS = 3
-# Top words of other topics from which an intruder comes, words by which a sheet shows a topic or a document.
+# Top words of other topics from which an intruder comes, words by which a sheet shows a topic or a
+# document.
 NUM_POOL = 10
 NUM_TOPIC_WORDS = 8
 NUM_DOCUMENT_WORDS = 20
@@ -25,18 +27,24 @@ NUM_DOCUMENTS = 50
 
 
 class Sheet(NamedTuple):
-    """Questions for people, with an empty column "answer", and the key with a row for each of them."""
+    """Questions for people, with an empty column "answer", and the key with a row for
+    each of them.
+    """
 
     questions: pd.DataFrame
     key: pd.DataFrame
 
 
-def ask_words(summary: TopicSummary, words: Sequence[str], labels: Mapping[int, str], seed: int = 0) -> Sheet:
-    """Ask for the intruder among six words of each topic; the others are its five most probable words.
+def ask_words(
+    summary: TopicSummary, words: Sequence[str], labels: Mapping[int, str], seed: int = 0
+) -> Sheet:
+    """Ask for the intruder among six words of each topic.
 
-    The intruder is drawn from the top ten words of other topics whose probability in this one is at most the median
-    of its words. Only topics in use count. Questions and words are in random order; labels, by topic id, are in the
-    key.
+    The others are its five most probable words.
+
+    The intruder is drawn from the top ten words of other topics whose probability in this one is at
+    most the median of its words. Only topics in use count. Questions and words are in random order;
+    labels, by topic id, are in the key.
     """
     rng = np.random.default_rng([seed, 0])
     used = rank_topics(summary.expected_tokens)
@@ -59,7 +67,9 @@ def ask_words(summary: TopicSummary, words: Sequence[str], labels: Mapping[int, 
 
 
 class ReadDocuments(NamedTuple):
-    """Documents as a model reads them: titles (D,), ids (D,), counts (D, V) and topic shares (D, K), both sparse."""
+    """Documents as a model reads them: titles (D,), ids (D,), counts (D, V) and topic shares (D,
+    K), both sparse.
+    """
 
     titles: Sequence[str]
     doc_ids: np.ndarray
@@ -67,12 +77,15 @@ class ReadDocuments(NamedTuple):
     shares: csr_array
 
 
-def ask_topics(summary: TopicSummary, words: Sequence[str], read: ReadDocuments, seed: int = 0) -> Sheet:
+def ask_topics(
+    summary: TopicSummary, words: Sequence[str], read: ReadDocuments, seed: int = 0
+) -> Sheet:
     """Ask for the intruder among four topics of each document; the others are its three largest.
 
-    The intruder is drawn from the half of the other topics that have the smallest shares in the document. Fifty
-    documents are drawn from those that have three topics or more. A document is shown by its title and its most
-    frequent words, since a corpus keeps counts and no text; a topic by its eight most probable words.
+    The intruder is drawn from the half of the other topics that have the smallest shares in the
+    document. Fifty documents are drawn from those that have three topics or more. A document is
+    shown by its title and its most frequent words, since a corpus keeps counts and no text; a topic
+    by its eight most probable words.
     """
     rng = np.random.default_rng([seed, 1])
     counted = rank_topics(summary.expected_tokens)
@@ -92,7 +105,9 @@ def ask_topics(summary: TopicSummary, words: Sequence[str], read: ReadDocuments,
         questions.append([number + 1, *about, *(texts[k] for k in shown[places]), ""])
         ids = summary.topic_ids[counted][shown]
         listed = " ".join(str(topic_id) for topic_id in ids[places])
-        key.append([number + 1, int(read.doc_ids[row]), listed, int(ids[-1]), 1 + int(places.argmax())])
+        key.append(
+            [number + 1, int(read.doc_ids[row]), listed, int(ids[-1]), 1 + int(places.argmax())]
+        )
     shown_columns = ["title", "words", *(f"topic_{place}" for place in range(1, NUM_TOPICS + 2))]
     return _sheet(questions, shown_columns, key, ["doc_id", "topic_ids", "intruder", "place"])
 
@@ -107,7 +122,12 @@ def _frequent(words: Sequence[str], counts: csr_array) -> str:
     return _join(words, counts.indices[order])
 
 
-def _sheet(questions: list[list[object]], shown: Sequence[str], key: list[list[object]], known: Sequence[str]) -> Sheet:
+def _sheet(
+    questions: list[list[object]],
+    shown: Sequence[str],
+    key: list[list[object]],
+    known: Sequence[str],
+) -> Sheet:
     return Sheet(
         questions=pd.DataFrame(questions, columns=["question", *shown, "answer"]),
         key=pd.DataFrame(key, columns=["question", *known]),

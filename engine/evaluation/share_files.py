@@ -68,7 +68,10 @@ class ShareReader:
 
 @dataclass(frozen=True)
 class FileWriter:
-    """Writes the file of a part on a worker, if the worker has the folder; its name cannot occur twice."""
+    """Writes the file of a part on a worker, if the worker has the folder.
+
+    Its name cannot occur twice.
+    """
 
     reader: ShareReader
     work: Path
@@ -102,12 +105,14 @@ def write_shares(
     report: Report = lambda num_documents: None,
     cluster: Cluster | None = None,
 ) -> Path:
-    """Write the topic shares of all documents to Parquet files in a new folder, completely or not at all.
+    """Write the topic shares of all documents to Parquet files in a new folder, completely or not
+    at all.
 
-    Each file has 65,536 documents: doc_id (int64), and a float32 column for each topic. report: receives the number
-    of documents that are done. Workers of a cluster write the same content; what a worker without the folder
-    returns, this process writes. Raises CorpusError if there is a cluster and the corpus is in memory, ClusterError
-    if a worker cannot read the corpus, and FileError if the folder exists already or cannot be written.
+    Each file has 65,536 documents: doc_id (int64), and a float32 column for each topic. report:
+    receives the number of documents that are done. Workers of a cluster write the same content;
+    what a worker without the folder returns, this process writes. Raises CorpusError if there is a
+    cluster and the corpus is in memory, ClusterError if a worker cannot read the corpus, and
+    FileError if the folder exists already or cannot be written.
     """
     folder = find_new_folder(folder)
     with building(folder) as work:
@@ -127,7 +132,9 @@ def _write_here(work: Path, corpus: Corpus, reader: ShareReader, report: Report)
         report(min((number + 1) * FILE_DOCUMENTS, corpus.num_documents))
 
 
-def _write_on(cluster: Cluster, work: Path, corpus: Corpus, reader: ShareReader, report: Report) -> None:
+def _write_on(
+    cluster: Cluster, work: Path, corpus: Corpus, reader: ShareReader, report: Report
+) -> None:
     writer = FileWriter(reader=reader, work=work, documents_at_once=DOCUMENTS_AT_ONCE)
     with closing(map_parts(cluster, corpus, FILE_DOCUMENTS, writer)) as results:
         for done, (number, content) in enumerate(results, start=1):
@@ -137,7 +144,8 @@ def _write_on(cluster: Cluster, work: Path, corpus: Corpus, reader: ShareReader,
                     out.write(content)
             elif not path.is_file():
                 raise FileError(
-                    f"A worker wrote {path.name}, but {path} does not exist here: use a folder that all machines share."
+                    f"A worker wrote {path.name}, but {path} does not exist here: use a folder that"
+                    " all machines share."
                 )
             report(min(done * FILE_DOCUMENTS, corpus.num_documents))
     # A worker that has ended may have left an unfinished file.

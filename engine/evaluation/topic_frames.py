@@ -16,12 +16,14 @@ NUM_WORDS = 10
 NUM_TOPICS_SHOWN = 10
 
 
-def topics_frame(summary: TopicSummary, words: Sequence[str] | None, num_words: int = NUM_WORDS) -> pd.DataFrame:
+def topics_frame(
+    summary: TopicSummary, words: Sequence[str] | None, num_words: int = NUM_WORDS
+) -> pd.DataFrame:
     """The topics in use, largest first: columns topic_id, share, rank (from 1), word, probability.
 
-    share: of the tokens that all topics explain. The topics in use are those of `rank_topics`. words: the V words;
-    without them the columns of the counts are named x0, x1, ... Raises ValueError if the number of words is not V, if
-    they have no order, or if num_words is below 1.
+    share: of the tokens that all topics explain. The topics in use are those of `rank_topics`.
+    words: the V words; without them the columns of the counts are named x0, x1, ... Raises
+    ValueError if the number of words is not V, if they have no order, or if num_words is below 1.
     """
     if num_words < 1:
         raise ValueError(f"num_words is {num_words!r}: ask for at least one word per topic.")
@@ -49,27 +51,39 @@ def name_words(words: Sequence[str] | None, vocab_size: int) -> list[str]:
     if words is None:
         return [f"x{column}" for column in range(vocab_size)]
     if isinstance(words, (Set, Mapping)):
-        raise ValueError(f"The words are a {type(words).__name__}: give a list of them, in the order of the columns.")
+        raise ValueError(
+            f"The words are a {type(words).__name__}: give a list of them, in the order of the"
+            " columns."
+        )
     # Indexing a pandas Series by place would look up labels.
     words = list(words)
     if len(words) != vocab_size:
-        raise ValueError(f"{len(words)} words for {vocab_size} columns of counts: give one word per column.")
+        raise ValueError(
+            f"{len(words)} words for {vocab_size} columns of counts: give one word per column."
+        )
     return words
 
 
-def quality_frame(quality: TopicQuality, words: Sequence[str], labels: Mapping[int, str]) -> pd.DataFrame:
-    """The quality of topics, one row each: columns topic_id, label, share, npmi, exclusivity, words (ten, as text).
+def quality_frame(
+    quality: TopicQuality, words: Sequence[str], labels: Mapping[int, str]
+) -> pd.DataFrame:
+    """The quality of topics, one row each: columns topic_id, label, share, npmi, exclusivity, words
+    (ten, as text).
 
     words: the V words; labels: by topic id.
     """
     return pd.DataFrame(
         {
             "topic_id": quality.topic_ids,
-            "label": pd.Series([labels[topic_id] for topic_id in quality.topic_ids.tolist()], dtype=str),
+            "label": pd.Series(
+                [labels[topic_id] for topic_id in quality.topic_ids.tolist()], dtype=str
+            ),
             "share": quality.shares,
             "npmi": quality.npmi,
             "exclusivity": quality.exclusivity,
-            "words": pd.Series([", ".join(words[w] for w in row) for row in quality.top_words.tolist()], dtype=str),
+            "words": pd.Series(
+                [", ".join(words[w] for w in row) for row in quality.top_words.tolist()], dtype=str
+            ),
         }
     )
 
@@ -77,7 +91,8 @@ def quality_frame(quality: TopicQuality, words: Sequence[str], labels: Mapping[i
 def checkpoint_frame(
     number: int, documents_seen: int, date: Any, summary: TopicSummary, words: Sequence[str] | None
 ) -> pd.DataFrame:
-    """The topics at one checkpoint: columns topic_id, checkpoint, documents_seen, date, share, rank, word, probability.
+    """The topics at one checkpoint: columns topic_id, checkpoint, documents_seen, date, share,
+    rank, word, probability.
 
     date: of the newest document read in this pass; NaT without dates.
     """
@@ -94,7 +109,12 @@ def empty_history() -> pd.DataFrame:
     >>> list(empty_history())[:3]
     ['topic_id', 'checkpoint', 'documents_seen']
     """
-    kinds = {"topic_id": np.int64, "checkpoint": np.int64, "documents_seen": np.int64, "date": "datetime64[s]"}
+    kinds = {
+        "topic_id": np.int64,
+        "checkpoint": np.int64,
+        "documents_seen": np.int64,
+        "date": "datetime64[s]",
+    }
     kinds |= {"share": np.float64, "rank": np.int64, "word": str, "probability": np.float64}
     return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
 
@@ -102,18 +122,23 @@ def empty_history() -> pd.DataFrame:
 def topics_html(topics: pd.DataFrame, caption: str) -> str:
     """The largest topics of an estimator's `topics_frame` as an HTML table; every word is escaped.
 
-    >>> row = {"topic_id": [7], "label": ["bold"], "share": [0.25], "rank": [1], "word": ["<b>"], "probability": [1.0]}
-    >>> topics_html(pd.DataFrame(row), "One topic").partition("<tbody>")[2]
-    '<tr><td>7</td><td>bold</td><td>25.0 %</td><td style="text-align: left">&lt;b&gt;</td></tr></tbody></table>'
+    >>> row = {"topic_id": [7], "label": ["bold"], "share": [0.25], "rank": [1], "word": ["<b>"],
+    ...     "probability": [1.0]}
+    >>> topics_html(pd.DataFrame(row), "One topic").partition("25.0 %")[2]
+    '</td><td style="text-align: left">&lt;b&gt;</td></tr></tbody></table>'
     """
     rows = [
         f"<tr><td>{topic_id}</td><td>{escape(label)}</td><td>{100 * share:.1f} %</td>"
         f'<td style="text-align: left">{escape(", ".join(words))}</td></tr>'
         for (topic_id, label, share), words in _largest(topics)
     ]
-    head = "<tr><th>topic</th><th>label</th><th>share of tokens</th><th>most probable words</th></tr>"
+    head = (
+        "<tr><th>topic</th><th>label</th><th>share of tokens</th><th>most probable words</th></tr>"
+    )
     return (
-        f"<table><caption>{escape(caption)}</caption><thead>{head}</thead><tbody>" + "".join(rows) + "</tbody></table>"
+        f"<table><caption>{escape(caption)}</caption><thead>{head}</thead><tbody>"
+        + "".join(rows)
+        + "</tbody></table>"
     )
 
 

@@ -9,11 +9,13 @@ SMALLEST = 1e-30
 
 
 def relevance(topic: np.ndarray, word_shares: np.ndarray, weight: float) -> np.ndarray:
-    """Relevance (V,) of words to a topic (V,), given the corpus' word shares (V,): weight 1 is probability, 0 is lift.
+    """Relevance (V,) of words to a topic (V,), given the corpus' word shares (V,): weight 1 is
+    probability, 0 is lift.
 
         weight · log p(w | topic) + (1 - weight) · log (p(w | topic) / p(w))
 
-    The relevance of a word that is not in the corpus is -inf. Source: Sievert & Shirley 2014, sec. 3.1.
+    The relevance of a word that is not in the corpus is -inf. Source: Sievert & Shirley 2014, sec.
+    3.1.
 
     >>> int(relevance(np.array([0.5, 0.5]), np.array([0.9, 0.1]), 0.0).argmax())
     1
@@ -25,7 +27,9 @@ def relevance(topic: np.ndarray, word_shares: np.ndarray, weight: float) -> np.n
 
 
 def find_top_words(topics: np.ndarray, num_words: int) -> np.ndarray:
-    """Columns of each topic's most probable words (K, num_words), the most probable first; all if there are fewer.
+    """Columns of each topic's most probable words (K, num_words), the most probable first.
+
+    All if there are fewer.
 
     >>> find_top_words(np.array([[0.1, 0.6, 0.3]]), 2)
     array([[1, 2]])
@@ -37,7 +41,8 @@ def find_top_words(topics: np.ndarray, num_words: int) -> np.ndarray:
 
 
 def divergences(topics: np.ndarray) -> np.ndarray:
-    """Jensen-Shannon divergences (K, K) of topics (K, V), in nats: 0 for equal topics, log 2 without a common word.
+    """Jensen-Shannon divergences (K, K) of topics (K, V), in nats: 0 for equal topics, log 2
+    without a common word.
 
     `scipy.spatial.distance.pdist(topics, "jensenshannon")` gives NaN for a topic without words.
 
@@ -55,7 +60,8 @@ def divergences(topics: np.ndarray) -> np.ndarray:
 
 
 def divergences_between(ours: np.ndarray | csr_array, theirs: np.ndarray | csr_array) -> np.ndarray:
-    """Jensen-Shannon divergences (K, L), in nats, of the rows of two sparse matrices (K, W), (L, W) that sum to 1.
+    """Jensen-Shannon divergences (K, L), in nats, of the rows of two sparse matrices (K, W), (L, W)
+    that sum to 1.
 
         log 2 + ½ Σ_w [p log (p / (p + q)) + q log (q / (p + q))]     over the words that both have
 
@@ -73,14 +79,18 @@ def divergences_between(ours: np.ndarray | csr_array, theirs: np.ndarray | csr_a
         p = ours.data[here, None]
         q = theirs.data[None, there]
         # p log (p / (p + q)) as a difference, since the quotient could overflow.
-        found[np.ix_(ours.indices[here], theirs.indices[there])] += 0.5 * (_plogp(p) + _plogp(q) - _plogp(p + q))
+        found[np.ix_(ours.indices[here], theirs.indices[there])] += 0.5 * (
+            _plogp(p) + _plogp(q) - _plogp(p + q)
+        )
     return np.maximum(found, 0.0)
 
 
 def match_topics(distances: np.ndarray) -> list[tuple[int, int]]:
-    """One-to-one pairs of rows and columns with the smallest sum of distances (K, L), nearest pair first.
+    """One-to-one pairs of rows and columns with the smallest sum of distances (K, L), nearest pair
+    first.
 
-    Pairs without a common word, at distance log 2, are left out. Source: Kuhn 1955, by `scipy.optimize`.
+    Pairs without a common word, at distance log 2, are left out. Source: Kuhn 1955, by
+    `scipy.optimize`.
 
     >>> match_topics(np.array([[0.1, 0.2, 0.6], [0.3, 0.69314718056, 0.6]]))
     [(0, 1), (1, 0)]
@@ -98,11 +108,14 @@ def _plogp(shares: np.ndarray) -> np.ndarray:
 def lay_out(
     distances: np.ndarray, topic_ids: np.ndarray, last: tuple[np.ndarray, np.ndarray] | None = None
 ) -> np.ndarray:
-    """Places (K, 2) of topics on a plane whose distances approximate the given ones (K, K); finite for K = 0 too.
+    """Places (K, 2) of topics on a plane whose distances approximate the given ones (K, K).
 
-    Uses classical scaling (Torgerson 1952). Each axis points so that its longer tail is positive. `last` is an earlier
-    (topic_ids, places): the new places are rotated, mirrored, shifted and scaled to fit those of the common topics
-    (Procrustes), so that a map moves only as much as its topics do.
+    Finite for K = 0 too.
+
+    Uses classical scaling (Torgerson 1952). Each axis points so that its longer tail is positive.
+    `last` is an earlier (topic_ids, places): the new places are rotated, mirrored, shifted and
+    scaled to fit those of the common topics (Procrustes), so that a map moves only as much as its
+    topics do.
 
     >>> lay_out(np.zeros((1, 1)), np.array([7])).tolist()
     [[0.0, 0.0]]
@@ -119,8 +132,12 @@ def lay_out(
     return places if last is None else _fit_onto(places, topic_ids, *last)
 
 
-def _fit_onto(places: np.ndarray, topic_ids: np.ndarray, last_ids: np.ndarray, last_places: np.ndarray) -> np.ndarray:
-    """Move places (K, 2) by the similarity transform that fits the common topics to their last places best."""
+def _fit_onto(
+    places: np.ndarray, topic_ids: np.ndarray, last_ids: np.ndarray, last_places: np.ndarray
+) -> np.ndarray:
+    """Move places (K, 2) by the similarity transform that fits the common topics to their last
+    places best.
+    """
     _, here, there = np.intersect1d(topic_ids, last_ids, return_indices=True)
     if len(here) < 2:
         return places

@@ -1,4 +1,6 @@
-"""Where the files of a user go if the home folder cannot be written or is unknown, as in many containers."""
+"""Where the files of a user go if the home folder cannot be written or is unknown, as in many
+containers.
+"""
 
 import logging
 import os
@@ -31,7 +33,8 @@ def may_write(folder: Path) -> bool:
 def use_temporary_folder(name: str, purpose: str, variable: str) -> Path:
     """Return a folder of this user in the system's temporary folder, and say so once in the log.
 
-    purpose: what is stored there; variable: the variable of the environment that names another folder.
+    purpose: what is stored there; variable: the variable of the environment that names another
+    folder.
     """
     folder = find_private_folder(Path(tempfile.gettempdir())) / name
     logger.warning(

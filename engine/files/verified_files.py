@@ -1,7 +1,9 @@
-"""Files that are verified when they are read: a header with a version, and the SHA-256 of it and of every part.
+"""Files that are verified when they are read: a header with a version, and the SHA-256 of it and of
+every part.
 
-A file is a zip of parts with a header. A folder is a header and one file for each part. Both are written completely or
-not at all. Every fault is one error with one sentence, which names the file and the remedy.
+A file is a zip of parts with a header. A folder is a header and one file for each part. Both are
+written completely or not at all. Every fault is one error with one sentence, which names the file
+and the remedy.
 """
 
 import hashlib
@@ -27,8 +29,9 @@ ARRAY = ".npy"
 class Kind:
     """A kind of file.
 
-    name: in messages ("checkpoint"). format: the version of the format that is written; newer ones cannot be read.
-    remedy: what a user can do if a file cannot be read. error: the exception that is raised then.
+    name: in messages ("checkpoint"). format: the version of the format that is written; newer ones
+    cannot be read. remedy: what a user can do if a file cannot be read. error: the exception that
+    is raised then.
     """
 
     name: str
@@ -39,7 +42,10 @@ class Kind:
 
 @dataclass(frozen=True)
 class FileHeader:
-    """The description of a file, and the SHA-256 of each part; a file without a header has format 0 and no parts."""
+    """The description of a file, and the SHA-256 of each part.
+
+    A file without a header has format 0 and no parts.
+    """
 
     format: int = 0
     about: Mapping[str, Any] | None = None
@@ -49,7 +55,9 @@ class FileHeader:
 def write_parts(
     path: Path, kind: Kind, about: Mapping[str, Any], parts: Mapping[str, Any], packs: bool = False
 ) -> None:
-    """Write a description and parts, which are arrays or bytes, to one file. Raises the error of `kind`.
+    """Write a description and parts, which are arrays or bytes, to one file.
+
+    Raises the error of `kind`.
 
     numpy reads the arrays too. packs: whether they are compressed.
     """
@@ -65,12 +73,15 @@ def write_parts(
 def read_parts(path: Path, kind: Kind) -> tuple[FileHeader, dict[str, Any]]:
     """Read a file that `write_parts` wrote and verify it: its header, and its parts by name.
 
-    Raises the error of `kind` if the file is missing, damaged, of another kind or newer than this version. Files of
-    earlier versions have no header: their arrays are read, and the caller judges them.
+    Raises the error of `kind` if the file is missing, damaged, of another kind or newer than this
+    version. Files of earlier versions have no header: their arrays are read, and the caller judges
+    them.
     """
     with reading(path, kind), _open_archive(path) as archive:
         header = _find_header(archive, kind)
-        return header, dict(_read_part(archive, name, header) for name in archive.namelist() if name != HEADER)
+        return header, dict(
+            _read_part(archive, name, header) for name in archive.namelist() if name != HEADER
+        )
 
 
 def read_header(path: Path, kind: Kind) -> FileHeader:
@@ -79,7 +90,9 @@ def read_header(path: Path, kind: Kind) -> FileHeader:
         return _find_header(archive, kind)
 
 
-def seal_folder(folder: Path, name: str, kind: Kind, about: Mapping[str, Any], parts: Sequence[str]) -> None:
+def seal_folder(
+    folder: Path, name: str, kind: Kind, about: Mapping[str, Any], parts: Sequence[str]
+) -> None:
     """Write the header of the finished files `parts` of a folder to the file `name` in it."""
     digests = {part: _digest_file(folder / part) for part in parts}
     with replacing(folder / name) as file:
@@ -87,7 +100,10 @@ def seal_folder(folder: Path, name: str, kind: Kind, about: Mapping[str, Any], p
 
 
 def read_seal(path: Path, kind: Kind) -> FileHeader:
-    """Read and verify the header of a folder; a JSON object of an earlier version becomes `about`, with format 0."""
+    """Read and verify the header of a folder.
+
+    A JSON object of an earlier version becomes `about`, with format 0.
+    """
     with reading(path, kind):
         found = json.loads(path.read_text(encoding="utf-8"))
         if "sha256" not in found:
@@ -96,7 +112,9 @@ def read_seal(path: Path, kind: Kind) -> FileHeader:
 
 
 def verify_part(path: Path, header: FileHeader, kind: Kind) -> None:
-    """Compare a file of a folder with its header; a file that has not changed since is not read again.
+    """Compare a file of a folder with its header.
+
+    A file that has not changed since is not read again.
 
     Raises the error of `kind` if they differ. Nothing is known of the files of earlier versions.
     """
@@ -106,7 +124,10 @@ def verify_part(path: Path, header: FileHeader, kind: Kind) -> None:
         if not path.is_file():
             raise ValueError("the file is missing")
         found = path.stat()
-        if digest_once(path, (found.st_ino, found.st_size, found.st_mtime_ns)) != header.parts[path.name]:
+        if (
+            digest_once(path, (found.st_ino, found.st_size, found.st_mtime_ns))
+            != header.parts[path.name]
+        ):
             raise ValueError("its SHA-256 differs")
 
 
@@ -120,12 +141,16 @@ def reading(path: Path, kind: Kind) -> Iterator[None]:
     except FileNotFoundError:
         raise kind.error(f"There is no {kind.name} at {path}: check the path.") from None
     except IsADirectoryError:
-        raise kind.error(f"{path.absolute()} is a folder: give the path of a {kind.name}.") from None
+        raise kind.error(
+            f"{path.absolute()} is a folder: give the path of a {kind.name}."
+        ) from None
     # Damaged files raise errors of all kinds, in zipfile, zlib, struct, json, numpy and pyarrow.
     except Exception as error:
         said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         reason = said or type(error).__name__
-        raise kind.error(f"{path} is not a complete {kind.name} ({_shorten(reason)}): {kind.remedy}.") from error
+        raise kind.error(
+            f"{path} is not a complete {kind.name} ({_shorten(reason)}): {kind.remedy}."
+        ) from error
 
 
 def _shorten(reason: str) -> str:
@@ -154,7 +179,9 @@ def _check_header(found: dict[str, Any], kind: Kind) -> FileHeader:
     if found["kind"] != kind.name:
         raise ValueError(f"it is a {found['kind']}")
     if found["format"] > kind.format:
-        raise ValueError(f"it is of format {found['format']}, which needs a newer version of Stickbreaker")
+        raise ValueError(
+            f"it is of format {found['format']}, which needs a newer version of Stickbreaker"
+        )
     return FileHeader(format=found["format"], about=found["about"], parts=found["parts"])
 
 
@@ -162,7 +189,9 @@ def _check_header(found: dict[str, Any], kind: Kind) -> FileHeader:
 def _open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
     with path.open("rb") as file:
         if not zipfile.is_zipfile(file):
-            raise ValueError("it is not an .npz file" if path.suffix == ".npz" else "it is not a zip file")
+            raise ValueError(
+                "it is not an .npz file" if path.suffix == ".npz" else "it is not a zip file"
+            )
         with zipfile.ZipFile(file) as archive:
             yield archive
 
@@ -194,7 +223,9 @@ def _read_part(archive: zipfile.ZipFile, name: str, header: FileHeader) -> tuple
         raise ValueError(f"the SHA-256 of its part {name} differs")
     if not name.endswith(ARRAY):
         return name, content
-    return name.removesuffix(ARRAY), np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+    return name.removesuffix(ARRAY), np.lib.format.read_array(
+        io.BytesIO(content), allow_pickle=False
+    )
 
 
 class _Hashing:

@@ -1,4 +1,6 @@
-"""Files and folders that are written completely or not at all, even if the machine or its disk fails meanwhile."""
+"""Files and folders that are written completely or not at all, even if the machine or its disk
+fails meanwhile.
+"""
 
 import os
 import shutil
@@ -28,15 +30,19 @@ class FileError(OSError, ValueError):
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Give a new binary file; if the block ends without an error, it is on disk and replaces `path`.
+    """Give a new binary file.
 
-    A new file has the user's usual permissions, unlike those of `tempfile`; one that is replaced keeps its own. First,
-    leftovers of interrupted writes in the folder are removed. Raises FileError if the file cannot be written; `path` is
-    then as before.
+    If the block ends without an error, it is on disk and replaces `path`.
+
+    A new file has the user's usual permissions, unlike those of `tempfile`; one that is replaced
+    keeps its own. First, leftovers of interrupted writes in the folder are removed. Raises
+    FileError if the file cannot be written; `path` is then as before.
     """
     with _refusing(path):
         if not path.parent.is_dir():
-            raise FileError(f"There is no folder {path.parent.absolute()}: create it, or choose another one.")
+            raise FileError(
+                f"There is no folder {path.parent.absolute()}: create it, or choose another one."
+            )
         if path.is_dir():
             raise FileError(f"{path} is a folder: give the name of a file in it.")
         remove_leftovers(path.parent)
@@ -49,7 +55,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
                 sync(file)
                 if fcntl is None:
                     file.close()
-                # The claim ends after the replacement, so that no other process takes the file for a leftover.
+                # The claim ends after the replacement, so that no other process takes the file for
+                # a leftover.
                 os.replace(work, path)
             sync_folder(path.parent)
         finally:
@@ -58,13 +65,19 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def find_new_folder(path: str | os.PathLike[str]) -> Path:
-    """Return the absolute path of a folder to make. Raises FileError if it exists, is remote, or cannot be reached."""
+    """Return the absolute path of a folder to make.
+
+    Raises FileError if it exists, is remote, or cannot be reached.
+    """
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"The folder is {path!r:.80}: give the path of the folder to make.")
     if not os.fspath(path):
         raise FileError("The path of the folder is empty: give the folder to make.")
     if "://" in os.fspath(path):
-        raise FileError(f"Cannot write to the address {path}: name a folder of this machine, and copy it from there.")
+        raise FileError(
+            f"Cannot write to the address {path}: name a folder of this machine, and copy it from"
+            " there."
+        )
     folder = Path(path).expanduser().absolute()
     with _refusing(folder):
         if folder.exists():
@@ -74,9 +87,12 @@ def find_new_folder(path: str | os.PathLike[str]) -> Path:
 
 @contextmanager
 def building(path: Path) -> Iterator[Path]:
-    """Give a new folder; if the block ends without an error, it is on disk and becomes `path`, which must not exist.
+    """Give a new folder.
 
-    Write the files in it with `open_synced`. Raises FileError if the folder cannot be written; nothing is left then.
+    If the block ends without an error, it is on disk and becomes `path`, which must not exist.
+
+    Write the files in it with `open_synced`. Raises FileError if the folder cannot be written;
+    nothing is left then.
     """
     with _refusing(path), unfinished_folder(path.parent) as work:
         yield work
@@ -87,7 +103,9 @@ def building(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def unfinished_folder(parent: Path) -> Iterator[Path]:
-    """Give a new folder in `parent`, which is removed at the end of the block, or by the next writer after a kill."""
+    """Give a new folder in `parent`, which is removed at the end of the block, or by the next
+    writer after a kill.
+    """
     parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(parent)
     work, claim = _claim_folder(parent)
@@ -100,7 +118,9 @@ def unfinished_folder(parent: Path) -> Iterator[Path]:
 
 
 def move_files(work: Path, folder: Path, last: str) -> None:
-    """Move all files of a finished folder into another one; the one called `last` is moved when the others are on disk.
+    """Move all files of a finished folder into another one.
+
+    The one called `last` is moved when the others are on disk.
 
     Raises OSError; some files may have been moved then.
     """
@@ -142,7 +162,10 @@ def sync_folder(folder: Path) -> None:
 
 
 def remove_folder(path: Path) -> None:
-    """Remove a folder, which other processes find whole or not at all. Raises FileError if that is not allowed."""
+    """Remove a folder, which other processes find whole or not at all.
+
+    Raises FileError if that is not allowed.
+    """
     with _refusing(path):
         gone = _partial(path.parent)
         os.rename(path, gone)
@@ -157,11 +180,15 @@ def remove_file(path: Path) -> None:
         return
     except OSError as error:
         reason = error.strerror or str(error)
-        raise FileError(f"Cannot remove {path} ({reason}): check the permissions of its folder.") from error
+        raise FileError(
+            f"Cannot remove {path} ({reason}): check the permissions of its folder."
+        ) from error
 
 
 def make_folder(folder: Path, failure: str, error: type[ValueError]) -> None:
-    """Make a folder, and those around it. failure: what cannot be done without it, as "A run cannot be saved"."""
+    """Make a folder, and those around it. failure: what cannot be done without it, as "A run cannot
+    be saved".
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
@@ -170,7 +197,10 @@ def make_folder(folder: Path, failure: str, error: type[ValueError]) -> None:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove the unfinished files and folders of writers that no longer run; a folder that is missing has none."""
+    """Remove the unfinished files and folders of writers that no longer run.
+
+    A folder that is missing has none.
+    """
     try:
         places = [Path(entry.path) for entry in os.scandir(folder) if entry.name.endswith(PARTIAL)]
     except OSError:
@@ -182,7 +212,10 @@ def remove_leftovers(folder: Path) -> None:
 
 
 class Claim:
-    """A name in a folder that one process has until `close`, or until it ends; `remove_leftovers` then removes it."""
+    """A name in a folder that one process has until `close`, or until it ends.
+
+    `remove_leftovers` then removes it.
+    """
 
     def __init__(self, path: Path | None = None, file: BinaryIO | None = None) -> None:
         self._path, self._file = path, file
@@ -199,7 +232,9 @@ class Claim:
 
 
 def claim(folder: Path, name: str) -> Claim | None:
-    """Claim a name in a folder for this process; None if another one has it. Without locks, several can.
+    """Claim a name in a folder for this process.
+
+    None if another one has it. Without locks, several can.
 
     Raises OSError if the folder cannot be written.
     """
@@ -271,7 +306,10 @@ def _claim_folder(folder: Path) -> tuple[Path, int | None]:
 
 
 def _remove_abandoned(place: Path) -> None:
-    """Remove a partial file or folder whose lock no process holds; where there are no locks, one that is a day old."""
+    """Remove a partial file or folder whose lock no process holds.
+
+    Where there are no locks, one that is a day old.
+    """
     is_abandoned = time.time() - place.stat().st_mtime > STALE_SECONDS
     descriptor = None if fcntl is None else os.open(place, os.O_RDONLY)
     try:
@@ -283,7 +321,8 @@ def _remove_abandoned(place: Path) -> None:
                 is_abandoned = False
             except OSError:
                 pass  # Some network file systems have no locks.
-        # The lock is held during the removal, so that a writer that waits for it finds the file removed.
+        # The lock is held during the removal, so that a writer that waits for it finds the file
+        # removed.
         if is_abandoned:
             shutil.rmtree(place) if place.is_dir() else place.unlink()
     finally:

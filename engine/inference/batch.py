@@ -1,8 +1,9 @@
 """Passes over a whole corpus: the sums over its documents, the bound, and the rule that ends a run.
 
-The bound is written without the corpus' variational parameters. Where the documents' sums have just set λ and the
-corpus' sticks, their part of the bound and the documents' E[log p(w|topics)] and E[log p(c|β)] add up to the logarithms
-of normalising constants (Wang 2011 Eq. 14, Hoffman 2010 Eq. 4).
+The bound is written without the corpus' variational parameters. Where the documents' sums have just
+set λ and the corpus' sticks, their part of the bound and the documents' E[log p(w|topics)] and
+E[log p(c|β)] add up to the logarithms of normalising constants (Wang 2011 Eq. 14, Hoffman 2010 Eq.
+4).
 """
 
 from collections.abc import Callable
@@ -67,7 +68,9 @@ class PassConfig(Protocol):
 
 
 class PassExpectations(Protocol):
-    """What the sums over documents read of the expectations of a pass: topics (U, K), of any kind."""
+    """What the sums over documents read of the expectations of a pass: topics (U, K),
+    of any kind.
+    """
 
     @property
     def topics(self) -> np.ndarray: ...
@@ -85,9 +88,12 @@ Fit = Callable[[Documents], tuple[Statistics, float]]
 
 
 class Totals(NamedTuple):
-    """Sums over documents: expected counts of words in topics (U, K), tables and tokens (K,). All of them add up.
+    """Sums over documents: expected counts of words in topics (U, K), tables and tokens (K,).
 
-    bound: the documents' part of the bound without E[log p(w|topics)] and E[log p(c|β)]; NO_BOUND in a warm-up.
+    All of them add up.
+
+    bound: the documents' part of the bound without E[log p(w|topics)] and E[log p(c|β)]; NO_BOUND
+    in a warm-up.
     """
 
     topic_words: np.ndarray
@@ -108,7 +114,9 @@ class Totals(NamedTuple):
         )
 
 
-def cool_pass(state: BatchState, batch: Batch, expect_words: ExpectPower[AnyExpectations]) -> AnyExpectations:
+def cool_pass(
+    state: BatchState, batch: Batch, expect_words: ExpectPower[AnyExpectations]
+) -> AnyExpectations:
     """The expectations of the next pass; a warm-up takes at most WARM_UP_PASSES of them."""
     words = batch.documents.distinct_words()
     if state.phase != Phase.WARM_UP:
@@ -116,11 +124,15 @@ def cool_pass(state: BatchState, batch: Batch, expect_words: ExpectPower[AnyExpe
     progress = min(1.0, state.step / WARM_UP_PASSES)
     pilot = take_pilot(batch.documents)
     narrow = expect_words(pilot.distinct_words())
-    return cool_to(progress, state.temperature, pilot, narrow, lambda power: expect_words(words, power=power))
+    return cool_to(
+        progress, state.temperature, pilot, narrow, lambda power: expect_words(words, power=power)
+    )
 
 
 def sum_by_phase(documents: Documents, expectations: SweepExpectations, fit: Fit) -> Totals:
-    """Totals of documents: from Dirichlet sweeps without a bound in a warm-up, from `fit` after it."""
+    """Totals of documents: from Dirichlet sweeps without a bound in a warm-up, from
+    `fit` after it.
+    """
     if expectations.phase != Phase.WARM_UP:
         return sum_documents(documents, expectations, fit)
     sweeps = sweeps_at(expectations.temperature)
@@ -132,7 +144,8 @@ def sum_by_phase(documents: Documents, expectations: SweepExpectations, fit: Fit
 
 
 def sum_documents(documents: Documents, expectations: PassExpectations, fit: Fit) -> Totals:
-    """Totals of documents, a thousand at a time: `fit` gives the Statistics of documents and their part of the bound.
+    """Totals of documents, a thousand at a time: `fit` gives the Statistics of documents and their
+    part of the bound.
 
     The expected counts of each document of a corpus would need far more memory than their sums.
     """
@@ -158,8 +171,12 @@ def sum_documents(documents: Documents, expectations: PassExpectations, fit: Fit
     )
 
 
-def shares_bound(statistics: Statistics, shares: np.ndarray, documents: Documents, prior: np.ndarray) -> float:
-    """Sum of `bound_documents` over documents whose shares (S, K) are one Dirichlet each, from their Statistics."""
+def shares_bound(
+    statistics: Statistics, shares: np.ndarray, documents: Documents, prior: np.ndarray
+) -> float:
+    """Sum of `bound_documents` over documents whose shares (S, K) are one Dirichlet each, from
+    their Statistics.
+    """
     sizes = documents.sizes()
     (counts,), bounds = statistics.counts, np.empty(len(sizes))
     # Documents with one Dirichlet have factored counts.
@@ -170,7 +187,8 @@ def shares_bound(statistics: Statistics, shares: np.ndarray, documents: Document
 
 
 def topics_bound(topic_counts: np.ndarray, word_concentration: float) -> float:
-    """The topics' part of a bound, where their counts n (V, K) have just set them: Σ n E[log φ] - KL from Dirichlet(η).
+    """The topics' part of a bound, where their counts n (V, K) have just set them: Σ n E[log φ] -
+    KL from Dirichlet(η).
 
         Σ_k log B(η + n_k) - log B(η)
 
@@ -187,8 +205,12 @@ def topics_bound(topic_counts: np.ndarray, word_concentration: float) -> float:
     return float(bound)
 
 
-def topics_divergence(topic_counts: np.ndarray, word_concentration: float) -> tuple[float, np.ndarray]:
-    """KL of topics Dirichlet(λ_k) from their prior Dirichlet(η), and E[log φ] (V, K), from λ - η (V, K)."""
+def topics_divergence(
+    topic_counts: np.ndarray, word_concentration: float
+) -> tuple[float, np.ndarray]:
+    """KL of topics Dirichlet(λ_k) from their prior Dirichlet(η), and E[log φ] (V, K), from λ - η
+    (V, K).
+    """
     topic_words = topic_counts.astype(np.float64) + word_concentration
     totals = topic_words.sum(0)
     logs: np.ndarray = psi(topic_words) - psi(totals)
@@ -213,11 +235,18 @@ def take_pilot(documents: Documents) -> Documents:
 
 
 def end_pass(
-    config: PassConfig, old: AnyBatchState, new: AnyBatchState, totals: Totals, batch: Batch, sticks: float = 0.0
+    config: PassConfig,
+    old: AnyBatchState,
+    new: AnyBatchState,
+    totals: Totals,
+    batch: Batch,
+    sticks: float = 0.0,
 ) -> tuple[AnyBatchState, StepInfo]:
-    """(State, StepInfo) after λ - η are the totals of the whole corpus, unless that lowers the bound.
+    """(State, StepInfo) after λ - η are the totals of the whole corpus, unless that lowers the
+    bound.
 
-    new: has the algorithm's own values after the pass; sticks: the part of the bound of the corpus' sticks.
+    new: has the algorithm's own values after the pass; sticks: the part of the bound of the corpus'
+    sticks.
     """
     dense = spread(totals, batch.documents.distinct_words(), old.topic_counts.vocab_size)
     new = new._replace(
@@ -236,10 +265,11 @@ def accept_pass(
 ) -> tuple[AnyBatchState, StepInfo]:
     """Accept or reject a pass, and return the state and its StepInfo.
 
-    The run has converged if the pass raises the bound by at most the tolerance. Each pass fits the documents from the
-    start, as Hoffman 2010 sec. 2.1 advises, so a document may reach a worse optimum than before, and all of them
-    together may. A pass that lowers the bound is rejected. The run then ends without convergence, because the next pass
-    would be the same. Rates are 1: nothing remains of the start.
+    The run has converged if the pass raises the bound by at most the tolerance. Each pass fits the
+    documents from the start, as Hoffman 2010 sec. 2.1 advises, so a document may reach a worse
+    optimum than before, and all of them together may. A pass that lowers the bound is rejected. The
+    run then ends without convergence, because the next pass would be the same. Rates are 1: nothing
+    remains of the start.
     """
     num_tokens = documents.num_tokens
     gain = new.bound - old.bound

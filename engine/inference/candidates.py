@@ -1,8 +1,10 @@
-"""Topics that a stream may need besides those of the model, fitted to a mini-batch together with them.
+"""Topics that a stream may need besides those of the model, fitted to a mini-batch together with
+them.
 
-A candidate starts as the words of one document that the topics predict badly. Some rounds of the local step follow, in
-which the candidates and the topics compete for the words of the mini-batch; only the candidates change. The step then
-learns from the mini-batch as if they had always been there. Documents set aside decide whether they stay.
+A candidate starts as the words of one document that the topics predict badly. Some rounds of the
+local step follow, in which the candidates and the topics compete for the words of the mini-batch;
+only the candidates change. The step then learns from the mini-batch as if they had always been
+there. Documents set aside decide whether they stay.
 """
 
 from collections.abc import Callable
@@ -21,7 +23,8 @@ from stickbreaker.engine.inference.states import OnlineHDPState
 from stickbreaker.engine.inference.topic_counts import gather
 from stickbreaker.engine.parallel.threads import map_on_threads, split_evenly
 
-# At most the first number of candidates; a candidate needs the second number of documents in the mini-batch.
+# At most the first number of candidates; a candidate needs the second number of documents in the
+# mini-batch.
 MOST_CANDIDATES = 32
 DOCUMENTS_OF_A_CANDIDATE = 4
 # Candidates start as documents of this part of the mini-batch, those predicted worst.
@@ -33,8 +36,8 @@ PLACES = 2
 class Steps(NamedTuple):
     """Steps of the algorithm, which take a config first.
 
-    expect: (config, state, batch) -> expectations; local: (config, expectations, documents) -> statistics; infer:
-    (config, state, documents) -> shares (S, K).
+    expect: (config, state, batch) -> expectations; local: (config, expectations, documents) ->
+    statistics; infer: (config, state, documents) -> shares (S, K).
     """
 
     expect: Callable[[Any, Any, Batch], Any]
@@ -45,10 +48,12 @@ class Steps(NamedTuple):
 def fit_candidates(
     steps: Steps, config: Any, state: OnlineHDPState, batch: Batch
 ) -> tuple[OnlineHDPState, Statistics] | None:
-    """The state with empty candidates after its topics, and the statistics of the batch with them; None without room.
+    """The state with empty candidates after its topics, and the statistics of the batch with them.
 
-    There is room for as many as fewer topics than K have tokens. A removed topic keeps its place, as ids are places, so
-    that there are at most PLACES times K of them.
+    None without room.
+
+    There is room for as many as fewer topics than K have tokens. A removed topic keeps its place,
+    as ids are places, so that there are at most PLACES times K of them.
     """
     documents = batch.documents
     num_known = len(state.tables)
@@ -58,23 +63,32 @@ def fit_candidates(
     number = min(MOST_CANDIDATES, room, documents.num_documents // DOCUMENTS_OF_A_CANDIDATE)
     if number < 1:
         return None
-    # One row for each word of the mini-batch; its candidates start as documents that are predicted badly.
+    # One row for each word of the mini-batch; its candidates start as documents that are predicted
+    # badly.
     words = documents.distinct_words()
     scale = batch_scale(batch)
     known = state._replace(topic_counts=state.topic_counts.only(words))
-    counts = scale * _pick_documents(steps, config, known, documents, number).astype(state.topic_counts.precision)
+    counts = scale * _pick_documents(steps, config, known, documents, number).astype(
+        state.topic_counts.precision
+    )
     tables = np.full(number, scale)
     # Candidates and topics compete for the words; only the candidates learn from that.
     for _ in range(ROUNDS):
         statistics = _sum_up(steps, config, add_topics(known, words, counts, tables), batch)
         shape = len(words), num_known + number
-        counts = gather(statistics.counts, scale, shape, state.topic_counts.precision)[:, num_known:]
+        counts = gather(statistics.counts, scale, shape, state.topic_counts.precision)[
+            :, num_known:
+        ]
         tables = scale * statistics.tables[num_known:]
     return add_topics(state, words[:0], counts[:0], np.zeros(number)), statistics
 
 
-def add_topics(state: OnlineHDPState, words: np.ndarray, counts: np.ndarray, tables: np.ndarray) -> OnlineHDPState:
-    """The state with topics after its own, from λ - η (U, C) of some words (U,), and tables (C,)."""
+def add_topics(
+    state: OnlineHDPState, words: np.ndarray, counts: np.ndarray, tables: np.ndarray
+) -> OnlineHDPState:
+    """The state with topics after its own, from λ - η (U, C) of some words (U,), and
+    tables (C,).
+    """
     return state._replace(
         topic_counts=state.topic_counts.append(words, counts),
         tables=np.append(state.tables, tables),
@@ -95,8 +109,12 @@ def drop_empty(state: OnlineHDPState, num_known: int) -> OnlineHDPState:
     )
 
 
-def _pick_documents(steps: Steps, config: Any, state: OnlineHDPState, documents: Documents, number: int) -> np.ndarray:
-    """Counts (U, C) of documents drawn from those whose words the topics predict least better than word frequencies."""
+def _pick_documents(
+    steps: Steps, config: Any, state: OnlineHDPState, documents: Documents, number: int
+) -> np.ndarray:
+    """Counts (U, C) of documents drawn from those whose words the topics predict least better than
+    word frequencies.
+    """
     places = np.searchsorted(state.topic_counts.held, documents.words)
     rows = documents.rows()
     frequencies = np.bincount(places, documents.counts) / documents.num_tokens
@@ -109,11 +127,15 @@ def _pick_documents(steps: Steps, config: Any, state: OnlineHDPState, documents:
     )
     # The gain of the topics over word frequencies, by document, in nats; then by distinct word.
     gains = score_documents(config, state, whole, steps.infer)
-    gains -= np.bincount(rows, documents.counts * np.log(frequencies[places]), documents.num_documents)
+    gains -= np.bincount(
+        rows, documents.counts * np.log(frequencies[places]), documents.num_documents
+    )
     order = np.argsort(gains / np.maximum(documents.sizes(), 1), kind="stable")
     # Drawn from the worst quarter, so that candidates differ.
     worst = order[: max(number, int(BADLY_PREDICTED * len(order)))]
-    drawn = np.random.default_rng([state.step, documents.num_documents]).choice(worst, number, replace=False)
+    drawn = np.random.default_rng([state.step, documents.num_documents]).choice(
+        worst, number, replace=False
+    )
     counts = np.zeros((len(frequencies), number), np.float32)
     for column, document in enumerate(drawn):
         own = documents.cut(document, document + 1)
@@ -125,4 +147,7 @@ def _sum_up(steps: Steps, config: Any, state: OnlineHDPState, batch: Batch) -> S
     expectations = steps.expect(config, state, batch)
     documents = batch.documents
     spans = split_evenly(documents.starts)
-    return reduce(add, map_on_threads(lambda span: steps.local(config, expectations, documents.cut(*span)), spans))
+    return reduce(
+        add,
+        map_on_threads(lambda span: steps.local(config, expectations, documents.cut(*span)), spans),
+    )

@@ -1,4 +1,6 @@
-"""Documents whose topic shares are one Dirichlet: the local step of LDA, of direct assignment and of a warm-up."""
+"""Documents whose topic shares are one Dirichlet: the local step of LDA, of direct assignment and
+of a warm-up.
+"""
 
 from typing import NamedTuple, Protocol, Self
 
@@ -13,7 +15,8 @@ from stickbreaker.engine.kernels.counts import FactoredCounts
 from stickbreaker.engine.kernels.dirichlet import Sweeps, fit_dirichlet, sum_rows_to_one
 from stickbreaker.engine.kernels.special import NOT_RAISED
 
-# The code of Hoffman 2010 and scikit-learn stop at the same change. A topic with 1e-7 tokens never grows again.
+# The code of Hoffman 2010 and scikit-learn stop at the same change. A topic with 1e-7 tokens never
+# grows again.
 UNTIL_CONVERGED = Sweeps(most=100, tolerance=1e-3, negligible=1e-7)
 
 
@@ -36,7 +39,12 @@ class SweepExpectations(Protocol):
     def temperature(self) -> float: ...
 
     def _replace(
-        self, *, words: np.ndarray = ..., topics: np.ndarray = ..., phase: Phase = ..., temperature: float = ...
+        self,
+        *,
+        words: np.ndarray = ...,
+        topics: np.ndarray = ...,
+        phase: Phase = ...,
+        temperature: float = ...,
     ) -> Self: ...
 
 
@@ -71,19 +79,25 @@ def expect_documents(
     prior, word_concentration = priors
     topics = topic_weights(state.topic_counts, words, word_concentration, expectation, power)
     prior = document_prior(prior, topics.dtype)
-    return DocumentExpectations(words=words, topics=topics, prior=prior, step=state.step, phase=phase)
+    return DocumentExpectations(
+        words=words, topics=topics, prior=prior, step=state.step, phase=phase
+    )
 
 
 def fit_documents(
     documents: Documents, expectations: SweepExpectations, sweeps: Sweeps, is_learning: bool
 ) -> tuple[Statistics, np.ndarray]:
-    """Statistics of documents and their topic shares E[θ] (S, K). Nothing is drawn; statistics of shards add up.
+    """Statistics of documents and their topic shares E[θ] (S, K). Nothing is drawn.
 
-        φ_wk ∝ B_wk exp ψ(g_k),  g_k = prior_k + Σ_w c_w φ_wk        (Hoffman 2010 Eq. 5, from equal g)
+    Statistics of shards add up.
 
-    At temperature T no sweep lowers Σ_wk c_w φ_wk (log B_wk + E[log θ_k] - T log φ_wk) - KL(g), but by rounding and by
-    the topics dropped. Tables are prior_k (ψ(g_k) - ψ(prior_k)): the expected tables of g_k - prior_k customers in a
-    Chinese restaurant process with concentration prior_k (Teh 2007 sec. 3, at the counts' means).
+        φ_wk ∝ B_wk exp ψ(g_k),  g_k = prior_k + Σ_w c_w φ_wk        (Hoffman 2010 Eq. 5, from equal
+        g)
+
+    At temperature T no sweep lowers Σ_wk c_w φ_wk (log B_wk + E[log θ_k] - T log φ_wk) - KL(g), but
+    by rounding and by the topics dropped. Tables are prior_k (ψ(g_k) - ψ(prior_k)): the expected
+    tables of g_k - prior_k customers in a Chinese restaurant process with concentration prior_k
+    (Teh 2007 sec. 3, at the counts' means).
     """
     topics = np.ascontiguousarray(expectations.topics)
     prior = expectations.prior
@@ -98,7 +112,9 @@ def fit_documents(
     scales = np.empty(len(own.words) if is_learning else 0, precision)
     fit_dirichlet(own, topics, prior, sweeps, scales, weights, tables, tokens, shares)
     sum_rows_to_one(shares)
-    counts = FactoredCounts(starts=own.starts, words=own.words, scales=scales, weights=weights, topics=topics)
+    counts = FactoredCounts(
+        starts=own.starts, words=own.words, scales=scales, weights=weights, topics=topics
+    )
     statistics = Statistics(
         words=expectations.words,
         counts=(counts,),
@@ -110,7 +126,9 @@ def fit_documents(
     return statistics, shares
 
 
-def fit_to_convergence(documents: Documents, expectations: SweepExpectations) -> tuple[Statistics, np.ndarray]:
+def fit_to_convergence(
+    documents: Documents, expectations: SweepExpectations
+) -> tuple[Statistics, np.ndarray]:
     """Statistics of documents and their topic shares E[θ] (S, K), swept until they settle."""
     return fit_documents(documents, expectations, UNTIL_CONVERGED, is_learning=True)
 

@@ -1,10 +1,12 @@
-"""How many topics a model has: the fewest that predict the documents that were set aside as well as any number does.
+"""How many topics a model has: the fewest that predict the documents that were set aside as well as
+any number does.
 
-A model starts with more topics than it needs. Some documents, drawn by their places, are set aside: no step learns
-from them. A path of removals leads from all topics down to one: each time the smaller of the two closest topics goes.
-At points of the path half of the distinct words of each document set aside predict the other half. The fewest topics
-whose score is at most .001 nats per word below the best one are kept. So a topic stays only if documents that were not
-learned from need it.
+A model starts with more topics than it needs. Some documents, drawn by their places, are set aside:
+no step learns from them. A path of removals leads from all topics down to one: each time the
+smaller of the two closest topics goes. At points of the path half of the distinct words of each
+document set aside predict the other half. The fewest topics whose score is at most .001 nats per
+word below the best one are kept. So a topic stays only if documents that were not learned from need
+it.
 """
 
 from bisect import bisect_left
@@ -34,26 +36,31 @@ from stickbreaker.engine.kernels.similarity import multiply_rows
 from stickbreaker.engine.parallel.threads import map_on_threads, split_evenly
 from stickbreaker.engine.schedules import TOO_MUCH_LEFT
 
-# A tenth of the documents is set aside until they are a hundred, then a twentieth, at most this number.
+# A tenth of the documents is set aside until they are a hundred, then a twentieth, at most this
+# number.
 SMALL_SHARE = 0.1
 ENOUGH_JUDGES = 100
 SHARE = 0.05
 MOST_JUDGES = 1024
 # From one point of the path to the next, this part of the topics is left.
 LEFT = 0.75
-# A first part of the judges scores all points of the path; points this number of standard errors below the best are
-# left out for the others.
+# A first part of the judges scores all points of the path; points this number of standard errors
+# below the best are left out for the others.
 FIRST_JUDGES = 64
 CLEARLY_WORSE = 2.0
-# Scores that differ by less, in nats per token of the judges, count as equal: the fewer topics are kept.
+# Scores that differ by less, in nats per token of the judges, count as equal: the fewer topics are
+# kept.
 NEGLIGIBLE = 1e-3
-# A path compares at most the first number of words, those with the most tokens; a removal shares out the tokens of the
-# second number word by word, and those of rarer words in the proportions of the topic.
+# A path compares at most the first number of words, those with the most tokens; a removal shares
+# out the tokens of the second number word by word, and those of rarer words in the proportions of
+# the topic.
 COMPARED_WORDS = 4096
 SHARED_WORDS = 2**15
-# Σρ between two decisions in a first pass and in streams: half of the content of the topics has then been replaced.
+# Σρ between two decisions in a first pass and in streams: half of the content of the topics has
+# then been replaced.
 RATES_BETWEEN = float(np.log(2.0))
-# Topics with fewer tokens are left out of a path. The words of a removed topic go to this number of nearest topics.
+# Topics with fewer tokens are left out of a path. The words of a removed topic go to this number of
+# nearest topics.
 LEAST_TOKENS = 1e-3
 MOST_PARENTS = 6
 
@@ -72,9 +79,11 @@ def share_of_judges(corpus_size: int) -> float:
 
 
 def set_aside(config: OnlineHDPConfig, state: OnlineHDPState, batch: Batch) -> Batch:
-    """The mini-batch without the documents that its step must not learn from, which become its `judges`.
+    """The mini-batch without the documents that its step must not learn from, which become its
+    `judges`.
 
-    A document is drawn by its place in the reading order, so that each pass draws the same documents.
+    A document is drawn by its place in the reading order, so that each pass draws the same
+    documents.
     """
     if config.duplicates != "merge":
         return batch
@@ -93,14 +102,21 @@ def set_aside(config: OnlineHDPConfig, state: OnlineHDPState, batch: Batch) -> B
 
 
 def decide(
-    infer: Infer, config: OnlineHDPConfig, before: OnlineHDPState, batch: Batch, grow: Grow = lambda: None
+    infer: Infer,
+    config: OnlineHDPConfig,
+    before: OnlineHDPState,
+    batch: Batch,
+    grow: Grow = lambda: None,
 ) -> OnlineHDPState:
-    """The state after a step, with the topics, α₀ and η that the documents set aside choose, if a decision is due.
+    """The state after a step, with the topics, α₀ and η that the documents set aside choose, if a
+    decision is due.
 
-    grow: () -> the state after the same step with candidates, or None; called in streams only, where topics appear.
+    grow: () -> the state after the same step with candidates, or None; called in streams only,
+    where topics appear.
 
-    A decision is due when half of the content of the topics has been replaced since the last one or since the warm-up
-    (in a first pass and in streams), at the end of the first pass, and in the middle of each later pass.
+    A decision is due when half of the content of the topics has been replaced since the last one or
+    since the warm-up (in a first pass and in streams), at the end of the first pass, and in the
+    middle of each later pass.
     """
     state = before._replace(judges=_add_judges(before, batch))
     if state.phase == Phase.WARM_UP:
@@ -119,9 +135,16 @@ def _decide_now(
     # In the first decision, topics that are not needed are left over.
     grown = grow() if batch.is_stream and not is_first else None
     if is_first:
-        # With too small an η, many topics look worse than few; with fewer topics, another η may be better.
-        state = choose_concentrations(infer, config, leave_out_start(config, state, batch.corpus_size))
-    rivals = [] if grown is None else [grown._replace(judges=state.judges, concentrations=state.concentrations)]
+        # With too small an η, many topics look worse than few; with fewer topics, another η may be
+        # better.
+        state = choose_concentrations(
+            infer, config, leave_out_start(config, state, batch.corpus_size)
+        )
+    rivals = (
+        []
+        if grown is None
+        else [grown._replace(judges=state.judges, concentrations=state.concentrations)]
+    )
     state = choose_concentrations(infer, config, choose_number(infer, config, state, *rivals))
     return state._replace(decided_at=state.rate_spent)
 
@@ -157,25 +180,34 @@ def _is_due(state: OnlineHDPState, batch: Batch) -> bool:
     return 0 <= read % corpus_size - corpus_size / 2 < batch.num_read
 
 
-def leave_out_start(config: OnlineHDPConfig, state: OnlineHDPState, corpus_size: int) -> OnlineHDPState:
-    """The state without what is left of its start, whose uniform words would make a mixture of topics look useful."""
+def leave_out_start(
+    config: OnlineHDPConfig, state: OnlineHDPState, corpus_size: int
+) -> OnlineHDPState:
+    """The state without what is left of its start, whose uniform words would make a mixture of
+    topics look useful.
+    """
     if state.startup_share == 0.0:
         return state
-    # ∏(1 - ρ) of the start-up counts is left in each word and topic, and as much of the first tables.
+    # ∏(1 - ρ) of the start-up counts is left in each word and topic, and as much of the first
+    # tables.
     noise = state.startup_share * startup_noise(state.topic_counts, config.start, corpus_size)
     tables = state.tables - state.startup_share * corpus_size / len(state.tables)
     return state._replace(
-        topic_counts=state.topic_counts.less(noise), tables=np.maximum(tables, 0.0), startup_share=0.0
+        topic_counts=state.topic_counts.less(noise),
+        tables=np.maximum(tables, 0.0),
+        startup_share=0.0,
     )
 
 
 def choose_number(infer: Infer, config: OnlineHDPConfig, *states: OnlineHDPState) -> OnlineHDPState:
-    """The state with the fewest topics whose score is negligibly below the best one, on the paths from all states.
+    """The state with the fewest topics whose score is negligibly below the best one, on the paths
+    from all states.
 
         score of n topics = log p(words of the judges | n topics) + n log γ
 
-    The second term is the prior γ^n of n topics (Chinese restaurant process): a higher γ keeps more topics. Between the
-    fewest points that are enough and the next one, the number is found by halving the interval.
+    The second term is the prior γ^n of n topics (Chinese restaurant process): a higher γ keeps more
+    topics. Between the fewest points that are enough and the next one, the number is found by
+    halving the interval.
     """
     paths = [find_path(state.topic_counts) for state in states]
     prior = np.log(states[0].concentrations.corpus)
@@ -197,10 +229,13 @@ def choose_number(infer: Infer, config: OnlineHDPConfig, *states: OnlineHDPState
     for place, totals in enumerate(scores):
         known = [number for number, total in totals.items() if total >= enough]
         if known:
-            # The score falls where topics are missing, so the fewest that are enough follow by bisection.
+            # The score falls where topics are missing, so the fewest that are enough follow by
+            # bisection.
             too_few = max((number for number in points[place] if number < min(known)), default=0)
             between = range(too_few + 1, min(known))
-            found.append((too_few + 1 + bisect_left(between, True, key=partial(is_enough, place)), place))
+            found.append(
+                (too_few + 1 + bisect_left(between, True, key=partial(is_enough, place)), place)
+            )
     fewest, place = min(found)
     state = states[place]
     path = paths[place]
@@ -210,7 +245,9 @@ def choose_number(infer: Infer, config: OnlineHDPConfig, *states: OnlineHDPState
 
 
 def choose_concentrations(infer: Infer, config: Any, state: OnlineHDPState) -> OnlineHDPState:
-    """The state with η, then α₀, doubled or halved as long as the score of the judges rises by NEGLIGIBLE."""
+    """The state with η, then α₀, doubled or halved as long as the score of the judges rises by
+    NEGLIGIBLE.
+    """
     split = split_judges(state)
     if config.concentrations == "fixed" or not len(split.scored):
         return state
@@ -219,7 +256,9 @@ def choose_concentrations(infer: Infer, config: Any, state: OnlineHDPState) -> O
     config = replace(config, max_topics=len(judged.tables))
 
     def score_with(tried: Concentrations) -> float:
-        return float(score_documents(config, judged._replace(concentrations=tried), split, infer).sum())
+        return float(
+            score_documents(config, judged._replace(concentrations=tried), split, infer).sum()
+        )
 
     found = state.concentrations
     least = NEGLIGIBLE * state.judges.num_tokens
@@ -228,7 +267,9 @@ def choose_concentrations(infer: Infer, config: Any, state: OnlineHDPState) -> O
         for factor in (2.0, 0.5):
             before = best
             # Doubled, or else halved, as long as it gains.
-            while (tried := scale(found, factor)) != found and (gained := score_with(tried) - best) > least:
+            while (tried := scale(found, factor)) != found and (
+                gained := score_with(tried) - best
+            ) > least:
                 best = best + gained
                 found = tried
             if best > before:
@@ -244,29 +285,43 @@ def _scale_word(concentrations: Concentrations, factor: float) -> Concentrations
 def _scale_doc(concentrations: Concentrations, factor: float) -> Concentrations:
     doc = concentrations.doc
     is_allowed = LOWEST <= doc.total * factor <= HIGHEST
-    return concentrations._replace(doc=doc._replace(shape=doc.shape * factor)) if is_allowed else concentrations
+    return (
+        concentrations._replace(doc=doc._replace(shape=doc.shape * factor))
+        if is_allowed
+        else concentrations
+    )
 
 
 def narrow(state: OnlineHDPState, topics: np.ndarray) -> OnlineHDPState:
-    """The state with some topics (n,) only, and with the words of the judges only, to score these."""
+    """The state with some topics (n,) only, and with the words of the judges only, to
+    score these.
+    """
     counts = state.topic_counts.only(state.judges.distinct_words()).keep(topics)
     return state._replace(topic_counts=counts, tables=state.tables[topics])
 
 
 def slice_path(path: Removal, first: int, last: int) -> Removal:
     """Some consecutive removals of a path."""
-    return Removal(topics=path.topics[first:last], parents=path.parents[first:last], weights=path.weights[first:last])
+    return Removal(
+        topics=path.topics[first:last],
+        parents=path.parents[first:last],
+        weights=path.weights[first:last],
+    )
 
 
 def find_path(counts: DecayedCounts) -> Removal:
-    """Removals of topics, one after another, until one topic with tokens is left; the closest pair first.
+    """Removals of topics, one after another, until one topic with tokens is left.
 
-        distance of a pair = n_a n_b / (n_a + n_b) (1 - Σ_w sqrt(p_aw p_bw)) / min(d_a, d_b),  d_k = Σ_w min(1, n_kw)
+    The closest pair first.
 
-    For two samples of one topic it does not depend on their sizes n: the first factors have a mean of d/8, because the
-    squared distance of the roots of p has a variance of 1/4n a word (Freeman & Tukey 1950). Of the closest pair, the
-    topic with fewer tokens is removed, and the other one stands for both from there on. Each word of the removed topic
-    goes to the nearest topics in proportion to their tokens of the word.
+        distance of a pair = n_a n_b / (n_a + n_b) (1 - Σ_w sqrt(p_aw p_bw)) / min(d_a, d_b),  d_k =
+        Σ_w min(1, n_kw)
+
+    For two samples of one topic it does not depend on their sizes n: the first factors have a mean
+    of d/8, because the squared distance of the roots of p has a variance of 1/4n a word (Freeman &
+    Tukey 1950). Of the closest pair, the topic with fewer tokens is removed, and the other one
+    stands for both from there on. Each word of the removed topic goes to the nearest topics in
+    proportion to their tokens of the word.
     """
     # Distances of all pairs, from the roots of p(w | topic).
     words = most_frequent_words(counts, COMPARED_WORDS)
@@ -283,7 +338,11 @@ def find_path(counts: DecayedCounts) -> Removal:
     np.fill_diagonal(overlaps, -1.0)
     number = max(0, len(topics) - 1)
     shape = number, MOST_PARENTS
-    path = Removal(topics=np.zeros(number, np.int64), parents=np.zeros(shape, np.int64), weights=np.zeros(shape))
+    path = Removal(
+        topics=np.zeros(number, np.int64),
+        parents=np.zeros(shape, np.int64),
+        weights=np.zeros(shape),
+    )
     for place in range(number):
         # The closest pair: the smaller topic goes, and its mixture is the nearest topics by tokens.
         one, other = divmod(int(distances.argmin()), len(topics))
@@ -299,19 +358,32 @@ def find_path(counts: DecayedCounts) -> Removal:
         overlaps[small] = overlaps[:, small] = -1.0
         is_left = overlaps[large] >= 0.0
         roots[large] = np.sqrt(own[large] / own.dtype.type(tokens[large]))
-        overlaps[large] = overlaps[:, large] = np.where(is_left, measure_overlaps(roots, large), -1.0)
+        overlaps[large] = overlaps[:, large] = np.where(
+            is_left, measure_overlaps(roots, large), -1.0
+        )
         freedoms[large] = np.minimum(own[large], 1.0).sum()
-        factors = tokens[large] * tokens / (tokens[large] + tokens) / np.minimum(freedoms, freedoms[large])
-        distances[large] = distances[:, large] = np.where(is_left, factors * (1.0 - overlaps[large]), np.inf)
+        factors = (
+            tokens[large]
+            * tokens
+            / (tokens[large] + tokens)
+            / np.minimum(freedoms, freedoms[large])
+        )
+        distances[large] = distances[:, large] = np.where(
+            is_left, factors * (1.0 - overlaps[large]), np.inf
+        )
     return path
 
 
 def measure_overlaps(roots: np.ndarray, topic: int | None = None) -> np.ndarray:
-    """Bhattacharyya coefficients of all pairs of topics (K, K), or of one topic with all (K,), from roots (K, W)."""
+    """Bhattacharyya coefficients of all pairs of topics (K, K), or of one topic with all (K,), from
+    roots (K, W).
+    """
     chosen = np.arange(len(roots)) if topic is None else np.array([topic])
     overlaps = np.empty((len(chosen), len(roots)), roots.dtype)
     spans = split_evenly(np.arange(len(chosen) + 1))
-    map_on_threads(lambda span: multiply_rows(roots, chosen[slice(*span)], overlaps[slice(*span)]), spans)
+    map_on_threads(
+        lambda span: multiply_rows(roots, chosen[slice(*span)], overlaps[slice(*span)]), spans
+    )
     wide = overlaps.astype(np.float64)
     return wide if topic is None else wide[0]
 
@@ -331,7 +403,10 @@ def points_of(num_topics: int) -> list[int]:
 def score_path(
     infer: Infer, config: Any, state: OnlineHDPState, path: Removal, numbers: Sequence[int]
 ) -> dict[int, np.ndarray]:
-    """Log likelihood (J,) of the judges by number of topics, descending; not of numbers clearly worse than another."""
+    """Log likelihood (J,) of the judges by number of topics, descending.
+
+    Not of numbers clearly worse than another.
+    """
     judges = state.judges
     doc_ids = np.arange(state.judges.num_documents)
     points = dict(zip(numbers, follow(state, path, numbers), strict=True))
@@ -342,17 +417,23 @@ def score_path(
         split = split_halves(judges.cut(first, min(last, len(doc_ids))), doc_ids[first:last], 0)
         if not len(split.scored):
             break
-        # Numbers of topics that are clearly worse on the first documents are not scored on the others.
+        # Numbers of topics that are clearly worse on the first documents are not scored on the
+        # others.
         scores = _leave_out_worse(scores, NEGLIGIBLE * judges.cut(0, first).num_tokens)
         for number in scores:
             point = points[number]
-            halves = score_documents(replace(config, max_topics=len(point.tables)), point, split, infer)
+            halves = score_documents(
+                replace(config, max_topics=len(point.tables)), point, split, infer
+            )
             scores[number] = np.append(scores[number], halves.reshape(2, -1).sum(0))
     return scores
 
 
-def follow(state: OnlineHDPState, path: Removal, numbers: Sequence[int]) -> Iterator[OnlineHDPState]:
-    """States that have only the topics left at some numbers of topics, descending, to score the judges with.
+def follow(
+    state: OnlineHDPState, path: Removal, numbers: Sequence[int]
+) -> Iterator[OnlineHDPState]:
+    """States that have only the topics left at some numbers of topics, descending, to score the
+    judges with.
 
     Only words of the judges have rows.
     """
@@ -374,11 +455,20 @@ def _leave_out_worse(scores: dict[int, np.ndarray], negligible: float) -> dict[i
     best = max(scores.values(), key=np.sum)
     behind = {number: best - each for number, each in scores.items()}
     limits = {number: CLEARLY_WORSE * np.sqrt((each**2).sum()) for number, each in behind.items()}
-    return {number: each for number, each in scores.items() if behind[number].sum() <= limits[number] + negligible}
+    return {
+        number: each
+        for number, each in scores.items()
+        if behind[number].sum() <= limits[number] + negligible
+    }
 
 
-def remove_topics(state: OnlineHDPState, removal: Removal, words: np.ndarray | None = None) -> OnlineHDPState:
-    """The state after removals, for `words` word by word (all unless given); the other topics keep their ids."""
+def remove_topics(
+    state: OnlineHDPState, removal: Removal, words: np.ndarray | None = None
+) -> OnlineHDPState:
+    """The state after removals, for `words` word by word (all unless given).
+
+    The other topics keep their ids.
+    """
     if removal.is_empty:
         return state
     return state._replace(
@@ -399,7 +489,9 @@ def most_frequent_words(counts: DecayedCounts, most: int) -> np.ndarray | None:
 def score_documents(config: Any, state: OnlineHDPState, split: Split, infer: Infer) -> np.ndarray:
     """Log likelihood of the held-out words of each observed document of a split (S,), in nats."""
     spans = split_evenly(split.observed.starts)
-    shares = np.concatenate(map_on_threads(lambda span: infer(config, state, split.observed.cut(*span)), spans))
+    shares = np.concatenate(
+        map_on_threads(lambda span: infer(config, state, split.observed.cut(*span)), spans)
+    )
     words, places = np.unique(split.words, return_inverse=True)
     by_word = topic_weights(state.topic_counts, words, state.concentrations.word, "mean")
     logs = split.counts * np.log(predict(split, places, shares, by_word))

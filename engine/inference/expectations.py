@@ -1,4 +1,6 @@
-"""Expectations that local steps read: topics under their Dirichlet, and a document's prior over them."""
+"""Expectations that local steps read: topics under their Dirichlet, and a document's prior over
+them.
+"""
 
 from typing import Any
 
@@ -14,12 +16,18 @@ SMALLEST_PRIOR = 1e-30
 
 
 def topic_weights(
-    counts: DecayedCounts, words: np.ndarray, word_concentration: float, expectation: str, power: float = NOT_RAISED
+    counts: DecayedCounts,
+    words: np.ndarray,
+    word_concentration: float,
+    expectation: str,
+    power: float = NOT_RAISED,
 ) -> np.ndarray:
-    """Weights B (U, K) of some words (U,) in the topics, or powers of them, from λ - η in DecayedCounts.
+    """Weights B (U, K) of some words (U,) in the topics, or powers of them, from λ - η in
+    DecayedCounts.
 
-        B_ik = λ_ki / Σ_w λ_kw                      expectation "mean": E[topic] (CVB0, Asuncion 2009)
-        B_ik = exp(ψ(λ_ki) - ψ(Σ_w λ_kw))           expectation "geometric": exp E[log topic] (Hoffman 2010 Eq. 6)
+        B_ik = λ_ki / Σ_w λ_kw                      expectation "mean": E[topic] (CVB0, Asuncion
+        2009) B_ik = exp(ψ(λ_ki) - ψ(Σ_w λ_kw))           expectation "geometric": exp E[log topic]
+        (Hoffman 2010 Eq. 6)
 
     >>> from stickbreaker.engine.inference.topic_counts import decayed_counts
     >>> counts = decayed_counts(np.array([[2.0], [1.0]]))
@@ -38,7 +46,8 @@ def expected_topics(counts: DecayedCounts, word_concentration: float) -> np.ndar
 
 
 def summarize_by_tokens(topics: np.ndarray, expected_tokens: np.ndarray) -> TopicSummary:
-    """Summary of a model without corpus weights: each topic's weight is its share of the expected tokens (K,).
+    """Summary of a model without corpus weights: each topic's weight is its share of the expected
+    tokens (K,).
 
     Before the first document all weights are equal; the ids are the places of the topics.
 
@@ -49,30 +58,41 @@ def summarize_by_tokens(topics: np.ndarray, expected_tokens: np.ndarray) -> Topi
     total = expected_tokens.sum()
     weights = expected_tokens / total if total > 0 else np.full(num_topics, 1.0 / num_topics)
     return TopicSummary(
-        topic_ids=np.arange(num_topics), topics=topics, weights=weights, expected_tokens=expected_tokens
+        topic_ids=np.arange(num_topics),
+        topics=topics,
+        weights=weights,
+        expected_tokens=expected_tokens,
     )
 
 
 def document_prior(prior: np.ndarray, precision: np.dtype[Any]) -> np.ndarray:
-    """Dirichlet parameters (K,) of a document before its words are seen, in this precision and not too small for it."""
+    """Dirichlet parameters (K,) of a document before its words are seen, in this precision and not
+    too small for it.
+    """
     rounded: np.ndarray = np.maximum(prior.astype(precision), precision.type(SMALLEST_PRIOR))
     return rounded
 
 
 def log_expected_likelihood(counts: np.ndarray, topic_words: np.ndarray) -> np.ndarray:
-    """log E[∏_w θ_w^c_w] of θ ~ Dirichlet(topic_words), over words (..., V), which a collapsed step compares.
+    """log E[∏_w θ_w^c_w] of θ ~ Dirichlet(topic_words), over words (..., V), which a collapsed step
+    compares.
 
     q(z = k) ∝ E[p(x, z = k | θ)]: Wang & Blei 2012 Eq. 6, and sec. 2.3 in closed form.
     """
     of_words = (gammaln(topic_words + counts) - gammaln(topic_words)).sum(-1)
-    likelihood: np.ndarray = of_words + gammaln(topic_words.sum(-1)) - gammaln((topic_words + counts).sum(-1))
+    likelihood: np.ndarray = (
+        of_words + gammaln(topic_words.sum(-1)) - gammaln((topic_words + counts).sum(-1))
+    )
     return likelihood
 
 
 def expected_log_likelihood(counts: np.ndarray, topic_words: np.ndarray) -> np.ndarray:
-    """E[log ∏_w θ_w^c_w] of θ ~ Dirichlet(topic_words), over words (..., V), which a mean-field step compares.
+    """E[log ∏_w θ_w^c_w] of θ ~ Dirichlet(topic_words), over words (..., V), which a mean-field
+    step compares.
 
     q(z = k) ∝ exp E[log p(x, z = k | θ)]: Wang & Blei 2012 Eq. 5.
     """
-    likelihood: np.ndarray = (counts * (psi(topic_words) - psi(topic_words.sum(-1, keepdims=True)))).sum(-1)
+    likelihood: np.ndarray = (
+        counts * (psi(topic_words) - psi(topic_words.sum(-1, keepdims=True)))
+    ).sum(-1)
     return likelihood

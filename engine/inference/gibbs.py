@@ -1,4 +1,6 @@
-"""The topic of each token, as samplers remember it: its start, sweeps over it, averages of samples, and predictions."""
+"""The topic of each token, as samplers remember it: its start, sweeps over it, averages of samples,
+and predictions.
+"""
 
 from typing import NamedTuple, Protocol
 
@@ -9,7 +11,14 @@ from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference.dirichlet_step import DocumentExpectations, infer_shares
 from stickbreaker.engine.inference.expectations import document_prior
-from stickbreaker.engine.kernels.gibbs import TokenTopics, TopicPool, draw_doc_tables, lay_out, read_out, sweep_tokens
+from stickbreaker.engine.kernels.gibbs import (
+    TokenTopics,
+    TopicPool,
+    draw_doc_tables,
+    lay_out,
+    read_out,
+    sweep_tokens,
+)
 
 MOST_TOKENS = 2**31 - 1
 DOCUMENTS_AT_ONCE = 1000
@@ -45,12 +54,15 @@ class SamplerState(Protocol):
 
 
 class Assignments(NamedTuple):
-    """A sample of z: the topics of N tokens in D documents, with n_kw tokens of each word in each topic.
+    """A sample of z: the topics of N tokens in D documents, with n_kw tokens of each word in each
+    topic.
 
-        p(z_i = k | z_-i) ∝ (n_jk + α π_k) (n_kw + η) / (n_k + V η)        (Teh et al. 2006 sec. 5.3)
+        p(z_i = k | z_-i) ∝ (n_jk + α π_k) (n_kw + η) / (n_k + V η)        (Teh et al. 2006 sec.
+        5.3)
 
     doc_ids, doc_sizes: (D,) int64, the documents and their numbers of tokens.
-    topics: (N,) int32, places among the state's K topics; document by document in the order of doc_ids, and within a
+    topics: (N,) int32, places among the state's K topics; document by document in the order of
+    doc_ids, and within a
         document in the order of its words.
     topic_words: (V, K) int32, tokens of each word in each topic.
     """
@@ -72,7 +84,9 @@ class TopicAverages(NamedTuple):
 
 
 class GibbsSweep(NamedTuple):
-    """Result of a sweep: assignments, the pool of its K topics before the next π, and tables (K,), 0 if not drawn."""
+    """Result of a sweep: assignments, the pool of its K topics before the next π, and tables (K,),
+    0 if not drawn.
+    """
 
     assignments: Assignments
     pool: TopicPool
@@ -83,21 +97,29 @@ def no_assignments(vocab_size: int, num_topics: int) -> Assignments:
     """Assignments of no documents."""
     none = np.zeros(0, np.int64)
     topic_words = np.zeros((vocab_size, num_topics), np.int32)
-    return Assignments(doc_ids=none, doc_sizes=none, topics=none.astype(np.int32), topic_words=topic_words)
+    return Assignments(
+        doc_ids=none, doc_sizes=none, topics=none.astype(np.int32), topic_words=topic_words
+    )
 
 
 def no_averages(num_topics: int) -> TopicAverages:
     """Averages over no samples."""
-    return TopicAverages(topics=np.zeros((0, 0), np.float32), num_samples=np.zeros(num_topics, np.int64))
+    return TopicAverages(
+        topics=np.zeros((0, 0), np.float32), num_samples=np.zeros(num_topics, np.int64)
+    )
 
 
 def count_tokens(documents: Documents) -> np.ndarray:
-    """Tokens of each document (S,). Raises CorpusError if they are more than a sampler can remember."""
+    """Tokens of each document (S,).
+
+    Raises CorpusError if they are more than a sampler can remember.
+    """
     sizes = documents.sizes()
     if sizes.sum() > MOST_TOKENS:
         raise CorpusError(
-            f"The corpus has {sizes.sum()} tokens; a sampler remembers the topic of each, for at most {MOST_TOKENS}:"
-            " use fewer documents, or choose an algorithm that does not remember the topic of each token."
+            f"The corpus has {sizes.sum()} tokens; a sampler remembers the topic of each, for at"
+            f" most {MOST_TOKENS}: use fewer documents, or choose an algorithm that does not"
+            " remember the topic of each token."
         )
     return sizes
 
@@ -105,7 +127,8 @@ def count_tokens(documents: Documents) -> np.ndarray:
 def count_bytes(documents: Documents, num_topics: int) -> int:
     """Bytes of a state with these documents and this number of topics, and of a sweep over it.
 
-    A token costs 4 bytes in each of two states and 16 in a sweep; counts and averages of words in topics 12.
+    A token costs 4 bytes in each of two states and 16 in a sweep; counts and averages of words in
+    topics 12.
     """
     vocab_size = int(documents.words.max(initial=-1)) + 1
     return 24 * documents.num_tokens + 40 * len(documents.starts) + 12 * vocab_size * num_topics
@@ -114,9 +137,14 @@ def count_bytes(documents: Documents, num_topics: int) -> int:
 def resolve_assignments(
     assignments: Assignments, batch: Batch, num_topics: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Document sizes (S,) and topics (N,) of the batch's tokens; new documents start at uniformly drawn topics."""
+    """Document sizes (S,) and topics (N,) of the batch's tokens.
+
+    New documents start at uniformly drawn topics.
+    """
     doc_sizes = count_tokens(batch.documents)
-    if np.array_equal(batch.doc_ids, assignments.doc_ids) and np.array_equal(doc_sizes, assignments.doc_sizes):
+    if np.array_equal(batch.doc_ids, assignments.doc_ids) and np.array_equal(
+        doc_sizes, assignments.doc_sizes
+    ):
         return doc_sizes, assignments.topics
     topics = rng.integers(num_topics, size=doc_sizes.sum(), dtype=np.int32)
     # Documents that are known, with the same number of tokens, keep their topics.
@@ -126,7 +154,9 @@ def resolve_assignments(
     for row, doc_id in enumerate(batch.doc_ids):
         old = known.get(int(doc_id))
         if old is not None and doc_sizes[row] == assignments.doc_sizes[old]:
-            topics[starts[row] : starts[row + 1]] = assignments.topics[old_starts[old] : old_starts[old + 1]]
+            topics[starts[row] : starts[row + 1]] = assignments.topics[
+                old_starts[old] : old_starts[old + 1]
+            ]
     return doc_sizes, topics
 
 
@@ -138,10 +168,12 @@ def sweep(
     rng: np.random.Generator,
     with_tables: bool = True,
 ) -> GibbsSweep:
-    """One sweep over every token, then the tables of each topic in each document, if they are requested.
+    """One sweep over every token, then the tables of each topic in each document, if they are
+    requested.
 
-    pool: TopicPool of K topics, whose tokens are counted here; concentrations: (α, γ, η). If topics are born and die,
-    topics without a token are removed before and after. A new document starts at uniformly drawn topics.
+    pool: TopicPool of K topics, whose tokens are counted here; concentrations: (α, γ, η). If topics
+    are born and die, topics without a token are removed before and after. A new document starts at
+    uniformly drawn topics.
     """
     alpha, gamma, eta = concentrations
     doc_sizes, topics = resolve_assignments(assignments, batch, len(pool.topic_ids), rng)
@@ -161,7 +193,9 @@ def sweep(
     topics = np.empty_like(topics)
     topic_words = np.zeros((vocab_size, len(kept)), np.int32)
     read_out(documents, layout, new_places, topics, topic_words)
-    pool = swept._replace(topic_ids=swept.topic_ids[kept], tokens=swept.tokens[kept], weights=swept.weights[kept])
+    pool = swept._replace(
+        topic_ids=swept.topic_ids[kept], tokens=swept.tokens[kept], weights=swept.weights[kept]
+    )
     kept_assignments = Assignments(
         doc_ids=np.array(batch.doc_ids), doc_sizes=doc_sizes, topics=topics, topic_words=topic_words
     )
@@ -178,7 +212,11 @@ def _own_documents(documents: Documents) -> Documents:
 
 
 def arrange_tokens(
-    documents: Documents, doc_sizes: np.ndarray, topics: np.ndarray, vocab_size: int, num_topics: int
+    documents: Documents,
+    doc_sizes: np.ndarray,
+    topics: np.ndarray,
+    vocab_size: int,
+    num_topics: int,
 ) -> TokenTopics:
     """The topics of all tokens, word by word; within a word in the order of the documents."""
     num_tokens = len(topics)
@@ -200,7 +238,9 @@ def _drop_empty(pool: TopicPool) -> TopicPool:
     if not pool.is_growing:
         return pool
     weights = np.where(pool.tokens > 0, pool.weights, 0.0)
-    return pool._replace(weights=weights, unused_weight=pool.unused_weight + (pool.weights - weights).sum())
+    return pool._replace(
+        weights=weights, unused_weight=pool.unused_weight + (pool.weights - weights).sum()
+    )
 
 
 def _choose_kept(pool: TopicPool) -> np.ndarray:
@@ -227,7 +267,9 @@ def describe_step(step: int, phase: Phase) -> StepInfo:
     return StepInfo(step=step, learning_rate=1.0, phase=phase, startup_share=0.0)
 
 
-def follow_topics(averages: TopicAverages, old_ids: np.ndarray, topic_ids: np.ndarray) -> TopicAverages:
+def follow_topics(
+    averages: TopicAverages, old_ids: np.ndarray, topic_ids: np.ndarray
+) -> TopicAverages:
     """Match the averages to the current topics by id; new topics have no samples."""
     if np.array_equal(old_ids, topic_ids):
         return averages
@@ -238,10 +280,14 @@ def follow_topics(averages: TopicAverages, old_ids: np.ndarray, topic_ids: np.nd
     return TopicAverages(topics=topics, num_samples=num_samples)
 
 
-def average(averages: TopicAverages, assignments: Assignments, word_concentration: float) -> TopicAverages:
+def average(
+    averages: TopicAverages, assignments: Assignments, word_concentration: float
+) -> TopicAverages:
     """Add E[topic] of one more sample of the same topics to the averages."""
     num_samples = averages.num_samples + 1
-    sample = _sample_topics(assignments.topic_words, assignments.topic_words.sum(0), word_concentration)
+    sample = _sample_topics(
+        assignments.topic_words, assignments.topic_words.sum(0), word_concentration
+    )
     if len(averages.topics):
         # The mean of n samples from that of n - 1: x̄_n = x_n + (x̄_(n-1) - x_n) (n - 1) / n.
         sample += (averages.topics - sample) * ((num_samples - 1) / num_samples).astype(np.float32)
@@ -249,7 +295,10 @@ def average(averages: TopicAverages, assignments: Assignments, word_concentratio
 
 
 def _sample_topics(
-    topic_words: np.ndarray, tokens: np.ndarray, word_concentration: float, vocab_size: int | None = None
+    topic_words: np.ndarray,
+    tokens: np.ndarray,
+    word_concentration: float,
+    vocab_size: int | None = None,
 ) -> np.ndarray:
     """E[topic] of one sample, (n_wk + η) / (n_k + V η), for rows of words (U, K)."""
     vocab_size = vocab_size or len(topic_words)
@@ -259,14 +308,21 @@ def _sample_topics(
 
 
 def infer_documents(
-    config: SamplerConfig, state: SamplerState, documents: Documents, weights: np.ndarray, phase: Phase
+    config: SamplerConfig,
+    state: SamplerState,
+    documents: Documents,
+    weights: np.ndarray,
+    phase: Phase,
 ) -> np.ndarray:
-    """Topic shares E[θ] (S, K) of documents by Dirichlet sweeps, given E[topics] and the prior α weights (K,)."""
+    """Topic shares E[θ] (S, K) of documents by Dirichlet sweeps, given E[topics] and the prior α
+    weights (K,).
+    """
     words = documents.distinct_words()
     topics = read_topics(state.assignments, state.averages, config.word_concentration, words)
     prior = document_prior(state.doc_concentration * weights, topics.dtype)
     return infer_shares(
-        documents, DocumentExpectations(words=words, topics=topics, prior=prior, step=state.step, phase=phase)
+        documents,
+        DocumentExpectations(words=words, topics=topics, prior=prior, step=state.step, phase=phase),
     )
 
 
@@ -276,9 +332,13 @@ def read_topics(
     word_concentration: float,
     words: np.ndarray | slice = slice(None),
 ) -> np.ndarray:
-    """E[topic] of some words (U, K): the average over its samples, or the current value before its first sample."""
+    """E[topic] of some words (U, K): the average over its samples, or the current value before its
+    first sample.
+    """
     topic_words = assignments.topic_words
-    topics = _sample_topics(topic_words[words], topic_words.sum(0), word_concentration, len(topic_words))
+    topics = _sample_topics(
+        topic_words[words], topic_words.sum(0), word_concentration, len(topic_words)
+    )
     if len(averages.topics):
         topics = np.where(averages.num_samples > 0, averages.topics[words], topics)
     return topics
@@ -292,10 +352,12 @@ def predict_words(
     rows: np.ndarray,
     words: np.ndarray,
 ) -> np.ndarray:
-    """Probability Σ_k θ_jk φ_kw of words (n,) in the documents at rows (n,) of doc_ids, under this one sample.
+    """Probability Σ_k θ_jk φ_kw of words (n,) in the documents at rows (n,) of doc_ids, under this
+    one sample.
 
-    Teh 2007 Eq. 17: θ_jk = (α π_k + n_jk) / (α + n_j), φ_kw = (η + n_kw) / (V η + n_k); the prediction is the mean over
-    samples. prior: (K,), α π; unused_prior: α π_u of topics not yet born, in which all words are equally likely.
+    Teh 2007 Eq. 17: θ_jk = (α π_k + n_jk) / (α + n_j), φ_kw = (η + n_kw) / (V η + n_k); the
+    prediction is the mean over samples. prior: (K,), α π; unused_prior: α π_u of topics not yet
+    born, in which all words are equally likely.
     """
     topic_words = assignments.topic_words
     num_topics = len(prior)
@@ -309,8 +371,13 @@ def predict_words(
         own = np.flatnonzero((rows >= first) & (rows < last))
         documents = np.repeat(np.arange(last - first), assignments.doc_sizes[first:last])
         places = documents * num_topics + assignments.topics[starts[first] : starts[last]]
-        shares = np.bincount(places, minlength=(last - first) * num_topics).reshape(-1, num_topics) + prior
-        topics = (topic_words[words[own]] + word_concentration) / (tokens + vocab_size * word_concentration)
+        shares = (
+            np.bincount(places, minlength=(last - first) * num_topics).reshape(-1, num_topics)
+            + prior
+        )
+        topics = (topic_words[words[own]] + word_concentration) / (
+            tokens + vocab_size * word_concentration
+        )
         # Σ_k θ_jk φ_kw, and the part of the topics not yet born.
         known = np.einsum("nk,nk->n", shares[rows[own] - first], topics)
         total = prior.sum() + unused_prior + assignments.doc_sizes[rows[own]]

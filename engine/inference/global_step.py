@@ -16,7 +16,9 @@ AnyOnlineState = TypeVar("AnyOnlineState", bound=OnlineState)
 
 
 class Statistics(NamedTuple):
-    """Expected counts of shards: words in topics, document by document; tables and tokens of topics (K,). They add.
+    """Expected counts of shards: words in topics, document by document.
+
+    Tables and tokens of topics (K,). They add.
 
     words: (U,), the words of the whole batch; the counts refer to places in it.
     phase, temperature: those of the expectations. Source: the sums of Eq. 19 and 21 of Wang 2011.
@@ -40,15 +42,18 @@ class Statistics(NamedTuple):
 def blend_topics(
     rate: float, state: AnyOnlineState, statistics: Statistics, batch: Batch
 ) -> tuple[AnyOnlineState, StepInfo]:
-    """(State, StepInfo) after λ ← (1 - ρ) λ + ρ (η + D/S · counts), with the statistics of the whole batch.
+    """(State, StepInfo) after λ ← (1 - ρ) λ + ρ (η + D/S · counts), with the statistics of the
+    whole batch.
 
-    It replaces topic_counts, expected_tokens, step, rate_spent, startup_share, phase and temperature of the state.
-    Source: Hoffman 2010 Alg. 2 with its Eq. 8, Wang 2011 Eq. 22 and 25.
+    It replaces topic_counts, expected_tokens, step, rate_spent, startup_share, phase and
+    temperature of the state. Source: Hoffman 2010 Alg. 2 with its Eq. 8, Wang 2011 Eq. 22 and 25.
     """
     step = state.step + 1
     scale = batch_scale(batch)
     # λ, and below it the tokens without η and start-up mass, by the same ρ and D/S.
-    counts = state.topic_counts.blend(rate, statistics.words, statistics.counts, scale, statistics.tokens)
+    counts = state.topic_counts.blend(
+        rate, statistics.words, statistics.counts, scale, statistics.tokens
+    )
     state = state._replace(
         topic_counts=counts,
         expected_tokens=(1.0 - rate) * state.expected_tokens + rate * scale * statistics.tokens,
@@ -72,10 +77,13 @@ def next_rate(config: ScheduleConfig, state: OnlineState) -> float:
     return float(learning_rate(state.step + 1, resolved(config.delay), config.forgetting_rate))
 
 
-def preview_topics(config: ScheduleConfig, state: OnlineState, statistics: Statistics, batch: Batch) -> NoisyStep:
+def preview_topics(
+    config: ScheduleConfig, state: OnlineState, statistics: Statistics, batch: Batch
+) -> NoisyStep:
     """The step of λ that `blend_topics` would take with the ρ of `next_rate`.
 
-    λ̂_kw = η + D/S Σ_j Σ_t φ_jtk Σ_n ζ_jnt I[w_jn = w],  ∂λ = λ̂ - λ        (Wang 2011 Eq. 22, mini-batches of sec. 3.2)
+    λ̂_kw = η + D/S Σ_j Σ_t φ_jtk Σ_n ζ_jnt I[w_jn = w],  ∂λ = λ̂ - λ        (Wang 2011 Eq. 22,
+    mini-batches of sec. 3.2)
     """
     scale = batch_scale(batch)
     shape = (len(statistics.words), len(statistics.tokens))
@@ -88,8 +96,13 @@ def preview_topics(config: ScheduleConfig, state: OnlineState, statistics: Stati
     )
 
 
-def blend_tables(tables: np.ndarray, doc_tables: np.ndarray, batch: Batch, rate: float) -> np.ndarray:
-    """Move expected tables (K,) towards those of the whole corpus; Wang 2011 Eq. 26-27 under a fixed order."""
+def blend_tables(
+    tables: np.ndarray, doc_tables: np.ndarray, batch: Batch, rate: float
+) -> np.ndarray:
+    """Move expected tables (K,) towards those of the whole corpus.
+
+    Wang 2011 Eq. 26-27 under a fixed order.
+    """
     return (1.0 - rate) * tables + rate * batch_scale(batch) * doc_tables
 
 

@@ -12,10 +12,12 @@ HELD_OUT_SHARE = 0.1
 
 
 class Split(NamedTuple):
-    """Documents in two parts: the observed words, and the held-out words that are predicted from them.
+    """Documents in two parts: the observed words, and the held-out words that are predicted from
+    them.
 
-    observed: the documents from which θ is inferred; rows, words, counts (n,): document, word and count of each
-    held-out entry; scored (S,): places of the observed documents among the documents that were split.
+    observed: the documents from which θ is inferred; rows, words, counts (n,): document, word and
+    count of each held-out entry; scored (S,): places of the observed documents among the documents
+    that were split.
     """
 
     observed: Documents
@@ -31,19 +33,27 @@ class Split(NamedTuple):
 
 
 def split_words(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
-    """Hold out 10 % of each document's distinct words, at least one; documents with fewer than two are skipped.
+    """Hold out 10 % of each document's distinct words, at least one.
 
-    A document's draw depends only on (seed, its id). Source: Hoffman et al. 2013 sec. 4; the fraction is ours. Raises
-    ValueError unless there is one id per document.
+    Documents with fewer than two are skipped.
+
+    A document's draw depends only on (seed, its id). Source: Hoffman et al. 2013 sec. 4; the
+    fraction is ours. Raises ValueError unless there is one id per document.
     """
     is_held = _draw_held_out(documents, doc_ids, seed, HELD_OUT_SHARE)
-    return _split(documents, np.where(is_held, 0, documents.counts), np.where(is_held, documents.counts, 0))
+    return _split(
+        documents, np.where(is_held, 0, documents.counts), np.where(is_held, documents.counts, 0)
+    )
 
 
-def _draw_held_out(documents: Documents, doc_ids: np.ndarray, seed: int, share: float) -> np.ndarray:
+def _draw_held_out(
+    documents: Documents, doc_ids: np.ndarray, seed: int, share: float
+) -> np.ndarray:
     """Which entries (nnz,) are held out: the given share of each document's distinct words."""
     if len(doc_ids) != documents.num_documents:
-        raise ValueError(f"{len(doc_ids)} ids for {documents.num_documents} documents: give one id per document.")
+        raise ValueError(
+            f"{len(doc_ids)} ids for {documents.num_documents} documents: give one id per document."
+        )
     is_held = np.zeros(len(documents.words), bool)
     # Copies, because numba would compile the kernel a second time for read-only arrays.
     starts = np.array(documents.starts, np.int64)
@@ -55,8 +65,9 @@ def _draw_held_out(documents: Documents, doc_ids: np.ndarray, seed: int, share: 
 def split_halves(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
     """Each document twice: one half of its distinct words is held out, then the other half.
 
-    The first half of the observed documents (2S',) has one half of the words, the second the other, in one order.
-    Documents with fewer than two distinct words are skipped. A document's draw depends only on (seed, its id).
+    The first half of the observed documents (2S',) has one half of the words, the second the other,
+    in one order. Documents with fewer than two distinct words are skipped. A document's draw
+    depends only on (seed, its id).
     """
     is_held = _draw_held_out(documents, doc_ids, seed, 0.5)
     counts = documents.counts
@@ -76,7 +87,9 @@ def split_halves(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
 
 
 def split_tokens(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
-    """Hold out 10 % of each document's tokens, at least one; documents with fewer than two tokens are skipped.
+    """Hold out 10 % of each document's tokens, at least one.
+
+    Documents with fewer than two tokens are skipped.
 
     Source: Wang 2011 sec. 4.1; Teh 2007 sec. 4 does the same to training documents.
     """
@@ -94,7 +107,10 @@ def split_tokens(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
 
 
 def _split(documents: Documents, observed: np.ndarray, held: np.ndarray) -> Split:
-    """Split by observed and held-out counts (nnz,); documents without held-out words are left out."""
+    """Split by observed and held-out counts (nnz,).
+
+    Documents without held-out words are left out.
+    """
     num_documents = documents.num_documents
     is_held = held > 0
     rows = documents.rows()
@@ -106,7 +122,9 @@ def _split(documents: Documents, observed: np.ndarray, held: np.ndarray) -> Spli
     starts = np.append(0, np.bincount(rows[is_observed], minlength=num_documents)[scored].cumsum())
     return Split(
         observed=Documents(
-            starts=starts.astype(np.int64), words=documents.words[is_observed], counts=observed[is_observed]
+            starts=starts.astype(np.int64),
+            words=documents.words[is_observed],
+            counts=observed[is_observed],
         ),
         rows=(is_scored.cumsum() - 1)[rows[is_held]],
         words=documents.words[is_held],
@@ -115,10 +133,13 @@ def _split(documents: Documents, observed: np.ndarray, held: np.ndarray) -> Spli
     )
 
 
-def predict(split: Split, words: np.ndarray, doc_shares: np.ndarray, by_word: np.ndarray) -> np.ndarray:
+def predict(
+    split: Split, words: np.ndarray, doc_shares: np.ndarray, by_word: np.ndarray
+) -> np.ndarray:
     """Σ_k E[θ_k] E[topic_kw] of each held-out entry (n,).
 
-    words: (n,), the entries' rows in `by_word`, E[topic] by word, (V, K) or (U, K) of some words; doc_shares: (S, K).
+    words: (n,), the entries' rows in `by_word`, E[topic] by word, (V, K) or (U, K) of some words;
+    doc_shares: (S, K).
     """
     predicted = np.empty(len(words))
 
@@ -130,7 +151,9 @@ def predict(split: Split, words: np.ndarray, doc_shares: np.ndarray, by_word: np
     return predicted
 
 
-def mean_log_likelihood(split: Split, words: np.ndarray, doc_shares: np.ndarray, by_word: np.ndarray) -> float:
+def mean_log_likelihood(
+    split: Split, words: np.ndarray, doc_shares: np.ndarray, by_word: np.ndarray
+) -> float:
     """Nats per held-out token; the arguments are those of `predict`."""
     predicted = predict(split, words, doc_shares, by_word)
     return float((split.counts * np.log(predicted)).sum() / split.num_tokens)

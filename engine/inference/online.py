@@ -1,4 +1,6 @@
-"""What the online algorithms with a fixed number of topics share: start, local step, global step and summary."""
+"""What the online algorithms with a fixed number of topics share: start, local step, global step
+and summary.
+"""
 
 import numpy as np
 
@@ -7,7 +9,11 @@ from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import resolved
 from stickbreaker.engine.inference.candidates import Steps, drop_empty, fit_candidates
 from stickbreaker.engine.inference.concentrations import first_concentrations
-from stickbreaker.engine.inference.dirichlet_step import DocumentExpectations, fit_documents, fit_to_convergence
+from stickbreaker.engine.inference.dirichlet_step import (
+    DocumentExpectations,
+    fit_documents,
+    fit_to_convergence,
+)
 from stickbreaker.engine.inference.evidence import decide
 from stickbreaker.engine.inference.expectations import expected_topics, topic_weights
 from stickbreaker.engine.inference.global_step import (
@@ -18,15 +24,28 @@ from stickbreaker.engine.inference.global_step import (
     preview_topics,
 )
 from stickbreaker.engine.inference.states import OnlineHDPConfig, OnlineHDPState, OnlineState
-from stickbreaker.engine.inference.sticks import Sticks, break_stick, corpus_sticks, expected_weights
-from stickbreaker.engine.inference.warm_up import first_phase, scale_start, startup_counts, sweeps_at
+from stickbreaker.engine.inference.sticks import (
+    Sticks,
+    break_stick,
+    corpus_sticks,
+    expected_weights,
+)
+from stickbreaker.engine.inference.warm_up import (
+    first_phase,
+    scale_start,
+    startup_counts,
+    sweeps_at,
+)
 from stickbreaker.engine.schedules import is_average, pass_rate
 
 
-def start_hdp(config: OnlineHDPConfig, vocab_size: int, rng: np.random.Generator, later: Phase) -> OnlineHDPState:
+def start_hdp(
+    config: OnlineHDPConfig, vocab_size: int, rng: np.random.Generator, later: Phase
+) -> OnlineHDPState:
     """State before the first batch; later: the phase after a warm-up.
 
-    The noise in λ - η is drawn for D = 1; the first batch rescales it to D. Every topic starts with the same tables.
+    The noise in λ - η is drawn for D = 1; the first batch rescales it to D. Every topic starts with
+    the same tables.
     """
     num_topics = resolved(config.max_topics)
     phase, temperature = first_phase(config.start, later)
@@ -42,20 +61,28 @@ def start_hdp(config: OnlineHDPConfig, vocab_size: int, rng: np.random.Generator
         decided_at=0.0,
         documents_read=0,
         concentrations=first_concentrations(
-            doc=config.doc_concentration, word=config.word_concentration, corpus=config.corpus_concentration
+            doc=config.doc_concentration,
+            word=config.word_concentration,
+            corpus=config.corpus_concentration,
         ),
     )
 
 
 def local(
-    config: object, expectations: DocumentExpectations, documents: Documents, rng: np.random.Generator | None = None
+    config: object,
+    expectations: DocumentExpectations,
+    documents: Documents,
+    rng: np.random.Generator | None = None,
 ) -> Statistics:
     """Statistics of some of the batch's documents, each with one Dirichlet over topics.
 
-    It is pure and draws nothing; statistics of shards add up. Source: the E step of Hoffman 2010 Alg. 2.
+    It is pure and draws nothing; statistics of shards add up. Source: the E step of Hoffman 2010
+    Alg. 2.
     """
     if expectations.phase == Phase.WARM_UP:
-        return fit_documents(documents, expectations, sweeps_at(expectations.temperature), is_learning=True)[0]
+        return fit_documents(
+            documents, expectations, sweeps_at(expectations.temperature), is_learning=True
+        )[0]
     return fit_to_convergence(documents, expectations)[0]
 
 
@@ -66,9 +93,12 @@ def blend_hdp(
     batch: Batch,
     steps: Steps,
 ) -> tuple[OnlineHDPState, StepInfo]:
-    """Move λ and the tables towards the batch's estimates; documents set aside then decide on topics, α₀ and η.
+    """Move λ and the tables towards the batch's estimates.
 
-    With `topic_expectation="geometric"` the step of λ is a natural gradient of the bound; "mean" is stepwise EM.
+    Documents set aside then decide on topics, α₀ and η.
+
+    With `topic_expectation="geometric"` the step of λ is a natural gradient of the bound; "mean" is
+    stepwise EM.
 
     steps: those of the algorithm, to fit candidates for topics of a stream and to score documents.
     Source: Wang 2011 Eq. 22-27 with the mini-batch's D/S.
@@ -83,20 +113,27 @@ def blend_hdp(
         return None if fitted is None else _blend(rate, *fitted, batch)[0]
 
     if config.duplicates == "merge":
-        # Topics that the documents set aside do not need are removed, and in a stream others may be added.
+        # Topics that the documents set aside do not need are removed, and in a stream others may be
+        # added.
         blended = drop_empty(decide(steps.infer, config, blended, batch, grow), len(state.tables))
     if np.isfinite(blended.pass_score):
         info = info._replace(is_pass_needed=not blended.has_settled)
     return blended, info
 
 
-def _blend(rate: float, state: OnlineHDPState, statistics: Statistics, batch: Batch) -> tuple[OnlineHDPState, StepInfo]:
+def _blend(
+    rate: float, state: OnlineHDPState, statistics: Statistics, batch: Batch
+) -> tuple[OnlineHDPState, StepInfo]:
     blended, info = blend_topics(rate, state, statistics, batch)
     tables = blend_tables(state.tables, statistics.tables, batch, rate)
-    return blended._replace(tables=tables, documents_read=state.documents_read + batch.num_read), info
+    return blended._replace(
+        tables=tables, documents_read=state.documents_read + batch.num_read
+    ), info
 
 
-def preview_hdp(config: OnlineHDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch) -> NoisyStep:
+def preview_hdp(
+    config: OnlineHDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch
+) -> NoisyStep:
     """The step of λ that `blend_hdp` would take."""
     noisy = preview_topics(config, state, statistics, batch)
     return noisy._replace(learning_rate=_next_rate(config, state, batch))
@@ -129,7 +166,11 @@ def summarize(config: object, state: OnlineHDPState) -> TopicSummary:
     )
 
 
-def word_topics(config: object, state: OnlineState, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Topic ids (K,) and E[topic] of some words (U,), as (U, K): the same numbers as those of a summary."""
+def word_topics(
+    config: object, state: OnlineState, words: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Topic ids (K,) and E[topic] of some words (U,), as (U, K): the same numbers as those of a
+    summary.
+    """
     topics = topic_weights(state.topic_counts, words, state.concentrations.word, "mean")
     return np.arange(topics.shape[1]), topics

@@ -1,4 +1,6 @@
-"""Posteriors of concentrations and weights: gamma, beta and Dirichlet, with their expectations and divergences."""
+"""Posteriors of concentrations and weights: gamma, beta and Dirichlet, with their expectations and
+divergences.
+"""
 
 from typing import NamedTuple
 
@@ -43,7 +45,9 @@ def gamma_divergence(q: Gamma, p: Gamma) -> float:
 
 
 class StickPosterior(NamedTuple):
-    """Beta posteriors of K sticks, in the order of the topics. The last stick leaves a rest for topics beyond K.
+    """Beta posteriors of K sticks, in the order of the topics.
+
+    The last stick leaves a rest for topics beyond K.
 
     on, after: (K,) parameters of each topic's stick; order: (K,) the topic at each place.
     """
@@ -78,9 +82,16 @@ class StickPosterior(NamedTuple):
         return by_topic
 
     def breaking(self) -> Breaking:
-        """The stick as the topics break it; the last piece is the rest (Teh, Kurihara & Welling 2007 Eq. 8)."""
+        """The stick as the topics break it.
+
+        The last piece is the rest (Teh, Kurihara & Welling 2007 Eq. 8).
+        """
         num_topics = len(self.order)
-        sticks = Sticks(on=self.on[self.order], after=self.after[self.order], order=np.append(self.order, num_topics))
+        sticks = Sticks(
+            on=self.on[self.order],
+            after=self.after[self.order],
+            order=np.append(self.order, num_topics),
+        )
         return break_stick(sticks, np.append(np.arange(num_topics), NO_TOPIC))
 
     def _places(self) -> np.ndarray:
@@ -97,11 +108,13 @@ class StickPosterior(NamedTuple):
 
 
 def stick_posterior(tables: np.ndarray, concentration: float) -> StickPosterior:
-    """Sticks from the tables (K,) of each topic, largest first (Teh, Kurihara & Welling 2007 Eq. 8).
+    """Sticks from the tables (K,) of each topic, largest first (Teh, Kurihara & Welling 2007 Eq.
+    8).
 
         stick_k ~ Beta(1 + s_k, E[γ] + Σ_{l>k} s_l)
 
-    This order has the best bound of all: Π_k 1 / (E[γ] + Σ_{l≥k} s_l), up to factors that no order changes.
+    This order has the best bound of all: Π_k 1 / (E[γ] + Σ_{l≥k} s_l), up to factors that no order
+    changes.
     """
     order = np.argsort(-tables, kind="stable")
     after = np.empty(len(tables))
@@ -113,4 +126,6 @@ def stick_posterior(tables: np.ndarray, concentration: float) -> StickPosterior:
 def dirichlet_divergence(q: np.ndarray, p: np.ndarray) -> float:
     """KL[Dirichlet(q) || Dirichlet(p)] of parameters (V,), in nats."""
     logs = psi(q) - psi(q.sum())
-    return float(gammaln(q.sum()) - gammaln(p.sum()) + (gammaln(p) - gammaln(q) + (q - p) * logs).sum())
+    return float(
+        gammaln(q.sum()) - gammaln(p.sum()) + (gammaln(p) - gammaln(q) + (q - p) * logs).sum()
+    )

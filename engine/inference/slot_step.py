@@ -1,7 +1,10 @@
-"""The two-level local step, in which the words of a document go through slots; online or batch (Wang 2011).
+"""The two-level local step, in which the words of a document go through slots.
 
-Eq. 15-18 are coordinate ascent on a document's part of Eq. 14 with log B in place of E[log φ], where B are the topic
-weights. `start` and `topic_expectation` of a config choose their start and B; engine/algorithms/hdp.py explains both.
+Online or batch (Wang 2011).
+
+Eq. 15-18 are coordinate ascent on a document's part of Eq. 14 with log B in place of E[log φ],
+where B are the topic weights. `start` and `topic_expectation` of a config choose their start and B;
+engine/algorithms/hdp.py explains both.
 """
 
 from collections.abc import Callable
@@ -34,7 +37,8 @@ class SlotExpectations(NamedTuple):
 
         B_ik = E[φ_k,w_i] or exp E[log φ_k,w_i] = exp(ψ(λ_kw) - ψ(Σ_v λ_kv))
 
-    words: (U,) of the batch; topics: (U, K) B; prior: (K,) α₀E[β]; expected_log_weights: (K,) E[log β].
+    words: (U,) of the batch; topics: (U, K) B; prior: (K,) α₀E[β]; expected_log_weights: (K,) E[log
+    β].
     """
 
     words: np.ndarray
@@ -51,10 +55,19 @@ ExpectWords = Callable[[Any, Any, np.ndarray, Phase], SlotExpectations]
 
 
 def expect_slots(
-    config: SlotConfig, state: CountsState, sticks: Sticks, words: np.ndarray, phase: Phase, power: float = NOT_RAISED
+    config: SlotConfig,
+    state: CountsState,
+    sticks: Sticks,
+    words: np.ndarray,
+    phase: Phase,
+    power: float = NOT_RAISED,
 ) -> SlotExpectations:
-    """Expectations for some words (U,), from the λ - η of a state and the corpus' sticks, with weights B^power."""
-    topics = topic_weights(state.topic_counts, words, config.word_concentration, config.topic_expectation, power)
+    """Expectations for some words (U,), from the λ - η of a state and the corpus' sticks, with
+    weights B^power.
+    """
+    topics = topic_weights(
+        state.topic_counts, words, config.word_concentration, config.topic_expectation, power
+    )
     return SlotExpectations(
         words=words,
         topics=topics,
@@ -70,8 +83,13 @@ def limits_of(config: SlotConfig) -> Limits:
     """Sizes and switches of the kernel under a config."""
     is_uniform = config.start != "warm"
     num_topics = resolved(config.max_topics)
-    # A document considers the largest topics of its first iterations, at least as many as it has slots.
-    num_active = num_topics if is_uniform else min(max(config.max_active_topics, config.max_slots), num_topics)
+    # A document considers the largest topics of its first iterations, at least as many as it has
+    # slots.
+    num_active = (
+        num_topics
+        if is_uniform
+        else min(max(config.max_active_topics, config.max_slots), num_topics)
+    )
     return Limits(
         num_slots=min(config.max_slots, num_active),
         max_active=num_active,
@@ -90,9 +108,11 @@ def fit_slots(
     is_learning: bool,
     has_bound: bool = False,
 ) -> tuple[Statistics, np.ndarray, float]:
-    """Statistics of documents, their topic shares (S, K), and the sum of `bound_slots` over them (0 unless requested).
+    """Statistics of documents, their topic shares (S, K), and the sum of `bound_slots` over them (0
+    unless requested).
 
-    Eq. 15-18 until they settle. Nothing is drawn; statistics of shards add up. α₀ is that of the expectations.
+    Eq. 15-18 until they settle. Nothing is drawn; statistics of shards add up. α₀ is that of the
+    expectations.
     """
     topics = np.ascontiguousarray(expectations.topics)
     num_topics = len(expectations.prior)
@@ -120,7 +140,8 @@ def fit_slots(
 def infer_slots(documents: Documents, expectations: SlotExpectations, limits: Limits) -> np.ndarray:
     """Topic shares (S, K) of documents, θ_k = Σ_t E[π_t] φ_tk; nothing is learned.
 
-    After a warm-up step the shares are the normalised Dirichlet parameters after the sweeps that start a document.
+    After a warm-up step the shares are the normalised Dirichlet parameters after the sweeps that
+    start a document.
     """
     if expectations.phase == Phase.WARM_UP:
         return fit_documents(documents, expectations, START_SWEEPS, is_learning=False)[1]
@@ -129,20 +150,32 @@ def infer_slots(documents: Documents, expectations: SlotExpectations, limits: Li
 
 def _prior_of(expectations: SlotExpectations) -> Prior:
     order = np.argsort(-expectations.prior, kind="stable")
-    return Prior(concentrations=expectations.prior, expected_log_weights=expectations.expected_log_weights, order=order)
+    return Prior(
+        concentrations=expectations.prior,
+        expected_log_weights=expectations.expected_log_weights,
+        order=order,
+    )
 
 
 def trace_slots(
-    expect_words: ExpectWords, config: SlotConfig, state: CountsState, documents: Documents, num_iterations: int
+    expect_words: ExpectWords,
+    config: SlotConfig,
+    state: CountsState,
+    documents: Documents,
+    num_iterations: int,
 ) -> SlotTrace:
-    """Coordinate ascent over the slots of the first document, Eq. 15-18, after each of its iterations.
+    """Coordinate ascent over the slots of the first document, Eq. 15-18, after each of its
+    iterations.
 
-    expect_words: (config, state, words (U,), phase) -> their Expectations; a warm-up is treated as finished. Topics
-    that the document does not consider have φ_jtk = 0. No iteration lowers the bound, but by rounding:
+    expect_words: (config, state, words (U,), phase) -> their Expectations; a warm-up is treated as
+    finished. Topics that the document does not consider have φ_jtk = 0. No iteration lowers the
+    bound, but by rounding:
 
-        Σ_n Σ_t ζ_nt (Σ_k φ_tk log B_nk + E[log π_t] - log ζ_nt) + Σ_tk φ_tk (E[log β_k] - log φ_tk) - KL(sticks)
+        Σ_n Σ_t ζ_nt (Σ_k φ_tk log B_nk + E[log π_t] - log ζ_nt) + Σ_tk φ_tk (E[log β_k] - log φ_tk)
+        - KL(sticks)
 
-    With B = exp E[log φ] these are the braces of Eq. 14; with B = E[φ] they bound log p(w | topics at their means).
+    With B = exp E[log φ] these are the braces of Eq. 14; with B = E[φ] they bound log p(w | topics
+    at their means).
     """
     document = documents.cut(0, 1)
     limits = limits_of(config)
@@ -150,8 +183,12 @@ def trace_slots(
     traced = _fit_each(document, expectations, limits, num_iterations)
     size = len(document.words)
     topic_ids = traced[0][0]
-    phi = np.array([slots.phi[: limits.num_slots, : len(topic_ids)] for _, slots, _ in traced], np.float64)
-    words = np.array([slots.tokens[: limits.num_slots, :size] for _, slots, _ in traced], np.float64)
+    phi = np.array(
+        [slots.phi[: limits.num_slots, : len(topic_ids)] for _, slots, _ in traced], np.float64
+    )
+    words = np.array(
+        [slots.tokens[: limits.num_slots, :size] for _, slots, _ in traced], np.float64
+    )
     on, after = np.moveaxis(np.array([slots.sticks for _, slots, _ in traced], np.float64), 1, 0)
     logs = np.log(expectations.topics[:, topic_ids].astype(np.float64))
     log_weights = expectations.expected_log_weights[topic_ids].astype(np.float64)
@@ -172,7 +209,8 @@ def trace_slots(
 def _fit_each(
     document: Documents, expectations: SlotExpectations, limits: Limits, num_iterations: int
 ) -> list[tuple[np.ndarray, Slots, float]]:
-    """Ids (A,), Slots and `bound_slots` of one document after 1, 2, ... iterations of Eq. 18, 15-16 and 17.
+    """Ids (A,), Slots and `bound_slots` of one document after 1, 2, ... iterations of Eq. 18, 15-16
+    and 17.
 
     The compiled code of a run fits each of them from the start; none stops early.
     """
@@ -196,4 +234,6 @@ def _count_taken(tokens: np.ndarray, limits: Limits) -> int:
     """Iterations until the slots' tokens (I, T) settle, at most as many as the limits allow."""
     changes = abs(np.diff(tokens, axis=0)).sum(1)
     settled = np.flatnonzero(changes < limits.tolerance * tokens[1:].sum(1))
-    return min(limits.num_iterations, int(settled[0]) + 2) if len(settled) else limits.num_iterations
+    return (
+        min(limits.num_iterations, int(settled[0]) + 2) if len(settled) else limits.num_iterations
+    )

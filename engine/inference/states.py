@@ -1,4 +1,6 @@
-"""What the shared steps need of a State and of a config, and the learned concentrations that a State holds."""
+"""What the shared steps need of a State and of a config, and the learned concentrations that a
+State holds.
+"""
 
 from typing import NamedTuple, Protocol, Self
 
@@ -19,7 +21,8 @@ class DocPosterior(NamedTuple):
 
         q(α₀) = Gamma(1 + Σ_j s_j, 1 + Σ_j ψ(α₀ + n_j) - ψ(α₀))        (Teh 2007 sec. 3.3)
 
-    shape, (1,) or (K,), and rate: the parameters divided by D, which a step blends with those of a mini-batch.
+    shape, (1,) or (K,), and rate: the parameters divided by D, which a step blends with those of a
+    mini-batch.
     """
 
     shape: np.ndarray
@@ -27,7 +30,9 @@ class DocPosterior(NamedTuple):
 
     @property
     def mean(self) -> np.ndarray:
-        """E of the concentrations (K,) or (1,), scaled so that their sum is within the bounds of the setting."""
+        """E of the concentrations (K,) or (1,), scaled so that their sum is within the bounds of
+        the setting.
+        """
         mean: np.ndarray = self.shape / self.rate
         total = mean.sum()
         bounded: np.ndarray = mean * (np.clip(total, LOWEST, HIGHEST) / total)
@@ -200,20 +205,24 @@ class OnlineState(CountsState, WarmUpState, Protocol):
 
 
 class OnlineHDPState(NamedTuple):
-    """The State of an online HDP, with slots or by direct assignment: q of the topics φ and of the corpus' sticks β'.
+    """The State of an online HDP, with slots or by direct assignment: q of the topics φ and of the
+    corpus' sticks β'.
 
-        q(φ_k) = Dirichlet(λ_k),  λ_kw = η + Σ_j Σ_t φ_jtk Σ_n ζ_jnt I[w_jn = w]         (Wang 2011 sec. 3.1, Eq. 21)
-        q(β'_k) = Beta(u_k, v_k),  u_k = 1 + s_k,  v_k = γ + Σ_{l>k} s_l,  s_k = Σ_jt φ_jtk       (Eq. 13, 19, 20)
+        q(φ_k) = Dirichlet(λ_k),  λ_kw = η + Σ_j Σ_t φ_jtk Σ_n ζ_jnt I[w_jn = w]         (Wang 2011
+        sec. 3.1, Eq. 21) q(β'_k) = Beta(u_k, v_k),  u_k = 1 + s_k,  v_k = γ + Σ_{l>k} s_l,  s_k =
+        Σ_jt φ_jtk       (Eq. 13, 19, 20)
 
-    Steps move λ and s towards these sums over the corpus, as estimated from a mini-batch (Eq. 22-27).
+    Steps move λ and s towards these sums over the corpus, as estimated from a mini-batch (Eq.
+    22-27).
 
     topic_counts: λ - η, word by word (V, K); tables: (K,) s.
     expected_tokens: (K,), without start-up mass and η.
-    rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase, temperature: those of the last step.
-    decided_at: Σρ at the last decision on the number of topics; documents_read: number of documents read so far.
-    concentrations: α₀, γ and η; the values of the settings until they are learned.
-    judges: the documents set aside, which decide on the number of topics, α₀ and η.
-    pass_score: nats per word of the judges after the last pass; has_settled: whether that pass did not raise it.
+    rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase, temperature: those of the last
+    step. decided_at: Σρ at the last decision on the number of topics; documents_read: number of
+    documents read so far. concentrations: α₀, γ and η; the values of the settings until they are
+    learned. judges: the documents set aside, which decide on the number of topics, α₀ and η.
+    pass_score: nats per word of the judges after the last pass; has_settled: whether that pass did
+    not raise it.
     """
 
     topic_counts: DecayedCounts

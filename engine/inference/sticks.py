@@ -11,7 +11,8 @@ from stickbreaker.engine.algorithm import Breaking
 class Sticks(NamedTuple):
     """q of the corpus' sticks, from which topics break off their weights.
 
-        q(β'_k) = Beta(u_k, v_k) for k < K,  β'_K = 1,  β_k = β'_k ∏_{l<k} (1 - β'_l)        (Wang 2011 Eq. 4, 13)
+        q(β'_k) = Beta(u_k, v_k) for k < K,  β'_K = 1,  β_k = β'_k ∏_{l<k} (1 - β'_l)        (Wang
+        2011 Eq. 4, 13)
 
     on: (K - 1,) u; after: (K - 1,) v; order: (K,) the topic at each place along the stick.
     """
@@ -21,13 +22,17 @@ class Sticks(NamedTuple):
     order: np.ndarray
 
 
-def corpus_sticks(tables: np.ndarray, corpus_concentration: float, order: np.ndarray | None = None) -> Sticks:
-    """Sticks from the expected tables of each topic (K,), in the given order or by falling number of tables.
+def corpus_sticks(
+    tables: np.ndarray, corpus_concentration: float, order: np.ndarray | None = None
+) -> Sticks:
+    """Sticks from the expected tables of each topic (K,), in the given order or by falling number
+    of tables.
 
         u_k = 1 + s_k,  v_k = γ + Σ_{l>k} s_l        (Wang 2011 Eq. 19, 20)
 
-    Ordering by size gives a better bound for any stick-breaking prior (Kurihara et al. 2007). Only an index moves, not
-    the topics. A blend of (u, v) under a fixed order equals this function of blended tables.
+    Ordering by size gives a better bound for any stick-breaking prior (Kurihara et al. 2007). Only
+    an index moves, not the topics. A blend of (u, v) under a fixed order equals this function of
+    blended tables.
 
     >>> corpus_sticks(np.array([1.0, 5.0, 2.0]), 1.0)
     Sticks(on=array([6., 3.]), after=array([4., 2.]), order=array([1, 2, 0]))
@@ -65,16 +70,21 @@ def expected_log_weights(sticks: Sticks) -> np.ndarray:
 
 
 def sticks_bound(sticks: Sticks, corpus_concentration: float) -> float:
-    """The sticks' part of a bound, where their tables s have just set them: Σ_k s_k E[log β_k] - KL from Beta(1, γ).
+    """The sticks' part of a bound, where their tables s have just set them: Σ_k s_k E[log β_k] - KL
+    from Beta(1, γ).
 
-    >>> bool(np.isclose(sticks_bound(corpus_sticks(np.array([2.0, 1.0]), 1.0), 1.0), np.log(1 / 12)))
+    >>> bool(np.isclose(sticks_bound(corpus_sticks(np.array([2.0, 1.0]), 1.0), 1.0), np.log(1 /
+    ...     12)))
     True
     """
     return float((betaln(sticks.on, sticks.after) - betaln(1.0, corpus_concentration)).sum())
 
 
-def find_order(tables: np.ndarray, order: np.ndarray, corpus_concentration: float) -> tuple[np.ndarray, float]:
-    """The order of topics along the sticks, and its part of the bound: by size, unless the previous order is better.
+def find_order(
+    tables: np.ndarray, order: np.ndarray, corpus_concentration: float
+) -> tuple[np.ndarray, float]:
+    """The order of topics along the sticks, and its part of the bound: by size, unless the previous
+    order is better.
 
     The previous order can be better with γ > 1, because the last stick always has share 1.
 
@@ -90,12 +100,18 @@ def find_order(tables: np.ndarray, order: np.ndarray, corpus_concentration: floa
 
 
 def break_stick(sticks: Sticks, topic_ids: np.ndarray) -> Breaking:
-    """Break the stick under q(β'_k) = Beta(u_k, v_k); topic_ids: (K,) the ids of the topics that the sticks order.
+    """Break the stick under q(β'_k) = Beta(u_k, v_k).
 
-        E[β_k] = E[β'_k] ∏_{l<k} (1 - E[β'_l]),  E[β'_k] = u_k / (u_k + v_k)        (Wang 2011 Eq. 4 and 13)
+    Topic_ids: (K,) the ids of the topics that the sticks order.
 
-    >>> break_stick(Sticks(np.array([3.0]), np.array([1.0]), np.array([1, 0])), np.array([7, 8])).topic_ids
+        E[β_k] = E[β'_k] ∏_{l<k} (1 - E[β'_l]),  E[β'_k] = u_k / (u_k + v_k)        (Wang 2011 Eq. 4
+        and 13)
+
+    >>> break_stick(Sticks(np.array([3.0]), np.array([1.0]), np.array([1, 0])), np.array([7,
+    ...     8])).topic_ids
     array([8, 7])
     """
     cuts = np.append(sticks.on / (sticks.on + sticks.after), 1.0)
-    return Breaking(topic_ids=topic_ids[sticks.order], cuts=cuts, weights=expected_weights(sticks)[sticks.order])
+    return Breaking(
+        topic_ids=topic_ids[sticks.order], cuts=cuts, weights=expected_weights(sticks)[sticks.order]
+    )

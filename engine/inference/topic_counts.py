@@ -24,9 +24,15 @@ from stickbreaker.engine.kernels.counts import (
     sum_rows,
 )
 from stickbreaker.engine.kernels.special import NOT_RAISED, SMALLEST_EXPONENT
-from stickbreaker.engine.parallel.threads import map_on_threads, split_alike, split_evenly, split_rows
+from stickbreaker.engine.parallel.threads import (
+    map_on_threads,
+    split_alike,
+    split_evenly,
+    split_rows,
+)
 
-# Below this scale the stored numbers would exceed the range that float32 holds well, so the scale is folded into them.
+# Below this scale the stored numbers would exceed the range that float32 holds well, so the scale
+# is folded into them.
 SMALLEST_SCALE = 1e-12
 # Adding one count of a document takes as long as writing this number of topics of a word's row.
 TOPICS_PER_ENTRY = 10
@@ -35,7 +41,9 @@ ShardCounts = Sequence[DocumentCounts | FactoredCounts]
 
 
 class Merging(NamedTuple):
-    """The topic that receives each topic's counts: (K,) ids, its own unless the topic is a copy of a larger one."""
+    """The topic that receives each topic's counts: (K,) ids, its own unless the topic is a copy of
+    a larger one.
+    """
 
     targets: np.ndarray
 
@@ -58,9 +66,11 @@ class Merging(NamedTuple):
 
 
 class Removal(NamedTuple):
-    """Topics (M,) to remove one after another, and the mixtures of other topics that receive their counts.
+    """Topics (M,) to remove one after another, and the mixtures of other topics that receive their
+    counts.
 
-    parents, weights: (M, P) ids and weights of the mixtures; weights of a row sum to 1, and unused places have 0.
+    parents, weights: (M, P) ids and weights of the mixtures; weights of a row sum to 1, and unused
+    places have 0.
     """
 
     topics: np.ndarray
@@ -73,7 +83,9 @@ class Removal(NamedTuple):
         return len(self.topics) == 0
 
     def share_out(self, values: np.ndarray) -> np.ndarray:
-        """Share the values (K,) or (K, S) of removed topics out by the weights; a removed id keeps 0.
+        """Share the values (K,) or (K, S) of removed topics out by the weights.
+
+        A removed id keeps 0.
 
         >>> removal = Removal(np.array([2]), np.array([[0, 1]]), np.array([[0.75, 0.25]]))
         >>> removal.share_out(np.array([5.0, 1.0, 4.0]))
@@ -87,7 +99,10 @@ class Removal(NamedTuple):
         return shared
 
     def factors(self, totals: np.ndarray) -> np.ndarray:
-        """Weights (M, P) over the parents' totals at their turn; totals: (K,) before the first topic is removed."""
+        """Weights (M, P) over the parents' totals at their turn.
+
+        Totals: (K,) before the first topic is removed.
+        """
         totals = totals.copy()
         factors = np.zeros(self.weights.shape)
         for place, (topic, parents, weights) in enumerate(zip(*self, strict=True)):
@@ -100,12 +115,14 @@ class Removal(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DecayedCounts:
-    """λ - η = scale · stored, word by word, so that forgetting multiplies one number instead of K · V.
+    """λ - η = scale · stored, word by word, so that forgetting multiplies one number instead of K ·
+    V.
 
     It is an immutable value: `blend` and the other methods return another value.
 
-    storage: the numbers stored, float32 or float64, of all words (V, K), or of some (`only`); scale: in (0, 1];
-    totals: (K,) float64, Σ_w of λ - η over all words; elsewhere: (K,), the part of them of words without rows.
+    storage: the numbers stored, float32 or float64, of all words (V, K), or of some (`only`);
+    scale: in (0, 1]; totals: (K,) float64, Σ_w of λ - η over all words; elsewhere: (K,), the part
+    of them of words without rows.
     """
 
     storage: WordRows
@@ -157,20 +174,35 @@ class DecayedCounts:
         return self.storage.read(np.arange(self.vocab_size))
 
     def rows(
-        self, words: np.ndarray, offset: float = 0.0, factors: np.ndarray | None = None, power: float = NOT_RAISED
+        self,
+        words: np.ndarray,
+        offset: float = 0.0,
+        factors: np.ndarray | None = None,
+        power: float = NOT_RAISED,
     ) -> np.ndarray:
-        """((λ - η + offset) · factors)^power of some words (U,), as (U, K); factors: (K,), 1 unless given."""
+        """((λ - η + offset) · factors)^power of some words (U,), as (U, K).
+
+        Factors: (K,), 1 unless given.
+        """
         factors = (np.ones(len(self.totals)) if factors is None else factors).astype(self.precision)
         return self._compute_rows(scale_rows, words, offset, factors, power)
 
     def geometric_rows(
-        self, words: np.ndarray, offset: float, total_digammas: np.ndarray, power: float = NOT_RAISED
+        self,
+        words: np.ndarray,
+        offset: float,
+        total_digammas: np.ndarray,
+        power: float = NOT_RAISED,
     ) -> np.ndarray:
         """exp(ψ(λ - η + offset) - total_digammas (K,))^power of some words (U,), as (U, K)."""
         smallest = self.precision.type(SMALLEST_EXPONENT[self.precision])
-        return self._compute_rows(geometric_rows, words, offset, total_digammas.astype(self.precision), smallest, power)
+        return self._compute_rows(
+            geometric_rows, words, offset, total_digammas.astype(self.precision), smallest, power
+        )
 
-    def _compute_rows(self, kernel: Callable[..., None], words: np.ndarray, *arguments: Any) -> np.ndarray:
+    def _compute_rows(
+        self, kernel: Callable[..., None], words: np.ndarray, *arguments: Any
+    ) -> np.ndarray:
         rows = np.empty((len(words), len(self.totals)), self.precision)
         places = self.storage.places[words]
 
@@ -202,8 +234,8 @@ class DecayedCounts:
     ) -> "DecayedCounts":
         """(1 - ρ) of these counts plus ρ · factor of others; Eq. 22 and 25 of Wang 2011.
 
-        words: distinct words (U,); counts: shard after shard, all DocumentCounts or all FactoredCounts, whose words are
-        places in `words`; tokens: (K,), their sums.
+        words: distinct words (U,); counts: shard after shard, all DocumentCounts or all
+        FactoredCounts, whose words are places in `words`; tokens: (K,), their sums.
         """
         storage = self.storage
         # (1 - ρ) multiplies the scale; what is added is divided by it.
@@ -239,25 +271,31 @@ class DecayedCounts:
         return replace(self, storage=self.storage.replaced(array), totals=totals)
 
     def forget(self, words: np.ndarray, like: int) -> "DecayedCounts":
-        """These counts with some words (U,) as if they had not occurred: with the row of another word.
+        """These counts with some words (U,) as if they had not occurred: with the row of another
+        word.
 
         >>> counts = decayed_counts(np.array([[2.0], [1.0], [0.5]])).forget(np.array([0]), like=2)
         >>> counts.dense().ravel(), counts.totals
         (array([0.5, 1. , 0.5]), array([2.]))
         """
         row = self.storage.read(np.array([like]))
-        totals = self.totals + self.scale * (row - self.storage.read(words)).astype(np.float64).sum(0)
+        totals = self.totals + self.scale * (row - self.storage.read(words)).astype(np.float64).sum(
+            0
+        )
         storage, places = self.storage.opened(words)
         storage.array[places] = row
         return replace(self, storage=storage, totals=totals)
 
     def only(self, words: np.ndarray) -> "DecayedCounts":
-        """These counts with the rows of some words (U,), ascending, to read them and to remove or append topics.
+        """These counts with the rows of some words (U,), ascending, to read them and to remove or
+        append topics.
 
         Totals remain those of all words; the rows of other words must not be read.
         """
         array = self.storage.read(words)
-        return replace(self, storage=WordRows(array, words, self.vocab_size), elsewhere=self._others(array))
+        return replace(
+            self, storage=WordRows(array, words, self.vocab_size), elsewhere=self._others(array)
+        )
 
     def _others(self, array: np.ndarray) -> np.ndarray:
         """The part of the totals (K,) that is not in some rows (U, K) of numbers stored."""
@@ -270,13 +308,19 @@ class DecayedCounts:
         array = self.storage.read(self.held)
         copies = np.flatnonzero(merging.targets != np.arange(len(merging.targets)))
         targets = merging.targets[copies]
-        map_on_threads(lambda span: merge_rows(span, copies, targets, array), split_evenly(np.arange(len(array) + 1)))
-        return replace(self, storage=self.storage.replaced(array), totals=merging.add_up(self.totals))
+        map_on_threads(
+            lambda span: merge_rows(span, copies, targets, array),
+            split_evenly(np.arange(len(array) + 1)),
+        )
+        return replace(
+            self, storage=self.storage.replaced(array), totals=merging.add_up(self.totals)
+        )
 
     def remove(self, removal: Removal, words: np.ndarray | None = None) -> "DecayedCounts":
         """These counts with topics removed: each word's tokens go to the topics that explain them.
 
-        With `words` (U,) only their tokens do; those of other words are shared out by the weights of the mixtures.
+        With `words` (U,) only their tokens do; those of other words are shared out by the weights
+        of the mixtures.
         """
         if removal.is_empty:
             return self
@@ -293,13 +337,18 @@ class DecayedCounts:
             parents = removal.parents
             weights = removal.weights.astype(self.precision)
             map_on_threads(
-                lambda span: share_out_by_weights(span, topics, parents, weights, array), split_rows(*array.shape)
+                lambda span: share_out_by_weights(span, topics, parents, weights, array),
+                split_rows(*array.shape),
             )
             array[np.searchsorted(self.held, words)] = rows
-        return replace(self, storage=self.storage.replaced(array), totals=totals, elsewhere=elsewhere)
+        return replace(
+            self, storage=self.storage.replaced(array), totals=totals, elsewhere=elsewhere
+        )
 
     def _share_out(self, removal: Removal, rows: np.ndarray) -> np.ndarray:
-        """Share topics out in rows (U, K) of numbers stored, in place, and return the sums of λ - η in them (K,)."""
+        """Share topics out in rows (U, K) of numbers stored, in place, and return the sums of λ - η
+        in them (K,).
+        """
         # A parent's part of a word is its weight over its total, times its tokens of the word.
         factors = removal.factors(self.totals)
 
@@ -308,7 +357,9 @@ class DecayedCounts:
             share_out_rows(span, removal.topics, removal.parents, factors, rows, totals)
             return totals
 
-        totals: np.ndarray = self.scale * np.sum(map_on_threads(share_out, split_alike(len(rows))), 0)
+        totals: np.ndarray = self.scale * np.sum(
+            map_on_threads(share_out, split_alike(len(rows))), 0
+        )
         return totals
 
     def keep(self, topics: np.ndarray) -> "DecayedCounts":
@@ -319,10 +370,13 @@ class DecayedCounts:
         """
         array = np.ascontiguousarray(self.storage.read(self.held)[:, topics])
         storage = self.storage.replaced(array)
-        return replace(self, storage=storage, totals=self.totals[topics], elsewhere=self.elsewhere[topics])
+        return replace(
+            self, storage=storage, totals=self.totals[topics], elsewhere=self.elsewhere[topics]
+        )
 
     def append(self, words: np.ndarray, columns: np.ndarray) -> "DecayedCounts":
-        """These counts followed by further topics, whose λ - η of some words held (U,) are the columns (U, C).
+        """These counts followed by further topics, whose λ - η of some words held (U,) are the
+        columns (U, C).
 
         >>> decayed_counts(np.ones((3, 1))).append(np.array([2]), np.array([[4.0]])).dense().T
         array([[1., 1., 1.],
@@ -347,7 +401,9 @@ def decayed_counts(dense: np.ndarray) -> DecayedCounts:
     return DecayedCounts.from_arrays({"stored": dense, "scale": np.ones(()), "totals": totals})
 
 
-def gather(counts: ShardCounts, factor: float, shape: tuple[int, int], precision: np.dtype[Any]) -> np.ndarray:
+def gather(
+    counts: ShardCounts, factor: float, shape: tuple[int, int], precision: np.dtype[Any]
+) -> np.ndarray:
     """Factor times the sums (U, K) of counts, as `DecayedCounts.blend` takes them."""
     rows = np.zeros(shape, precision)
     add_counts(counts, precision.type(factor), np.arange(shape[0], dtype=np.int32), rows)
@@ -355,7 +411,9 @@ def gather(counts: ShardCounts, factor: float, shape: tuple[int, int], precision
 
 
 def add_counts(counts: ShardCounts, factor: Any, places: np.ndarray, out_rows: np.ndarray) -> None:
-    """Add factor times the counts of words (U,) to their rows, which are at some places; one thread has all of a word.
+    """Add factor times the counts of words (U,) to their rows, which are at some places.
+
+    One thread has all of a word.
 
     Shards add in their order, so a sum does not depend on the threads.
     """
@@ -363,7 +421,10 @@ def add_counts(counts: ShardCounts, factor: Any, places: np.ndarray, out_rows: n
     adders: list[Callable[..., None]]
     if blocks:
         grouped = [group_by_word(part, len(places)) for part in blocks]
-        adders = [partial(add_blocks, part, own, find_blocks(part)) for part, own in zip(blocks, grouped, strict=True)]
+        adders = [
+            partial(add_blocks, part, own, find_blocks(part))
+            for part, own in zip(blocks, grouped, strict=True)
+        ]
     else:
         joined = join_factors([part for part in counts if isinstance(part, FactoredCounts)])
         grouped = [group_by_word(joined, len(places))]
@@ -374,4 +435,9 @@ def add_counts(counts: ShardCounts, factor: Any, places: np.ndarray, out_rows: n
             adder(span, factor, places, out_rows)
 
     num_entries = sum(each.starts for each in grouped)
-    map_on_threads(add, split_evenly(TOPICS_PER_ENTRY * num_entries + out_rows.shape[1] * np.arange(len(places) + 1)))
+    map_on_threads(
+        add,
+        split_evenly(
+            TOPICS_PER_ENTRY * num_entries + out_rows.shape[1] * np.arange(len(places) + 1)
+        ),
+    )

@@ -1,6 +1,8 @@
-"""Systems without a truncation: documents create topics, and topics that stay almost empty are removed.
+"""Systems without a truncation: documents create topics, and topics that stay almost empty are
+removed.
 
-What the DP mixture and the HDP of Wang & Blei (2012) share: the state, its step, its stick and its summary.
+What the DP mixture and the HDP of Wang & Blei (2012) share: the state, its step, its stick and its
+summary.
 """
 
 from collections.abc import Callable
@@ -12,7 +14,12 @@ from stickbreaker.engine.algorithm import NO_TOPIC, Breaking, Phase, StepInfo, T
 from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.inference.expectations import expected_topics, topic_weights
 from stickbreaker.engine.inference.global_step import batch_scale
-from stickbreaker.engine.inference.sticks import Sticks, break_stick, corpus_sticks, expected_weights
+from stickbreaker.engine.inference.sticks import (
+    Sticks,
+    break_stick,
+    corpus_sticks,
+    expected_weights,
+)
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
 from stickbreaker.engine.kernels.counts import DocumentCounts
 from stickbreaker.engine.kernels.local_gibbs import LocalPrior, LocalTopics
@@ -37,15 +44,17 @@ class GrowingConfig(Protocol):
 
 
 class GrowingState(NamedTuple):
-    """What the next step needs of K topics, in the order of their birth; K is 0 before the first document.
+    """What the next step needs of K topics, in the order of their birth.
+
+    K is 0 before the first document.
 
         q(θ_k) = Dirichlet(λ_k),  q(β'_k) = Beta(u_k, v_k)        (Wang & Blei 2012 sec. 2.3, S.2)
 
     topic_counts: λ - η, word by word (V, K).
-    tables: (K,) of the corpus; u_k = 1 + tables, v_k = a + tables of later sticks. In a mixture a document is a table.
-    expected_tokens: (K,), without η.
-    topic_ids: (K,) int64, numbered by birth; next_id: the id of the next new topic. Ids of removed topics never return.
-    documents_seen: n_t, over all passes.
+    tables: (K,) of the corpus; u_k = 1 + tables, v_k = a + tables of later sticks. In a mixture a
+    document is a table. expected_tokens: (K,), without η. topic_ids: (K,) int64, numbered by birth;
+    next_id: the id of the next new topic. Ids of removed topics never return. documents_seen: n_t,
+    over all passes.
     """
 
     topic_counts: DecayedCounts
@@ -58,9 +67,11 @@ class GrowingState(NamedTuple):
 
 
 class SampledCounts(NamedTuple):
-    """Averages of a mini-batch's sampled assignments: first for the K earlier topics, then for the new ones.
+    """Averages of a mini-batch's sampled assignments: first for the K earlier topics, then for the
+    new ones.
 
-    words: the mini-batch's distinct words (U,); counts: (U, C) tokens of words in topics; tables: (C,).
+    words: the mini-batch's distinct words (U,); counts: (U, C) tokens of words in topics; tables:
+    (C,).
     """
 
     words: np.ndarray
@@ -82,13 +93,18 @@ def init(config: GrowingConfig, vocab_size: int, rng: np.random.Generator) -> Gr
 
 
 def sticks_of(tables: np.ndarray, corpus_concentration: float) -> Sticks:
-    """Sticks u, v (K,) of K topics, by falling number of tables; the place after them is the rest."""
+    """Sticks u, v (K,) of K topics, by falling number of tables.
+
+    The place after them is the rest.
+    """
     return corpus_sticks(np.append(tables, 0.0), corpus_concentration)
 
 
 def stick(config: GrowingConfig, state: GrowingState) -> Breaking:
     """The corpus' stick as the topics break it, with a rest for topics not yet born."""
-    return break_stick(sticks_of(state.tables, config.corpus_concentration), np.append(state.topic_ids, NO_TOPIC))
+    return break_stick(
+        sticks_of(state.tables, config.corpus_concentration), np.append(state.topic_ids, NO_TOPIC)
+    )
 
 
 def weights_of(state: GrowingState, corpus_concentration: float) -> np.ndarray:
@@ -97,7 +113,9 @@ def weights_of(state: GrowingState, corpus_concentration: float) -> np.ndarray:
 
 
 def growing_rate(num_documents: int, documents_seen: int, corpus_size: int) -> float:
-    """ρ_t = S / n_t in the first pass, then S / D; n_t includes this mini-batch. Wang & Blei 2012 sec. 3.
+    """ρ_t = S / n_t in the first pass, then S / D.
+
+    N_t includes this mini-batch. Wang & Blei 2012 sec. 3.
 
     >>> growing_rate(10, 40, 100), growing_rate(10, 400, 100)
     (0.25, 0.1)
@@ -106,14 +124,18 @@ def growing_rate(num_documents: int, documents_seen: int, corpus_size: int) -> f
 
 
 def grow(
-    state: GrowingState, batch: Batch, found: SampledCounts, size_of: Callable[[GrowingState], np.ndarray]
+    state: GrowingState,
+    batch: Batch,
+    found: SampledCounts,
+    size_of: Callable[[GrowingState], np.ndarray],
 ) -> tuple[GrowingState, StepInfo]:
-    """(State, StepInfo) after λ, u and v move towards the mini-batch's estimate (Wang & Blei 2012 Eq. 11).
+    """(State, StepInfo) after λ, u and v move towards the mini-batch's estimate (Wang & Blei 2012
+    Eq. 11).
 
         λ_kw ← (1 - ρ) λ_kw + ρ (η + D/S n_kw),  and likewise the tables behind u and v
 
-    Erratum: the update of v in sec. 2.3 has its sum outside of the parenthesis. Every REMOVE_EVERY documents, topics
-    whose size (K,) is below 1 are removed; size_of: state -> size.
+    Erratum: the update of v in sec. 2.3 has its sum outside of the parenthesis. Every REMOVE_EVERY
+    documents, topics whose size (K,) is below 1 are removed; size_of: state -> size.
     """
     num_known = len(state.topic_ids)
     tokens = found.counts.sum(0)
@@ -143,7 +165,9 @@ def grow(
     # From time to time, topics that explain less than one document or token are removed.
     if seen // REMOVE_EVERY > state.documents_seen // REMOVE_EVERY:
         grown = remove(grown, size_of(grown) < 1.0)
-    return grown, StepInfo(step=grown.step, learning_rate=rate, phase=Phase.GROWING, startup_share=0.0)
+    return grown, StepInfo(
+        step=grown.step, learning_rate=rate, phase=Phase.GROWING, startup_share=0.0
+    )
 
 
 def _pad(array: np.ndarray, number: int) -> np.ndarray:
@@ -151,7 +175,9 @@ def _pad(array: np.ndarray, number: int) -> np.ndarray:
 
 
 def _as_rows(counts: np.ndarray, precision: np.dtype[Any]) -> DocumentCounts:
-    """Counts (U, K) as a document of one word for each row, with only the topics that have tokens of it."""
+    """Counts (U, K) as a document of one word for each row, with only the topics that have tokens
+    of it.
+    """
     rows, topics = np.nonzero(counts)
     each = np.arange(len(counts) + 1)
     starts = np.searchsorted(rows, each)
@@ -181,7 +207,10 @@ def remove(state: GrowingState, is_gone: np.ndarray) -> GrowingState:
 def open_columns(
     config: GrowingConfig, state: GrowingState, words: np.ndarray, num_columns: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """λ of a mini-batch's words (U, C) and its sums over all words (C,); columns of topics not yet born hold η."""
+    """λ of a mini-batch's words (U, C) and its sums over all words (C,).
+
+    Columns of topics not yet born hold η.
+    """
     num_known = len(state.topic_ids)
     eta = float(config.word_concentration)
     of_words = np.full((len(words), num_columns), eta)
@@ -207,8 +236,12 @@ def double_columns(topics: AnyTopics, prior: LocalPrior | MixturePrior) -> AnyTo
     eta = prior.word_concentration
     new = {"words": eta, "totals": eta * prior.vocab_size}
     # Arrays of another length are not of columns.
-    columns = {name: array for name, array in topics._asdict().items() if array.shape[-1] == num_columns}
-    return topics._replace(**{name: widen(array, 2 * num_columns, new.get(name, 0)) for name, array in columns.items()})
+    columns = {
+        name: array for name, array in topics._asdict().items() if array.shape[-1] == num_columns
+    }
+    return topics._replace(
+        **{name: widen(array, 2 * num_columns, new.get(name, 0)) for name, array in columns.items()}
+    )
 
 
 def prior_fields(config: GrowingConfig, state: GrowingState) -> dict[str, Any]:
@@ -228,11 +261,14 @@ def prior_fields(config: GrowingConfig, state: GrowingState) -> dict[str, Any]:
 def summarize(config: GrowingConfig, state: GrowingState) -> TopicSummary:
     """E[topics], E[π] of the topics born so far, scaled to sum to 1, and expected tokens.
 
-    Before the first birth: the expectation of the first topic under its prior, in which all words are equally likely.
+    Before the first birth: the expectation of the first topic under its prior, in which all words
+    are equally likely.
     """
     if not len(state.topic_ids):
         topic_ids, topics = word_topics(config, state, np.arange(state.topic_counts.vocab_size))
-        return TopicSummary(topic_ids=topic_ids, topics=topics.T, weights=np.ones(1), expected_tokens=np.zeros(1))
+        return TopicSummary(
+            topic_ids=topic_ids, topics=topics.T, weights=np.ones(1), expected_tokens=np.zeros(1)
+        )
     weights = weights_of(state, config.corpus_concentration)
     return TopicSummary(
         topic_ids=state.topic_ids,
@@ -242,8 +278,16 @@ def summarize(config: GrowingConfig, state: GrowingState) -> TopicSummary:
     )
 
 
-def word_topics(config: GrowingConfig, state: GrowingState, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Topic ids (K,) and E[topic] of some words (U,), as (U, K): the same numbers as those of a summary."""
+def word_topics(
+    config: GrowingConfig, state: GrowingState, words: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Topic ids (K,) and E[topic] of some words (U,), as (U, K): the same numbers as those of a
+    summary.
+    """
     if not len(state.topic_ids):
-        return np.array([state.next_id]), np.full((len(words), 1), 1.0 / state.topic_counts.vocab_size, np.float32)
-    return state.topic_ids, topic_weights(state.topic_counts, words, config.word_concentration, "mean")
+        return np.array([state.next_id]), np.full(
+            (len(words), 1), 1.0 / state.topic_counts.vocab_size, np.float32
+        )
+    return state.topic_ids, topic_weights(
+        state.topic_counts, words, config.word_concentration, "mean"
+    )

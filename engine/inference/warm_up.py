@@ -1,9 +1,10 @@
 """How λ starts, and the warm-up in which topics become different from one another.
 
-During the warm-up each document stays spread over many topics, and over fewer as the first pass proceeds. At
-temperature T a word's shares are ∝ (e_k B_ik)^(1/T): deterministic annealing (Rose 1998; Ueda & Nakano 1998) of a bound
-(Katahira 2008; Mandt 2016), in which T weighs the entropy of the words' topics alone. While topics are alike, a
-document would settle on one or two of them by chance; a high temperature keeps it on all of them.
+During the warm-up each document stays spread over many topics, and over fewer as the first pass
+proceeds. At temperature T a word's shares are ∝ (e_k B_ik)^(1/T): deterministic annealing (Rose
+1998; Ueda & Nakano 1998) of a bound (Katahira 2008; Mandt 2016), in which T weighs the entropy of
+the words' topics alone. While topics are alike, a document would settle on one or two of them by
+chance; a high temperature keeps it on all of them.
 """
 
 from collections.abc import Callable
@@ -43,13 +44,17 @@ AnyTablesStart = TypeVar("AnyTablesStart", bound=ScaledTablesState)
 
 
 class ExpectPower(Protocol[NewExpectations]):
-    """Computes the expectations of some words (U,), with topic weights B^power, or B unless a power is given."""
+    """Computes the expectations of some words (U,), with topic weights B^power, or B unless a power
+    is given.
+    """
 
     def __call__(self, words: np.ndarray, *, power: float = NOT_RAISED) -> NewExpectations: ...
 
 
 def sweeps_at(temperature: float) -> Sweeps:
-    """Sweeps of a document in the warm-up: a fixed number, because the temperature needs only the number of topics."""
+    """Sweeps of a document in the warm-up: a fixed number, because the temperature needs only the
+    number of topics.
+    """
     return Sweeps(most=10, tolerance=0.0, negligible=0.0, temperature=temperature)
 
 
@@ -88,15 +93,19 @@ def cool_to(
     expect_power: Callable[[float], AnyExpectations],
     until_parted: bool = False,
 ) -> AnyExpectations:
-    """The expectations at the temperature of this point of the warm-up; temperature: that of the step before.
+    """The expectations at the temperature of this point of the warm-up.
 
-    narrow: the expectations of the pilot's words; expect_power: power -> those of all words, with weights B^power.
+    Temperature: that of the step before.
 
-    Documents should hold at least K^(1-p) topics on average, where p is the progress from 0 to 1 and a document's
-    number of topics is the exponential of the entropy of its shares. The temperature falls by factors of 2^(-1/8) as
-    long as the pilot documents do, and otherwise rises by one such factor; at 1 the warm-up ends. While topics are
-    alike, documents hold all K topics at 1 too: with `until_parted` the warm-up continues at 1 until they hold √K
-    topics, or until three quarters of it have passed.
+    narrow: the expectations of the pilot's words; expect_power: power -> those of all words, with
+    weights B^power.
+
+    Documents should hold at least K^(1-p) topics on average, where p is the progress from 0 to 1
+    and a document's number of topics is the exponential of the entropy of its shares. The
+    temperature falls by factors of 2^(-1/8) as long as the pilot documents do, and otherwise rises
+    by one such factor; at 1 the warm-up ends. While topics are alike, documents hold all K topics
+    at 1 too: with `until_parted` the warm-up continues at 1 until they hold √K topics, or until
+    three quarters of it have passed.
     """
     most = np.log(narrow.topics.shape[1])
     # The target falls from log K to 0 as Σρ grows from 0 to that of one pass.
@@ -111,17 +120,23 @@ def _measure_spread(pilot: Documents, expectations: SweepExpectations, temperatu
     """Mean entropy of the pilot's shares at a temperature, in nats."""
     raised = expectations.topics.copy()
     raise_rows(raised, 1.0 / temperature)
-    shares = fit_documents(pilot, expectations._replace(topics=raised), sweeps_at(temperature), False)[1]
+    shares = fit_documents(
+        pilot, expectations._replace(topics=raised), sweeps_at(temperature), False
+    )[1]
     # The exponential of a document's entropy is its number of topics.
     entropies: np.ndarray = -(shares * np.log(np.maximum(shares, 1e-12))).sum(1)
     return float(entropies.mean())
 
 
-def _find_temperature(pilot: Documents, expectations: SweepExpectations, temperature: float, target: float) -> float:
-    """The lowest temperature from the given one down at which the spread of the pilot reaches the target.
+def _find_temperature(
+    pilot: Documents, expectations: SweepExpectations, temperature: float, target: float
+) -> float:
+    """The lowest temperature from the given one down at which the spread of the pilot reaches the
+    target.
 
-    If the given one is too low already, it rises by one step. The search also stops where another step as large as the
-    last would miss the target. Most calls need two spreads, so two cores measure one each.
+    If the given one is too low already, it rises by one step. The search also stops where another
+    step as large as the last would miss the target. Most calls need two spreads, so two cores
+    measure one each.
     """
     ladder = _steps_down(temperature)
     spreads: list[float] = []
@@ -129,14 +144,20 @@ def _find_temperature(pilot: Documents, expectations: SweepExpectations, tempera
     def spread_at(place: int) -> float:
         while len(spreads) <= place:
             some = ladder[len(spreads) : len(spreads) + min(2, count_cores())]
-            spreads.extend(map_on_threads(lambda each: _measure_spread(pilot, expectations, each), some))
+            spreads.extend(
+                map_on_threads(lambda each: _measure_spread(pilot, expectations, each), some)
+            )
         return spreads[place]
 
     if spread_at(0) < target:
         return min(temperature / COOLING, HIGHEST_TEMPERATURE)
     place = 0
     fall = 0.0
-    while place + 1 < len(ladder) and spread_at(place) - fall >= target and spread_at(place + 1) >= target:
+    while (
+        place + 1 < len(ladder)
+        and spread_at(place) - fall >= target
+        and spread_at(place + 1) >= target
+    ):
         fall = spread_at(place) - spread_at(place + 1)
         place += 1
     return ladder[place]
@@ -150,7 +171,9 @@ def _steps_down(temperature: float) -> list[float]:
     return ladder
 
 
-def _draw_uniform(rng: np.random.Generator, size: tuple[int, int], precision: np.dtype[Any]) -> np.ndarray:
+def _draw_uniform(
+    rng: np.random.Generator, size: tuple[int, int], precision: np.dtype[Any]
+) -> np.ndarray:
     """Uniform noise of mean 1 and standard deviation .1: topics that are nearly alike."""
     noise = np.empty(size, precision)
     for first in range(0, len(noise), DRAWN_ROWS):
@@ -161,8 +184,13 @@ def _draw_uniform(rng: np.random.Generator, size: tuple[int, int], precision: np
     return noise
 
 
-def _draw_gamma(rng: np.random.Generator, size: tuple[int, int], precision: np.dtype[Any]) -> np.ndarray:
-    """Gamma(100, 1/100) as the cube of a normal (Wilson & Hilferty 1931); three times as fast as exact draws."""
+def _draw_gamma(
+    rng: np.random.Generator, size: tuple[int, int], precision: np.dtype[Any]
+) -> np.ndarray:
+    """Gamma(100, 1/100) as the cube of a normal (Wilson & Hilferty 1931).
+
+    Three times as fast as exact draws.
+    """
     roots: np.ndarray = rng.standard_normal(size, precision)
     roots *= 1.0 / 30.0
     roots += 1.0 - 1.0 / 900.0
@@ -170,7 +198,9 @@ def _draw_gamma(rng: np.random.Generator, size: tuple[int, int], precision: np.d
     return cubes
 
 
-def _draw_exponential(rng: np.random.Generator, size: tuple[int, int], precision: np.dtype[Any]) -> np.ndarray:
+def _draw_exponential(
+    rng: np.random.Generator, size: tuple[int, int], precision: np.dtype[Any]
+) -> np.ndarray:
     """Gamma(1, 1)."""
     noise: np.ndarray = rng.standard_exponential(size, precision)
     return noise
@@ -180,8 +210,9 @@ class Start(NamedTuple):
     """The noise with which λ - η starts.
 
     draw: noise of mean 1, from (Generator, size, dtype).
-    is_by_document: the noise adds up to STARTUP_TOKENS per document of the corpus; otherwise to one per word and topic.
-    has_warm_up: whether the run begins with Dirichlet sweeps that do not converge.
+    is_by_document: the noise adds up to STARTUP_TOKENS per document of the corpus; otherwise to one
+    per word and topic. has_warm_up: whether the run begins with Dirichlet sweeps that do not
+    converge.
     """
 
     draw: Callable[[np.random.Generator, tuple[int, int], np.dtype[Any]], np.ndarray]
@@ -201,7 +232,8 @@ STARTS = {
 def startup_counts(config: StartConfig, vocab_size: int, rng: np.random.Generator) -> DecayedCounts:
     """λ - η before the first batch, for a corpus of one document.
 
-    "hoffman" is λ - η ~ Gamma(100, 1/100). In the code of Hoffman 2010 the same noise is λ, which includes η.
+    "hoffman" is λ - η ~ Gamma(100, 1/100). In the code of Hoffman 2010 the same noise is λ, which
+    includes η.
     """
     start = STARTS[config.start]
     num_topics = resolved(config.max_topics)
@@ -213,14 +245,19 @@ def startup_counts(config: StartConfig, vocab_size: int, rng: np.random.Generato
 
 
 def scale_counts(counts: DecayedCounts, start: str, corpus_size: int) -> DecayedCounts:
-    """Scale the start-up counts of a start to the size of the corpus, which the first batch gives."""
+    """Scale the start-up counts of a start to the size of the corpus, which the first
+    batch gives.
+    """
     if not STARTS[start].is_by_document:
         return counts
     return counts.times(corpus_size)
 
 
 def scale_topics(config: StartConfig, state: AnyStart, corpus_size: int) -> AnyStart:
-    """Before the first step, the state with λ rescaled from D = 1 to the size of the corpus; later the same state."""
+    """Before the first step, the state with λ rescaled from D = 1 to the size of the corpus.
+
+    Later the same state.
+    """
     if state.step > 0:
         return state
     return state._replace(topic_counts=scale_counts(state.topic_counts, config.start, corpus_size))

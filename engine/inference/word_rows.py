@@ -1,4 +1,6 @@
-"""Rows of numbers, one for each word: an immutable value of which a step writes only the rows that change."""
+"""Rows of numbers, one for each word: an immutable value of which a step writes only the rows that
+change.
+"""
 
 from copy import copy
 from threading import Lock
@@ -9,12 +11,16 @@ import numpy as np
 from stickbreaker.engine.kernels.counts import copy_rows
 from stickbreaker.engine.parallel.threads import map_on_threads, split_rows
 
-# Free rows of a new array, as a part of its words: more need more memory, fewer are used up after fewer steps.
+# Free rows of a new array, as a part of its words: more need more memory, fewer are used up after
+# fewer steps.
 FREE_PART = 0.5
 
 
 class _Space:
-    """How many rows of an array are in use. Only the value that ends there may take more of them."""
+    """How many rows of an array are in use.
+
+    Only the value that ends there may take more of them.
+    """
 
     def __init__(self, num_used: int) -> None:
         self._num_used = num_used
@@ -32,9 +38,10 @@ class _Space:
 class WordRows:
     """Rows (W, K) of the words `held` (W,), ascending, out of V words.
 
-    array: (P, K), first the rows of these words; the others are free. Changed rows are appended, and `places` (V,) says
-    which row a word has, so that an older value still reads its own rows. Where no space is left, or where an older
-    value is changed a second time, all rows are copied to a new array.
+    array: (P, K), first the rows of these words; the others are free. Changed rows are appended,
+    and `places` (V,) says which row a word has, so that an older value still reads its own rows.
+    Where no space is left, or where an older value is changed a second time, all rows are copied to
+    a new array.
     """
 
     def __init__(self, array: np.ndarray, held: np.ndarray, vocab_size: int) -> None:
@@ -73,7 +80,9 @@ class WordRows:
         return self.replaced(array)
 
     def opened(self, words: np.ndarray) -> tuple["WordRows", np.ndarray]:
-        """A value in which the rows of some words (U,) are copies that may still be written, and their places (U,)."""
+        """A value in which the rows of some words (U,) are copies that may still be written, and
+        their places (U,).
+        """
         number = len(words)
         end = self._end + number
         if end > len(self.array) or not self._space.claim(self._end, end):

@@ -1,7 +1,9 @@
-"""The part of the bound that belongs to single documents; the rest is computed from sums over all documents.
+"""The part of the bound that belongs to single documents.
 
-Letters in the bodies: c counts of a document's words, φ slot_topics, ζ word_slots, a and b the document's sticks, g
-Dirichlet parameters. Sums are in float64 for arrays of any precision.
+The rest is computed from sums over all documents.
+
+Letters in the bodies: c counts of a document's words, φ slot_topics, ζ word_slots, a and b the
+document's sticks, g Dirichlet parameters. Sums are in float64 for arrays of any precision.
 """
 
 from math import lgamma
@@ -18,7 +20,10 @@ SMALLEST_SHARE = 1e-30
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def sum_log_sticks(sticks: np.ndarray, doc_concentration: float, out_log: np.ndarray) -> float:
-    """Write E[log π_t] of the sticks (2, T) to out_log (T,) float64; return their KL divergence from Beta(1, α₀)."""
+    """Write E[log π_t] of the sticks (2, T) to out_log (T,) float64.
+
+    Return their KL divergence from Beta(1, α₀).
+    """
     last = out_log.shape[0] - 1
     left = 0.0
     divergence = 0.0
@@ -46,7 +51,8 @@ def bound_slots(
 
         Σ_i c_i Σ_t ζ_it (E[log π_t] - log ζ_it) - Σ_tk φ_tk log φ_tk - KL(sticks)
 
-    c: (N,), which weighs each word's entropy too. tokens: c_i ζ_it (T, N); rows of padded slots are not read.
+    c: (N,), which weighs each word's entropy too. tokens: c_i ζ_it (T, N); rows of padded slots are
+    not read.
     """
     num_slots = sticks.shape[1]
     log_pi = np.empty(num_slots)
@@ -65,14 +71,20 @@ def bound_slots(
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def bound_documents(
-    counts: FactoredCounts, doc_counts: np.ndarray, doc_topics: np.ndarray, prior: np.ndarray, out_bounds: np.ndarray
+    counts: FactoredCounts,
+    doc_counts: np.ndarray,
+    doc_topics: np.ndarray,
+    prior: np.ndarray,
+    out_bounds: np.ndarray,
 ) -> None:
     """Write each document's part of Hoffman 2010 Eq. 4, without Σ n φ E[log β], to out_bounds (S,).
 
-        Σ_wk n_w φ_wk (E[log θ_k] - log φ_wk) + Σ_k ((α_k - g_k) E[log θ_k] + log Γ(g_k) - log Γ(α_k))
+        Σ_wk n_w φ_wk (E[log θ_k] - log φ_wk) + Σ_k ((α_k - g_k) E[log θ_k] + log Γ(g_k) - log
+        Γ(α_k))
             + log Γ(Σ_k α_k) - log Γ(Σ_k g_k)
 
-    counts: FactoredCounts of n φ; doc_counts (nnz,): n; doc_topics (S, K): g, equal to α = prior (K,) where e is 0.
+    counts: FactoredCounts of n φ; doc_counts (nnz,): n; doc_topics (S, K): g, equal to α = prior
+    (K,) where e is 0.
     """
     own = np.empty(prior.shape[0], np.int64)
     log_theta = np.empty(prior.shape[0])

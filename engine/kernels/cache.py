@@ -1,6 +1,7 @@
 """Where numba keeps the compiled kernels: one folder for each version of all kernel files together.
 
-numba's own cache notices a change in a kernel's file, but not in another file whose code is compiled into that kernel.
+numba's own cache notices a change in a kernel's file, but not in another file whose code is
+compiled into that kernel.
 """
 
 import hashlib
@@ -28,7 +29,9 @@ MAX_VERSIONS = 3
 
 @cache
 def digest_kernels() -> str:
-    """SHA-256 of everything that compiled code depends on, apart from types: kernel files, records, numba's version."""
+    """SHA-256 of everything that compiled code depends on, apart from types: kernel files, records,
+    numba's version.
+    """
     digest = hashlib.sha256(numba.__version__.encode())
     for file in (*sorted(set(FOLDER.glob("*.py")) - {Path(__file__)}), RECORDS):
         digest.update(file.name.encode())
@@ -59,11 +62,18 @@ class KernelLocator(_CacheLocator):
 
     @classmethod
     def from_function(cls, py_func: Callable[..., Any], py_file: str) -> Self | None:
-        """The locator of a kernel; None for other packages' functions and where no folder is writable."""
+        """The locator of a kernel.
+
+        None for other packages' functions and where no folder is writable.
+        """
         if Path(py_file).parent != FOLDER:
             return None
         for folder in _list_folders():
-            locator = cls(folder / f"kernels-{digest_kernels()[:16]}", py_file, py_func.__code__.co_firstlineno)
+            locator = cls(
+                folder / f"kernels-{digest_kernels()[:16]}",
+                py_file,
+                py_func.__code__.co_firstlineno,
+            )
             try:
                 locator.ensure_cache_path()  # type: ignore[no-untyped-call] # numba does not annotate it
             except OSError:
@@ -74,10 +84,11 @@ class KernelLocator(_CacheLocator):
 
 
 def prune_versions(current: Path) -> None:
-    """Mark a version's folder as used now, and delete all but the MAX_VERSIONS versions that were used last.
+    """Mark a version's folder as used now, and delete all but the MAX_VERSIONS versions that were
+    used last.
 
-    Several processes may do this at the same time. A process that runs a deleted version keeps its code in memory, and
-    creates the folder again if it compiles more.
+    Several processes may do this at the same time. A process that runs a deleted version keeps its
+    code in memory, and creates the folder again if it compiles more.
     """
     last_used = {}
     for folder in current.parent.iterdir():
@@ -97,7 +108,8 @@ _prune_once = cache(prune_versions)
 def _list_folders() -> Iterator[Path]:
     """The folders to try, in order.
 
-    NUMBA_CACHE_DIR if it is set, the package's `__pycache__`, the user's cache folder, a temporary folder.
+    NUMBA_CACHE_DIR if it is set, the package's `__pycache__`, the user's cache folder, a temporary
+    folder.
     """
     # numba sets this attribute while it runs, so type checkers do not know it.
     chosen = vars(numba.config)["CACHE_DIR"]

@@ -1,10 +1,12 @@
-"""Collapsed variational updates: q(z) of every word of every document, and sums of the counts under q.
+"""Collapsed variational updates: q(z) of every word of every document, and sums of the counts under
+q.
 
-Letters in the bodies are those of Teh, Kurihara & Welling (2007): a = G[απ_k], b = G[βτ_w] and E[β] are the prior's
-parameters, which are added to counts; P₊, E₊ and V₊ are the probability of a count above zero, and its mean and
-variance given that. A count is a sum of independent draws, so three sums describe it (Eq. 13): its mean Σ q, variance
-Σ q(1-q) and log probability of zero Σ log(1-q). An axis of length two or three holds them in this order. All tokens of
-a word in a document share one q, so each sum multiplies an entry by the word's count in the document.
+Letters in the bodies are those of Teh, Kurihara & Welling (2007): a = G[απ_k], b = G[βτ_w] and E[β]
+are the prior's parameters, which are added to counts; P₊, E₊ and V₊ are the probability of a count
+above zero, and its mean and variance given that. A count is a sum of independent draws, so three
+sums describe it (Eq. 13): its mean Σ q, variance Σ q(1-q) and log probability of zero Σ log(1-q).
+An axis of length two or three holds them in this order. All tokens of a word in a document share
+one q, so each sum multiplies an entry by the word's count in the document.
 """
 
 import math
@@ -13,20 +15,37 @@ from typing import NamedTuple
 import numpy as np
 
 from stickbreaker.engine.kernels.compiled import DocumentArrays, njit
-from stickbreaker.engine.kernels.special import FAST, FINITE, SMALLEST_NORMAL, fast_exp, fast_log, log_gamma_derivatives
+from stickbreaker.engine.kernels.special import (
+    FAST,
+    FINITE,
+    SMALLEST_NORMAL,
+    fast_exp,
+    fast_log,
+    log_gamma_derivatives,
+)
 
 # A share below e^-41 is set to zero: it is negligible, and arithmetic on denormal float32 is slow.
 SMALLEST_LOG_SHARE = -41.0
-# Below this mean, the probability of a count above zero is set to the mean, and such a count to one: error 1e-8 of it.
+# Below this mean, the probability of a count above zero is set to the mean, and such a count to
+# one: error 1e-8 of it.
 RARE = 1e-8
-# The series of log(1 - q) is within 1e-10 of the logarithm up to SERIES_ENDS; float32 constants keep q's precision.
+# The series of log(1 - q) is within 1e-10 of the logarithm up to SERIES_ENDS; float32 constants
+# keep q's precision.
 ONE = np.float32(1)
 SERIES_ENDS = np.float32(0.02)
-SERIES = (np.float32(1 / 2), np.float32(1 / 3), np.float32(1 / 4), np.float32(1 / 5), np.float32(1 / 6))
+SERIES = (
+    np.float32(1 / 2),
+    np.float32(1 / 3),
+    np.float32(1 / 4),
+    np.float32(1 / 5),
+    np.float32(1 / 6),
+)
 
 
 class SweepPriors(NamedTuple):
-    """The prior's parameters in Eq. 15: doc (K,) G[απ_k], words (V,) G[βτ_w], and total E[β] or its counterpart."""
+    """The prior's parameters in Eq. 15: doc (K,) G[απ_k], words (V,) G[βτ_w], and total E[β] or its
+    counterpart.
+    """
 
     doc: np.ndarray
     words: np.ndarray
@@ -43,7 +62,10 @@ def score_topics(
     total_counts: np.ndarray,
     out_log: np.ndarray,
 ) -> float:
-    """Write the log of Eq. 15 for one token of a word, without its own q (K,) in the counts; return the largest."""
+    """Write the log of Eq. 15 for one token of a word, without its own q (K,) in the counts.
+
+    Return the largest.
+    """
     zero = q.dtype.type(0)
     half = q.dtype.type(0.5)
     one = q.dtype.type(1)
@@ -87,18 +109,23 @@ def normalise(highest: float, out_share: np.ndarray) -> None:
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def move_tokens(c: float, old: np.ndarray, new: np.ndarray, out_counts: np.ndarray) -> None:
-    """Update means and variances of counts (2, K) when the shares of c tokens change from `old` (K,) to `new`."""
+    """Update means and variances of counts (2, K) when the shares of c tokens change from `old`
+    (K,) to `new`.
+    """
     one = new.dtype.type(1)
     for k in range(new.shape[0]):
         out_counts[0, k] += c * (new[k] - old[k])
         out_counts[1, k] += c * (new[k] * (one - new[k]) - old[k] * (one - old[k]))
 
 
-# Without fastmath: numba keeps a copy of this function in the code of each caller, and the copy that is loaded first
-# serves all. Fused or reordered operations would round differently in each copy.
+# Without fastmath: numba keeps a copy of this function in the code of each caller, and the copy
+# that is loaded first serves all. Fused or reordered operations would round differently in each
+# copy.
 @njit(nogil=True, cache=True, error_model="numpy")
 def count_document(counts: np.ndarray, q: np.ndarray, out_doc: np.ndarray) -> None:
-    """Write means and variances (2, K) of a document's topic counts, from its words' counts (n,) and q (n, K)."""
+    """Write means and variances (2, K) of a document's topic counts, from its words' counts (n,)
+    and q (n, K).
+    """
     out_doc[:] = 0.0
     for i in range(counts.shape[0]):
         c = q.dtype.type(counts[i])
@@ -116,10 +143,12 @@ def sweep_documents(
     out_total_counts: np.ndarray,
     out_q: np.ndarray,
 ) -> None:
-    """Apply Eq. 15 to each entry of each document in turn; the counts are updated after every entry.
+    """Apply Eq. 15 to each entry of each document in turn.
 
-    Read and written: means and variances of words' counts (V, 2, K); those of the topics' totals (2, K) float64, which
-    change at the end of a document; shares q (nnz, K).
+    The counts are updated after every entry.
+
+    Read and written: means and variances of words' counts (V, 2, K); those of the topics' totals
+    (2, K) float64, which change at the end of a document; shares q (nnz, K).
     """
     num_topics = out_q.shape[1]
     doc = np.empty((2, num_topics), out_q.dtype)
@@ -130,7 +159,8 @@ def sweep_documents(
         last = documents.starts[j + 1]
         count_document(documents.counts[first:last], out_q[first:last], doc)
         out_total_counts -= doc
-        # Adding one token to a float32 total of millions would be lost to rounding; a document's sum is not.
+        # Adding one token to a float32 total of millions would be lost to rounding; a document's
+        # sum is not.
         total[:] = out_total_counts + doc
         for i in range(first, last):
             word = documents.words[i]
@@ -147,7 +177,10 @@ def sweep_documents(
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def log_complement(share: np.float32) -> float | np.float32:
-    """log(1 - q), by its series where 1 - q would be rounded; at q = 1 the log of the smallest normal number."""
+    """log(1 - q), by its series where 1 - q would be rounded.
+
+    At q = 1 the log of the smallest normal number.
+    """
     half, third, fourth, fifth, sixth = SERIES
     tail = share * (half + share * (third + share * (fourth + share * (fifth + share * sixth))))
     series = -share - share * tail
@@ -166,7 +199,9 @@ def split_positive(mean: float, variance: float, log_zero: float) -> tuple[float
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def prior_terms(a: np.ndarray) -> np.ndarray:
-    """a, log Γ(a) and ψ(a + 1), as (3, K). a ψ(a) follows as a ψ(a + 1) - 1, even where ψ(a) overflows."""
+    """a, log Γ(a) and ψ(a + 1), as (3, K). a ψ(a) follows as a ψ(a + 1) - 1, even where ψ(a)
+    overflows.
+    """
     terms = np.empty((3, a.shape[0]))
     for k in range(a.shape[0]):
         terms[0, k] = a[k]
@@ -177,7 +212,9 @@ def prior_terms(a: np.ndarray) -> np.ndarray:
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def expect_tables(counts: np.ndarray, prior: np.ndarray) -> tuple[float, float]:
-    """Expected tables of a count under the prior's a (Eq. 12), and F[log Γ(a + n) - log Γ(a)] (below Eq. 18)."""
+    """Expected tables of a count under the prior's a (Eq. 12), and F[log Γ(a + n) - log Γ(a)]
+    (below Eq. 18).
+    """
     a, log_gamma_a, digamma_a = prior
     if counts[0] < RARE:
         return counts[0], counts[0] * math.log(a)
@@ -190,7 +227,10 @@ def expect_tables(counts: np.ndarray, prior: np.ndarray) -> tuple[float, float]:
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def add_entry(c: float, q: np.ndarray, out_doc: np.ndarray, out_word: np.ndarray) -> float:
-    """Add c tokens with shares q (K,) to the sums (3, K) of their document and word; return c Σ -q log q."""
+    """Add c tokens with shares q (K,) to the sums (3, K) of their document and word.
+
+    Return c Σ -q log q.
+    """
     entropy: float = q.dtype.type(0)
     one = q.dtype.type(1)
     for k in range(q.shape[0]):
@@ -209,7 +249,11 @@ def add_entry(c: float, q: np.ndarray, out_doc: np.ndarray, out_word: np.ndarray
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def measure_documents(
-    documents: DocumentArrays, q: np.ndarray, a: np.ndarray, out_word_counts: np.ndarray, out_tables: np.ndarray
+    documents: DocumentArrays,
+    q: np.ndarray,
+    a: np.ndarray,
+    out_word_counts: np.ndarray,
+    out_tables: np.ndarray,
 ) -> tuple[float, float]:
     """Add all documents to the sums (V, 3, K) of words' counts and to the expected tables (K,).
 
@@ -233,7 +277,10 @@ def measure_documents(
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def measure_words(word_counts: np.ndarray, b: np.ndarray, out_tables: np.ndarray) -> float:
-    """Add expected tables of counts (V, 3, K) to out_tables (V,); return Σ_kw F[log Γ(b_w + n_kw)/Γ(b_w)]."""
+    """Add expected tables of counts (V, 3, K) to out_tables (V,).
+
+    Return Σ_kw F[log Γ(b_w + n_kw)/Γ(b_w)].
+    """
     terms = 0.0
     prior = prior_terms(b)
     for w in range(b.shape[0]):
@@ -246,9 +293,16 @@ def measure_words(word_counts: np.ndarray, b: np.ndarray, out_tables: np.ndarray
 
 @njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
 def score_known_topics(
-    q: np.ndarray, prior: np.ndarray, topics: np.ndarray, doc_counts: np.ndarray, out_log: np.ndarray
+    q: np.ndarray,
+    prior: np.ndarray,
+    topics: np.ndarray,
+    doc_counts: np.ndarray,
+    out_log: np.ndarray,
 ) -> float:
-    """Write the log of Eq. 15 with log φ_kw (K,) of fixed topics in place of the corpus' counts; return the largest."""
+    """Write the log of Eq. 15 with log φ_kw (K,) of fixed topics in place of the corpus' counts.
+
+    Return the largest.
+    """
     zero = q.dtype.type(0)
     half = q.dtype.type(0.5)
     one = q.dtype.type(1)
@@ -274,7 +328,8 @@ def infer_documents(
 ) -> None:
     """Write the expected tokens (S, K) of new documents, whose words index log φ (U, K).
 
-    Starts from q ∝ a_k φ_kw. Sweeps at most `most` times, until a sweep moves less than `tolerance` of the tokens.
+    Starts from q ∝ a_k φ_kw. Sweeps at most `most` times, until a sweep moves less than `tolerance`
+    of the tokens.
     """
     num_topics = prior.shape[0]
     doc = np.zeros((2, num_topics), prior.dtype)

@@ -24,16 +24,23 @@ def trigamma(x: float) -> float:
         x += 1.0
     inverse = 1.0 / x
     square = inverse * inverse
-    series = square * (1 / 6 - square * (1 / 30 - square * (1 / 42 - square * (1 / 30 - square * (5 / 66)))))
+    series = square * (
+        1 / 6 - square * (1 / 30 - square * (1 / 42 - square * (1 / 30 - square * (5 / 66))))
+    )
     series -= square**6 * (691 / 2730 - square * 7 / 6)
     return shift + inverse * (1.0 + 0.5 * inverse + series)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def add_word_gains(
-    counts: np.ndarray, noise: float, concentration: float, out_gains: np.ndarray, out_totals: np.ndarray
+    counts: np.ndarray,
+    noise: float,
+    concentration: float,
+    out_gains: np.ndarray,
+    out_totals: np.ndarray,
 ) -> None:
-    """Add Σ p (ψ(η + n/p) - ψ(η)) and its derivative by η to out_gains (2,), over positive n = counts - noise (V, K).
+    """Add Σ p (ψ(η + n/p) - ψ(η)) and its derivative by η to out_gains (2,), over positive n =
+    counts - noise (V, K).
 
     p = min(1, n). Adds Σ_w n to out_totals (K,).
     """

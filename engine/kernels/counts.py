@@ -1,6 +1,8 @@
-"""Expected counts of words in topics, stored by document, and kernels that add them to λ, word by word.
+"""Expected counts of words in topics, stored by document, and kernels that add them to λ, word by
+word.
 
-A document of n words and A_j topics is stored as n A_j numbers, or as the n + K factors of a product, never as n K.
+A document of n words and A_j topics is stored as n A_j numbers, or as the n + K factors of a
+product, never as n K.
 """
 
 from collections.abc import Sequence
@@ -10,7 +12,13 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from stickbreaker.engine.kernels.compiled import DocumentArrays, njit
-from stickbreaker.engine.kernels.special import FAST, NOT_RAISED, exp_digamma_minus, fast_exp, raise_rows
+from stickbreaker.engine.kernels.special import (
+    FAST,
+    NOT_RAISED,
+    exp_digamma_minus,
+    fast_exp,
+    raise_rows,
+)
 from stickbreaker.engine.kernels.vectors import (
     WIDTH,
     add_product,
@@ -21,12 +29,14 @@ from stickbreaker.engine.kernels.vectors import (
     store,
 )
 
-# Rows and the tokens of entries are scattered in memory: they are prefetched this number of words and entries ahead.
+# Rows and the tokens of entries are scattered in memory: they are prefetched this number of words
+# and entries ahead.
 AHEAD = 2
 ENTRIES_AHEAD = 6
 # These rows of a few hundred topics fit in a core's first cache.
 RAISED_ROWS = 8
-# A topic's tokens of a word are shared out as if each receiver had this many more, so that none are lost.
+# A topic's tokens of a word are shared out as if each receiver had this many more, so that none are
+# lost.
 LEAST_COUNT = 1e-6
 
 
@@ -34,8 +44,9 @@ class DocumentCounts(NamedTuple):
     """Tokens that S documents expect of each of their words in each of their topics.
 
     starts: (S + 1,) and words: (nnz,), as in the documents; a word is a row of the batch's topics.
-    topic_starts: (S + 1,), topic_ids: document j's topics are topic_ids[topic_starts[j]:topic_starts[j + 1]].
-    tokens: flat, one block (n, A_j) per document. Unused space may follow the last block.
+    topic_starts: (S + 1,), topic_ids: document j's topics are
+    topic_ids[topic_starts[j]:topic_starts[j + 1]]. tokens: flat, one block (n, A_j) per document.
+    Unused space may follow the last block.
     """
 
     starts: np.ndarray
@@ -48,8 +59,8 @@ class DocumentCounts(NamedTuple):
 class FactoredCounts(NamedTuple):
     """The same counts as a product scale_i e_jk B_ik, over all K topics.
 
-    starts: (S + 1,) and words: (nnz,), as above; scales: (nnz,) c_i / Σ_l e_l B_il; weights: (S, K) e of each document;
-    topics: (U, K) B of the batch's words.
+    starts: (S + 1,) and words: (nnz,), as above; scales: (nnz,) c_i / Σ_l e_l B_il; weights: (S, K)
+    e of each document; topics: (U, K) B of the batch's words.
     """
 
     starts: np.ndarray
@@ -62,8 +73,8 @@ class FactoredCounts(NamedTuple):
 class WordEntries(NamedTuple):
     """The entries of documents, sorted by word.
 
-    starts: (U + 1,), word u's entries are entries[starts[u]:starts[u + 1]]; entries: (nnz,), ascending for each word;
-    docs: (nnz,), the document of each.
+    starts: (U + 1,), word u's entries are entries[starts[u]:starts[u + 1]]; entries: (nnz,),
+    ascending for each word; docs: (nnz,), the document of each.
     """
 
     starts: np.ndarray
@@ -71,7 +82,9 @@ class WordEntries(NamedTuple):
     docs: np.ndarray
 
 
-def empty_counts(documents: DocumentArrays, most_topics: int, precision: DTypeLike) -> DocumentCounts:
+def empty_counts(
+    documents: DocumentArrays, most_topics: int, precision: DTypeLike
+) -> DocumentCounts:
     """Empty DocumentCounts with space for most_topics topics per document."""
     num_documents = len(documents.starts) - 1
     return DocumentCounts(
@@ -93,7 +106,9 @@ def join_factors(parts: Sequence[FactoredCounts]) -> FactoredCounts:
     """Concatenate the counts of consecutive shards."""
     if len(parts) == 1:
         return parts[0]
-    scales, weights = (np.concatenate(arrays) for arrays in zip(*(part[2:4] for part in parts), strict=True))
+    scales, weights = (
+        np.concatenate(arrays) for arrays in zip(*(part[2:4] for part in parts), strict=True)
+    )
     return FactoredCounts(
         starts=_join_starts([part.starts for part in parts]),
         words=np.concatenate([part.words for part in parts]),
@@ -112,7 +127,9 @@ def group_by_word(counts: DocumentCounts | FactoredCounts, num_words: int) -> Wo
     """Sort the entries of counts by word; all words are below num_words."""
     number = len(counts.words)
     grouped = WordEntries(
-        starts=np.zeros(num_words + 1, np.int64), entries=np.empty(number, np.int32), docs=np.empty(number, np.int32)
+        starts=np.zeros(num_words + 1, np.int64),
+        entries=np.empty(number, np.int32),
+        docs=np.empty(number, np.int32),
     )
     group_entries(counts.starts, counts.words, *grouped)
     return grouped
@@ -120,7 +137,11 @@ def group_by_word(counts: DocumentCounts | FactoredCounts, num_words: int) -> Wo
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def group_entries(
-    starts: np.ndarray, words: np.ndarray, out_starts: np.ndarray, out_entries: np.ndarray, out_docs: np.ndarray
+    starts: np.ndarray,
+    words: np.ndarray,
+    out_starts: np.ndarray,
+    out_entries: np.ndarray,
+    out_docs: np.ndarray,
 ) -> None:
     """Sort entries by word with a counting sort; out_starts holds zeros at the start."""
     for word in words:
@@ -137,8 +158,12 @@ def group_entries(
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def next_block(out_counts: DocumentCounts, j: int, topic_ids: np.ndarray, place: int) -> tuple[np.ndarray, int]:
-    """Record document j's topics; return its block (n, A_j) of tokens, which begins at `place`, and the block's end.
+def next_block(
+    out_counts: DocumentCounts, j: int, topic_ids: np.ndarray, place: int
+) -> tuple[np.ndarray, int]:
+    """Record document j's topics.
+
+    Return its block (n, A_j) of tokens, which begins at `place`, and the block's end.
 
     Writes to the arrays of out_counts, and reads its starts.
     """
@@ -163,8 +188,8 @@ def add_blocks(
 ) -> None:
     """Add factor times the words' counts to their rows at `places` (U,).
 
-    blocks: (S,) where each document's tokens begin; span: the first and last word for this call, since threads divide
-    the words.
+    blocks: (S,) where each document's tokens begin; span: the first and last word for this call,
+    since threads divide the words.
     """
     for u in range(span[0], span[1]):
         if u + AHEAD < span[1]:
@@ -174,7 +199,10 @@ def add_blocks(
         for place in range(grouped.starts[u], grouped.starts[u + 1]):
             if place + ENTRIES_AHEAD < grouped.entries.shape[0]:
                 ahead = place + ENTRIES_AHEAD
-                prefetch(counts.tokens, find_tokens(counts, blocks, grouped.entries[ahead], grouped.docs[ahead]))
+                prefetch(
+                    counts.tokens,
+                    find_tokens(counts, blocks, grouped.entries[ahead], grouped.docs[ahead]),
+                )
             j = grouped.docs[place]
             topic_ids = counts.topic_ids[counts.topic_starts[j] : counts.topic_starts[j + 1]]
             first = find_tokens(counts, blocks, grouped.entries[place], j)
@@ -200,7 +228,9 @@ def add_products(
     places: np.ndarray,
     out_rows: np.ndarray,
 ) -> None:
-    """The same as `add_blocks` for FactoredCounts: a word's topic weights B_ik multiply Σ_j scale_ij e_jk once."""
+    """The same as `add_blocks` for FactoredCounts: a word's topic weights B_ik multiply Σ_j
+    scale_ij e_jk once.
+    """
     weights = counts.weights
     num_topics = out_rows.shape[1]
     total = np.empty(num_topics, weights.dtype)
@@ -210,7 +240,8 @@ def add_products(
         start = grouped.starts[u]
         end = grouped.starts[u + 1]
         first = 0
-        # Four vectors of topics at a time fill the registers; the last four may repeat topics already summed.
+        # Four vectors of topics at a time fill the registers; the last four may repeat topics
+        # already summed.
         while first < num_topics and num_topics >= 4 * WIDTH:
             first = min(first, num_topics - 4 * WIDTH)
             one = two = three = four = splat(weights.dtype.type(0))
@@ -250,7 +281,9 @@ def scale_rows(
     power: float,
     out_rows: np.ndarray,
 ) -> None:
-    """Write ((scale · row + offset) · factors (K,))^power of the rows at `places` (U,) to out_rows (U, K)."""
+    """Write ((scale · row + offset) · factors (K,))^power of the rows at `places` (U,) to out_rows
+    (U, K).
+    """
     scale = factors.dtype.type(scale)
     offset = factors.dtype.type(offset)
     for first in range(0, places.shape[0], RAISED_ROWS):
@@ -278,10 +311,11 @@ def geometric_rows(
     power: float,
     out_rows: np.ndarray,
 ) -> None:
-    """Write exp E[log topic] = exp(ψ(λ) - ψ(Σ λ)) of λ = scale · row + offset, for rows at `places` (U,), to (U, K).
+    """Write exp E[log topic] = exp(ψ(λ) - ψ(Σ λ)) of λ = scale · row + offset, for rows at `places`
+    (U,), to (U, K).
 
-    A lower limit keeps float32 values normal; then they are raised to a power. Source: Wang 2011, the expectations
-    below Eq. 21.
+    A lower limit keeps float32 values normal; then they are raised to a power. Source: Wang 2011,
+    the expectations below Eq. 21.
     """
     scale = total_digammas.dtype.type(scale)
     offset = total_digammas.dtype.type(offset)
@@ -295,13 +329,17 @@ def geometric_rows(
             out = out_rows[u]
             # exp(ψ(λ_kw) - ψ(Σ_w λ_kw)).
             for k in range(total_digammas.shape[0]):
-                out[k] = max(exp_digamma_minus(scale * row[k] + offset, total_digammas[k]), smallest)
+                out[k] = max(
+                    exp_digamma_minus(scale * row[k] + offset, total_digammas[k]), smallest
+                )
         if power != NOT_RAISED:
             raise_rows(out_rows[first:last], power)
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def sum_rows(rows: np.ndarray, places: np.ndarray, span: tuple[int, int], out_totals: np.ndarray) -> None:
+def sum_rows(
+    rows: np.ndarray, places: np.ndarray, span: tuple[int, int], out_totals: np.ndarray
+) -> None:
     """Write the sums of the rows at `places` (V,) of a span of words to (V,)."""
     for u in range(span[0], span[1]):
         row = rows[places[u]]
@@ -312,8 +350,12 @@ def sum_rows(rows: np.ndarray, places: np.ndarray, span: tuple[int, int], out_to
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def copy_rows(rows: np.ndarray, places: np.ndarray, span: tuple[int, int], factor: float, out_rows: np.ndarray) -> None:
-    """Write factor times the rows at `places` (U,) of a span of words to the first of other rows."""
+def copy_rows(
+    rows: np.ndarray, places: np.ndarray, span: tuple[int, int], factor: float, out_rows: np.ndarray
+) -> None:
+    """Write factor times the rows at `places` (U,) of a span of words to the first of
+    other rows.
+    """
     for u in range(span[0], span[1]):
         row = rows[places[u]]
         out = out_rows[u]
@@ -322,7 +364,9 @@ def copy_rows(rows: np.ndarray, places: np.ndarray, span: tuple[int, int], facto
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def merge_rows(span: tuple[int, int], copies: np.ndarray, targets: np.ndarray, out_rows: np.ndarray) -> None:
+def merge_rows(
+    span: tuple[int, int], copies: np.ndarray, targets: np.ndarray, out_rows: np.ndarray
+) -> None:
     """Add topics `copies` to their `targets` in a span of rows (U, K)."""
     for u in range(span[0], span[1]):
         out = out_rows[u]
@@ -342,9 +386,9 @@ def share_out_rows(
 ) -> None:
     """Share out topics (M,) among their parents in a span of rows (U, K).
 
-    parents, factors: (M, P); topic m's tokens of a word go to its parents in proportion to factors times their own
-    tokens of the word. Places from the first factor 0 on are unused. The sums of the new rows are added to out_totals
-    (K,).
+    parents, factors: (M, P); topic m's tokens of a word go to its parents in proportion to factors
+    times their own tokens of the word. Places from the first factor 0 on are unused. The sums of
+    the new rows are added to out_totals (K,).
     """
     num_parents = np.zeros(topics.shape[0], np.int64)
     for m in range(topics.shape[0]):
@@ -352,7 +396,8 @@ def share_out_rows(
             num_parents[m] += 1
     for u in range(span[0], span[1]):
         out = out_rows[u]
-        # Parent p gets its part factor_p n_wp / Σ_q factor_q n_wq of the removed topic's tokens of the word.
+        # Parent p gets its part factor_p n_wp / Σ_q factor_q n_wq of the removed topic's tokens of
+        # the word.
         for m in range(topics.shape[0]):
             total = 0.0
             for p in range(num_parents[m]):
@@ -367,9 +412,15 @@ def share_out_rows(
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def share_out_by_weights(
-    span: tuple[int, int], topics: np.ndarray, parents: np.ndarray, weights: np.ndarray, out_rows: np.ndarray
+    span: tuple[int, int],
+    topics: np.ndarray,
+    parents: np.ndarray,
+    weights: np.ndarray,
+    out_rows: np.ndarray,
 ) -> None:
-    """Share out topics (M,) among their parents by weights (M, P), which 0 ends, in a span of rows (U, K)."""
+    """Share out topics (M,) among their parents by weights (M, P), which 0 ends, in a span of rows
+    (U, K).
+    """
     for u in range(span[0], span[1]):
         out = out_rows[u]
         for m in range(topics.shape[0]):

@@ -1,8 +1,9 @@
-"""Coordinate ascent on a document's Dirichlet over all topics, and its expected tokens of each topic.
+"""Coordinate ascent on a document's Dirichlet over all topics, and its expected tokens of each
+topic.
 
-Letters in the bodies: c counts of a document's words, B topic weight of a word, g Dirichlet parameters of the topics,
-h tokens of the topics, e ∝ exp ψ(g). A document's words are padded to a multiple of BLOCK with count 0, its topics with
-B = 0 and a prior of NOTHING.
+Letters in the bodies: c counts of a document's words, B topic weight of a word, g Dirichlet
+parameters of the topics, h tokens of the topics, e ∝ exp ψ(g). A document's words are padded to a
+multiple of BLOCK with count 0, its topics with B = 0 and a prior of NOTHING.
 """
 
 from typing import NamedTuple
@@ -11,7 +12,16 @@ import numpy as np
 
 from stickbreaker.engine.kernels.compiled import DocumentArrays, njit
 from stickbreaker.engine.kernels.special import FAST, exp_digamma, fast_digamma
-from stickbreaker.engine.kernels.vectors import LINE, WIDTH, add_product, load, prefetch_row, splat, store, store_sums
+from stickbreaker.engine.kernels.vectors import (
+    LINE,
+    WIDTH,
+    add_product,
+    load,
+    prefetch_row,
+    splat,
+    store,
+    store_sums,
+)
 
 # Words and topics are padded to whole vectors.
 BLOCK = WIDTH
@@ -20,10 +30,12 @@ NOTHING = 1e-30
 
 
 class Sweeps(NamedTuple):
-    """When sweeps over a document end: after `most` sweeps, or when Σ_k |Δg_k| is below `tolerance` of its tokens.
+    """When sweeps over a document end: after `most` sweeps, or when Σ_k |Δg_k| is below `tolerance`
+    of its tokens.
 
-    From the second sweep on, topics left with fewer than `negligible` tokens are dropped. At temperature T the shares
-    of a word are ∝ (e_k B_ik)^(1/T); the topic weights passed in must then be B^(1/T).
+    From the second sweep on, topics left with fewer than `negligible` tokens are dropped. At
+    temperature T the shares of a word are ∝ (e_k B_ik)^(1/T); the topic weights passed in must then
+    be B^(1/T).
     """
 
     most: int
@@ -33,10 +45,11 @@ class Sweeps(NamedTuple):
 
 
 class WorkArrays(NamedTuple):
-    """Working memory of a shard: ids of a document's topics, places kept, prior, e, g and h (K,), c and scales (N,).
+    """Working memory of a shard: ids of a document's topics, places kept, prior, e, g and h (K,), c
+    and scales (N,).
 
-    weights: B of all topics, (N, K), flat; columns: B of the topics not dropped, (A, N), flat. Kernels read and change
-    it, as out_work.
+    weights: B of all topics, (N, K), flat; columns: B of the topics not dropped, (A, N), flat.
+    Kernels read and change it, as out_work.
     """
 
     topic_ids: np.ndarray
@@ -70,7 +83,9 @@ def make_lines(number: int, like: np.ndarray) -> np.ndarray:
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def make_work_arrays(longest: int, topics: np.ndarray) -> WorkArrays:
-    """Working memory for documents of up to `longest` words (padded), in the precision of the topics (U, K)."""
+    """Working memory for documents of up to `longest` words (padded), in the precision of the
+    topics (U, K).
+    """
     width = round_up(topics.shape[1])
     return WorkArrays(
         np.empty(width, np.int64),
@@ -87,8 +102,13 @@ def make_work_arrays(longest: int, topics: np.ndarray) -> WorkArrays:
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def load_document(documents: DocumentArrays, j: int, topics: np.ndarray, out_work: WorkArrays) -> int:
-    """Copy the padded counts (N,) and topic weights (N, K) of document j to the working memory; return N."""
+def load_document(
+    documents: DocumentArrays, j: int, topics: np.ndarray, out_work: WorkArrays
+) -> int:
+    """Copy the padded counts (N,) and topic weights (N, K) of document j to the working memory.
+
+    Return N.
+    """
     first = documents.starts[j]
     last = documents.starts[j + 1]
     num_words = round_up(last - first)
@@ -123,8 +143,13 @@ def load_document(documents: DocumentArrays, j: int, topics: np.ndarray, out_wor
 
 # These are inlined: passing the arrays of a WorkArrays takes as long as a sweep over few topics.
 @njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def dot_rows(rows: np.ndarray, num_rows: int, width: int, weights: np.ndarray, out_sums: np.ndarray) -> None:
-    """Write Σ_k weight_k row_rk of each row (R,); rows: flat (R, W), R padded to four, W to whole vectors."""
+def dot_rows(
+    rows: np.ndarray, num_rows: int, width: int, weights: np.ndarray, out_sums: np.ndarray
+) -> None:
+    """Write Σ_k weight_k row_rk of each row (R,).
+
+    Rows: flat (R, W), R padded to four, W to whole vectors.
+    """
     for r in range(0, num_rows, 4):
         sum_0 = sum_1 = sum_2 = sum_3 = splat(out_sums.dtype.type(0))
         place = r * width
@@ -138,8 +163,12 @@ def dot_rows(rows: np.ndarray, num_rows: int, width: int, weights: np.ndarray, o
 
 
 @njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def add_rows(rows: np.ndarray, num_rows: int, width: int, weights: np.ndarray, out_sums: np.ndarray) -> None:
-    """Write Σ_r weight_r row_rk (W,), rows as in `dot_rows`: four vectors of a row at once, or one of four rows."""
+def add_rows(
+    rows: np.ndarray, num_rows: int, width: int, weights: np.ndarray, out_sums: np.ndarray
+) -> None:
+    """Write Σ_r weight_r row_rk (W,), rows as in `dot_rows`: four vectors of a row at once, or one
+    of four rows.
+    """
     zero = splat(out_sums.dtype.type(0))
     first = 0
     while first + 4 * BLOCK <= width:
@@ -172,9 +201,12 @@ def add_rows(rows: np.ndarray, num_rows: int, width: int, weights: np.ndarray, o
 
 @njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def update_parameters(out_work: WorkArrays, width: int, least: float) -> tuple[float, np.int32]:
-    """Replace h_k by h_k e_k and g_k by prior_k + h_k for `width` topics; return Σ_k |Δg_k| and the number kept.
+    """Replace h_k by h_k e_k and g_k by prior_k + h_k for `width` topics.
 
-    A topic with less than `least` tokens, or with e = 0, is marked to be dropped: its prior and g become NOTHING.
+    Return Σ_k |Δg_k| and the number kept.
+
+    A topic with less than `least` tokens, or with e = 0, is marked to be dropped: its prior and g
+    become NOTHING.
     """
     prior = out_work.prior
     e = out_work.e
@@ -198,7 +230,9 @@ def update_parameters(out_work: WorkArrays, width: int, least: float) -> tuple[f
 
 @njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def sweep_once(out_work: WorkArrays, num_words: int, num_left: int, are_columns: bool) -> None:
-    """Compute scale_i = c_i / Σ_l e_l B_il and h_k = Σ_i scale_i B_ik, from the columns where topics were dropped."""
+    """Compute scale_i = c_i / Σ_l e_l B_il and h_k = Σ_i scale_i B_ik, from the columns where
+    topics were dropped.
+    """
     width = round_up(num_left)
     num_columns = (num_left + 3) // 4 * 4
     if are_columns:
@@ -215,12 +249,15 @@ def sweep_once(out_work: WorkArrays, num_words: int, num_left: int, are_columns:
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def sweep_topics(num_words: int, prior: np.ndarray, sweeps: Sweeps, out_work: WorkArrays) -> tuple[int, bool]:
+def sweep_topics(
+    num_words: int, prior: np.ndarray, sweeps: Sweeps, out_work: WorkArrays
+) -> tuple[int, bool]:
     """Repeat g_k = prior_k + e_k Σ_i c_i B_ik / Σ_l e_l B_il, e_k ∝ exp(ψ(g_k) / T), from e = 1.
 
-    out_work: read and changed; holds a document's counts and weights (N, K). The result is the first A elements of its
-    topic_ids, e, g and h (the tokens). Returns the number A of topics not dropped, and whether their weights are in
-    out_work.columns (A, N), which is so after the first drop.
+    out_work: read and changed; holds a document's counts and weights (N, K). The result is the
+    first A elements of its topic_ids, e, g and h (the tokens). Returns the number A of topics not
+    dropped, and whether their weights are in out_work.columns (A, N), which is so after the first
+    drop.
     """
     num_left = prior.shape[0]
     are_columns = False
@@ -239,11 +276,14 @@ def sweep_topics(num_words: int, prior: np.ndarray, sweeps: Sweeps, out_work: Wo
         width = round_up(num_left)
         # Hoffman 2010 Alg. 2: φ_ik ∝ e_k B_ik, g_k = prior_k + Σ_i c_i φ_ik, e_k = exp ψ(g_k).
         sweep_once(out_work, num_words, num_left, are_columns)
-        change, num_kept = update_parameters(out_work, width, least if number > 0 else out_work.e.dtype.type(0))
+        change, num_kept = update_parameters(
+            out_work, width, least if number > 0 else out_work.e.dtype.type(0)
+        )
         exp_digamma(out_work.g, width, 1.0 / sweeps.temperature, out_work.e)
         if change < sweeps.tolerance * num_tokens:
             break
-        # The first drop copies every weight that is kept, which costs as much as a sweep over all topics.
+        # The first drop copies every weight that is kept, which costs as much as a sweep over all
+        # topics.
         if (num_kept + 4 if are_columns else 4 * num_kept) <= num_left:
             num_left = drop_topics(num_words, num_left, are_columns, out_work)
             are_columns = True
@@ -295,7 +335,8 @@ def write_factors(
     out_e: np.ndarray,
     out_tokens: np.ndarray,
 ) -> None:
-    """Write the factors of a document's tokens scale_i e_k B_ik: scales (n,) and e (K,), 0 for topics dropped.
+    """Write the factors of a document's tokens scale_i e_k B_ik: scales (n,) and e (K,), 0 for
+    topics dropped.
 
     Their sums over words are added to out_tokens (K,).
     """
@@ -311,9 +352,14 @@ def write_factors(
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def add_tables(
-    topic_ids: np.ndarray, prior: np.ndarray, out_g: np.ndarray, prior_digamma: np.ndarray, out_tables: np.ndarray
+    topic_ids: np.ndarray,
+    prior: np.ndarray,
+    out_g: np.ndarray,
+    prior_digamma: np.ndarray,
+    out_tables: np.ndarray,
 ) -> None:
-    """Add the expected tables prior_k (ψ(g_k) - ψ(prior_k)) of a document's topics to out_tables (K,).
+    """Add the expected tables prior_k (ψ(g_k) - ψ(prior_k)) of a document's topics to out_tables
+    (K,).
 
     out_g: (A,), g, which is replaced by ψ(g).
     """
@@ -347,9 +393,10 @@ def fit_dirichlet(
 ) -> None:
     """Sweep each document over all topics, from equal weights, and write its statistics.
 
-    documents: their words index `topics` (U, K); prior: (K,). Writes g to out_doc_topics (S, K). Unless out_scales is
-    empty, also writes c_i / Σ_l e_l B_il to out_scales (nnz,) and e to out_e (S, K), and adds the sums of c_i e_k B_ik
-    / Σ_l e_l B_il to out_tokens (K,) and the expected tables prior_k (ψ(g_k) - ψ(prior_k)) to out_tables (K,).
+    documents: their words index `topics` (U, K); prior: (K,). Writes g to out_doc_topics (S, K).
+    Unless out_scales is empty, also writes c_i / Σ_l e_l B_il to out_scales (nnz,) and e to out_e
+    (S, K), and adds the sums of c_i e_k B_ik / Σ_l e_l B_il to out_tokens (K,) and the expected
+    tables prior_k (ψ(g_k) - ψ(prior_k)) to out_tables (K,).
     """
     work = make_work_arrays(longest_document(documents), topics)
     prior_digamma = np.empty_like(prior)

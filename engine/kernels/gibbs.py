@@ -1,13 +1,16 @@
-"""Collapsed Gibbs sampling of the topic of each token, word by word, in which topics are born and die.
+"""Collapsed Gibbs sampling of the topic of each token, word by word, in which topics are born and
+die.
 
-Tokens are sorted by word. So n_wk is one row of K counts in cache, recounted for each word, and n_jk is a short list
-for each document. The probability of topic k for a token of word w in document j,
+Tokens are sorted by word. So n_wk is one row of K counts in cache, recounted for each word, and
+n_jk is a short list for each document. The probability of topic k for a token of word w in document
+j,
 
     (n_jk + α π_k) q_k,  q_k = (n_wk + η) / (n_k + V η),  and α π_u / V of a new one,
 
-has four parts: document n_jk q_k, over the document's topics; word α π_k n_wk / (n_k + V η), over the word's topics;
-smoothing α π_k η / (n_k + V η), over all topics; and new. One uniform number selects the part. The sum of the second
-and third is updated as counts change, so a loop over all K topics runs only once per word and when smoothing is drawn.
+has four parts: document n_jk q_k, over the document's topics; word α π_k n_wk / (n_k + V η), over
+the word's topics; smoothing α π_k η / (n_k + V η), over all topics; and new. One uniform number
+selects the part. The sum of the second and third is updated as counts change, so a loop over all K
+topics runs only once per word and when smoothing is drawn.
 """
 
 import math
@@ -22,8 +25,9 @@ class TokenTopics(NamedTuple):
     """The topics of N tokens, sorted by word (V) and then by document (D) in the batch's order.
 
     word_starts: (V + 1,); docs, topics: (N,), the document and the topic of each token.
-    doc_starts: (D + 1,), first token of each document in document order; doc_sizes: (D,), topics of each document.
-    doc_topics: (N, 2), each document's topics and the tokens of each, from its doc_start on.
+    doc_starts: (D + 1,), first token of each document in document order; doc_sizes: (D,), topics of
+    each document. doc_topics: (N, 2), each document's topics and the tokens of each, from its
+    doc_start on.
     """
 
     word_starts: np.ndarray
@@ -35,7 +39,9 @@ class TokenTopics(NamedTuple):
 
 
 class TopicPool(NamedTuple):
-    """K topics: their ids, tokens n_k and weights π_k (K,); the weight left for new topics, and the next id.
+    """K topics: their ids, tokens n_k and weights π_k (K,).
+
+    The weight left for new topics, and the next id.
 
     is_growing: whether topics are born and die; otherwise the K topics stay the same.
     """
@@ -49,8 +55,15 @@ class TopicPool(NamedTuple):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def lay_out(documents: DocumentArrays, assignments: np.ndarray, num_topics: int, out_token_topics: TokenTopics) -> None:
-    """Fill out_token_topics, whose word_starts and doc_starts are set, from the topics (N,) in document order."""
+def lay_out(
+    documents: DocumentArrays,
+    assignments: np.ndarray,
+    num_topics: int,
+    out_token_topics: TokenTopics,
+) -> None:
+    """Fill out_token_topics, whose word_starts and doc_starts are set, from the topics (N,) in
+    document order.
+    """
     places = out_token_topics.word_starts.copy()
     in_document = np.zeros(num_topics, np.int32)
     token = 0
@@ -86,7 +99,9 @@ def read_out(
     out_assignments: np.ndarray,
     out_topic_words: np.ndarray,
 ) -> None:
-    """Write the topics (N,) in document order and counts of words in topics (V, K), with topics at new places."""
+    """Write the topics (N,) in document order and counts of words in topics (V, K), with topics at
+    new places.
+    """
     places = token_topics.word_starts.copy()
     token = 0
     for j in range(documents.starts.shape[0] - 1):
@@ -121,8 +136,12 @@ def find_topic(doc_topics: np.ndarray, first: int, size: int, k: int) -> int:
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def move_token(out_doc_topics: np.ndarray, first: int, size: int, before: int, after: int, k: int) -> int:
-    """Move a token from the list's place `before` to topic k at `after` (-1: not yet listed); return the new size.
+def move_token(
+    out_doc_topics: np.ndarray, first: int, size: int, before: int, after: int, k: int
+) -> int:
+    """Move a token from the list's place `before` to topic k at `after` (-1: not yet listed).
+
+    Return the new size.
 
     out_doc_topics: read and changed.
     """
@@ -152,7 +171,9 @@ def draw_from_prior(
     word_topics: np.ndarray,
     num_word_topics: int,
 ) -> int:
-    """The topic at position u of Σ_k α π_k q_k: first the word's topics by its counts in them, then all topics by η."""
+    """The topic at position u of Σ_k α π_k q_k: first the word's topics by its counts in them, then
+    all topics by η.
+    """
     for place in range(num_word_topics):
         k: int = word_topics[place]
         u -= prior[k] * n_w[k] * inverse[k]
@@ -170,15 +191,20 @@ def draw_from_prior(
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def sweep_tokens(
-    rng: np.random.Generator, out_token_topics: TokenTopics, pool: TopicPool, alpha: float, gamma: float, eta: float
+    rng: np.random.Generator,
+    out_token_topics: TokenTopics,
+    pool: TopicPool,
+    alpha: float,
+    gamma: float,
+    eta: float,
 ) -> TopicPool:
     """Draw each token's topic given all others; return the new TopicPool.
 
     out_token_topics: read and changed.
 
-    In the body: prior α π_k, 0 at a place without a topic; inverse 1 / (n_k + V η); q and n_w of one word; mass
-    Σ prior q. Topics keep their places. The place of a topic that died (n_k = 0) may go to a new topic with a new id.
-    Source: Teh et al. 2006, sec. 5.3.
+    In the body: prior α π_k, 0 at a place without a topic; inverse 1 / (n_k + V η); q and n_w of
+    one word; mass Σ prior q. Topics keep their places. The place of a topic that died (n_k = 0) may
+    go to a new topic with a new id. Source: Teh et al. 2006, sec. 5.3.
     """
     word_starts, docs, topics, doc_starts, doc_sizes, doc_topics = out_token_topics
     vocab_size = word_starts.shape[0] - 1
@@ -235,7 +261,8 @@ def sweep_tokens(
                 prior[old] = 0.0
                 free[num_free] = old
                 num_free += 1
-            # The token's own topic counts one token less here; the list changes only if the token leaves the topic.
+            # The token's own topic counts one token less here; the list changes only if the token
+            # leaves the topic.
             in_document = 0.0
             before = 0
             for m in range(size):
@@ -279,11 +306,13 @@ def sweep_tokens(
                             free[m] = n.shape[0] - 1 - m
                     num_free -= 1
                     new = free[num_free]
-                    # The new topic takes the share b ~ Beta(1, γ) of the unused weight; 1 - b is U^(1/γ).
+                    # The new topic takes the share b ~ Beta(1, γ) of the unused weight; 1 - b is
+                    # U^(1/γ).
                     log_left = math.log(1.0 - rng.random()) / gamma
                     prior[new] = -unused * math.expm1(log_left)
                     unused *= math.exp(log_left)
-                    # The last freed place is used first, so a topic that loses and regains its only token keeps its id.
+                    # The last freed place is used first, so a topic that loses and regains its only
+                    # token keeps its id.
                     if not has_died:
                         ids[new] = next_id
                         next_id += 1
@@ -316,11 +345,12 @@ def sweep_tokens(
 def draw_doc_tables(
     rng: np.random.Generator, token_topics: TokenTopics, prior: np.ndarray, out_tables: np.ndarray
 ) -> None:
-    """Add each topic's tables in each document, 1 + Σ_{i<n} [U < α π_k / (α π_k + i)] of n tokens, to out_tables (K,).
+    """Add each topic's tables in each document, 1 + Σ_{i<n} [U < α π_k / (α π_k + i)] of n tokens,
+    to out_tables (K,).
 
-    These are the occupied tables of a Chinese restaurant of n customers and concentration α π_k. Their number m has
-    probability ∝ s(n, m) (α π_k)^m, where s are unsigned Stirling numbers of the first kind (Antoniak 1974).
-    prior: (K,), α π.
+    These are the occupied tables of a Chinese restaurant of n customers and concentration α π_k.
+    Their number m has probability ∝ s(n, m) (α π_k)^m, where s are unsigned Stirling numbers of the
+    first kind (Antoniak 1974). prior: (K,), α π.
     """
     for j in range(token_topics.doc_sizes.shape[0]):
         first = token_topics.doc_starts[j]

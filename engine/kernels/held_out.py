@@ -8,9 +8,12 @@ from stickbreaker.engine.kernels.special import FAST
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def draw_key(seed: int, doc_id: int, place: int) -> np.uint64:
-    """A 64-bit number for a word's place in a document; the same arguments always give the same number.
+    """A 64-bit number for a word's place in a document.
 
-    Source: the output function of SplitMix64 (Steele, Lea & Flood 2014), applied to the three arguments in turn.
+    The same arguments always give the same number.
+
+    Source: the output function of SplitMix64 (Steele, Lea & Flood 2014), applied to the three
+    arguments in turn.
     """
     state = np.uint64(0)
     for each in (seed, doc_id, place):
@@ -23,14 +26,20 @@ def draw_key(seed: int, doc_id: int, place: int) -> np.uint64:
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def draw_places(first: int, share: float, out_is_drawn: np.ndarray) -> None:
-    """Mark the given share of the places first, first + 1, ... (S,); a place is always drawn, or never."""
+    """Mark the given share of the places first, first + 1, ... (S,).
+
+    A place is always drawn, or never.
+    """
     for j in range(out_is_drawn.shape[0]):
         out_is_drawn[j] = np.float64(draw_key(0, first + j, 0)) < share * 2.0**64
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def find_smallest(out_keys: np.ndarray, number: int) -> np.uint64:
-    """The n-th smallest key by Hoare's selection, which compiles in far less time than a sort; it reorders the keys."""
+    """The n-th smallest key by Hoare's selection, which compiles in far less time than a sort.
+
+    It reorders the keys.
+    """
     first = 0
     last = out_keys.shape[0] - 1
     while first < last:
@@ -57,11 +66,13 @@ def find_smallest(out_keys: np.ndarray, number: int) -> np.uint64:
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def choose_held_out(starts: np.ndarray, doc_ids: np.ndarray, seed: int, share: float, out_is_held: np.ndarray) -> None:
+def choose_held_out(
+    starts: np.ndarray, doc_ids: np.ndarray, seed: int, share: float, out_is_held: np.ndarray
+) -> None:
     """Mark the given share of each document's words, at least one, with the lowest keys.
 
-    A document of fewer than two distinct words has no word marked. starts: (S + 1,); doc_ids: (S,); out_is_held: (nnz,)
-    bool, all False at the start.
+    A document of fewer than two distinct words has no word marked. starts: (S + 1,); doc_ids: (S,);
+    out_is_held: (nnz,) bool, all False at the start.
     """
     longest = 0
     for j in range(doc_ids.shape[0]):
@@ -82,7 +93,11 @@ def choose_held_out(starts: np.ndarray, doc_ids: np.ndarray, seed: int, share: f
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def predict_words(
-    rows: np.ndarray, words: np.ndarray, doc_shares: np.ndarray, topics: np.ndarray, out_predicted: np.ndarray
+    rows: np.ndarray,
+    words: np.ndarray,
+    doc_shares: np.ndarray,
+    topics: np.ndarray,
+    out_predicted: np.ndarray,
 ) -> None:
     """Write Σ_k E[θ_jk] E[topic_kw] of held-out words (n,), in float64.
 

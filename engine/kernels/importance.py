@@ -1,6 +1,8 @@
-"""p(document) under fixed topics by importance sampling, with a proposal from Gibbs sampling (Wang & Blei 2012 S.3).
+"""p(document) under fixed topics by importance sampling, with a proposal from Gibbs sampling (Wang
+& Blei 2012 S.3).
 
-Letters in the bodies: z topic of a token, n tokens of the document in a topic, φ its shares, θ topic weight of a word.
+Letters in the bodies: z topic of a token, n tokens of the document in a topic, φ its shares, θ
+topic weight of a word.
 """
 
 import math
@@ -11,12 +13,15 @@ import numpy as np
 from stickbreaker.engine.kernels.compiled import DocumentArrays, njit
 from stickbreaker.engine.kernels.special import FAST
 
-# Share of the draws that come from the prior. It bounds the weights by p(words | φ) over this share: finite variance.
+# Share of the draws that come from the prior. It bounds the weights by p(words | φ) over this
+# share: finite variance.
 DEFENSIVE_SHARE = 0.1
 
 
 class Effort(NamedTuple):
-    """Gibbs sweeps over a document before counting, sweeps averaged into the proposal's counts, and draws from it."""
+    """Gibbs sweeps over a document before counting, sweeps averaged into the proposal's counts, and
+    draws from it.
+    """
 
     burn_in: int
     num_samples: int
@@ -42,7 +47,8 @@ def sample_counts(
     rng: np.random.Generator,
     out_counts: np.ndarray,
 ) -> None:
-    """Write the mean tokens n_k (K,) of one document, from Gibbs sweeps p(z = k) ∝ (n_k + α_k) θ_kw, token left out.
+    """Write the mean tokens n_k (K,) of one document, from Gibbs sweeps p(z = k) ∝ (n_k + α_k)
+    θ_kw, token left out.
 
     words, counts: (n,) of the document; topics: (U, K); prior: (K,), α.
     """
@@ -82,10 +88,11 @@ def estimate_likelihoods(
 ) -> None:
     """Write log (1/R) Σ_r p(φ_r) p(words | φ_r) / q(φ_r) of each document (S,), with φ_r ~ q.
 
-    S.3 has q = Dirichlet(α + n). Its weights are unbounded where φ_k of a topic with n_k > 0 is near 0, and their
-    variance is infinite. So a tenth of q is the prior here (a defensive mixture, Hesterberg 1995; Owen & Zhou 2000).
-    The estimate is unbiased before the logarithm for any n. The logarithm is too low on average, by about half the
-    relative variance of the mean or more. documents: their words index `topics` (U, K); prior: (K,), α.
+    S.3 has q = Dirichlet(α + n). Its weights are unbounded where φ_k of a topic with n_k > 0 is
+    near 0, and their variance is infinite. So a tenth of q is the prior here (a defensive mixture,
+    Hesterberg 1995; Owen & Zhou 2000). The estimate is unbiased before the logarithm for any n. The
+    logarithm is too low on average, by about half the relative variance of the mean or more.
+    documents: their words index `topics` (U, K); prior: (K,), α.
     """
     n = np.empty(prior.shape[0])
     phi = np.empty(prior.shape[0])

@@ -1,8 +1,9 @@
 """Collapsed Gibbs sampling of a mini-batch under the truncation-free HDP (Wang & Blei 2012 S.2.2).
 
-Letters in the bodies: z topic of a token, n tokens of a document in a topic, s tables, π shares of the topics, g the
-weight (n + b π) of a topic over its total. Columns are topics: first those of the state, then free columns for new
-topics, in use while they hold tokens. The number of columns is a multiple of BLOCK.
+Letters in the bodies: z topic of a token, n tokens of a document in a topic, s tables, π shares of
+the topics, g the weight (n + b π) of a topic over its total. Columns are topics: first those of the
+state, then free columns for new topics, in use while they hold tokens. The number of columns is a
+multiple of BLOCK.
 """
 
 from typing import NamedTuple
@@ -17,7 +18,8 @@ BLOCK = 16
 
 
 class Tokens(NamedTuple):
-    """Tokens of S documents: entry i is `sizes[i]` tokens (usually 1) of word `words[i]` in topic `topics[i]`, or -1.
+    """Tokens of S documents: entry i is `sizes[i]` tokens (usually 1) of word `words[i]` in topic
+    `topics[i]`, or -1.
 
     starts: (S + 1,) int64; words, topics: (N,) int32; sizes: (N,) int64.
     """
@@ -31,9 +33,10 @@ class Tokens(NamedTuple):
 class LocalTopics(NamedTuple):
     """The topics during this mini-batch.
 
-    words: (U, C), λ + tokens of the mini-batch; totals: (C,), its sum over all V words; tokens: (C,) of the mini-batch.
-    tables: (C,), s of the sweep; shares: (C,), π, 0 in free columns; rest: (1,), π left for new topics.
-    is_counted: (C,), whether a kept sample used the topic; its column is then never reused.
+    words: (U, C), λ + tokens of the mini-batch; totals: (C,), its sum over all V words; tokens:
+    (C,) of the mini-batch. tables: (C,), s of the sweep; shares: (C,), π, 0 in free columns; rest:
+    (1,), π left for new topics. is_counted: (C,), whether a kept sample used the topic; its column
+    is then never reused.
     """
 
     words: np.ndarray
@@ -83,7 +86,10 @@ def sum_blocks(g: np.ndarray, row: np.ndarray, out_sums: np.ndarray) -> float:
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def find_place(g: np.ndarray, row: np.ndarray, sums: np.ndarray, position: float) -> int:
-    """The topic at a position in the cumulative sum of g_k row_k, by the sums of `sum_blocks`; its weight is not 0."""
+    """The topic at a position in the cumulative sum of g_k row_k, by the sums of `sum_blocks`.
+
+    Its weight is not 0.
+    """
     b = 0
     while b < sums.shape[0] - 1 and position >= sums[b]:
         position -= sums[b]
@@ -108,13 +114,17 @@ def sample_documents(
     logs: np.ndarray,
     rng: np.random.Generator,
 ) -> int:
-    """One Gibbs sweep over z of the tokens from `first` on; draws the tables s of each document at its end.
+    """One Gibbs sweep over z of the tokens from `first` on.
 
-        p(z = k) ∝ (n_k + b π_k) (λ_kw + n_kw) / Σ_w (λ_kw + n_kw),  p(z is new) ∝ b π_rest / V        (S.2.2)
+    Draws the tables s of each document at its end.
 
-    Counts n_kw are those of the whole mini-batch, and all its documents share the new topics. A new topic takes
-    π = x π_rest, x ~ Beta(1, a), and returns it when it loses its last token. Returns the token at which no free column
-    was left, or N: the caller adds columns and calls again. Changes out_tokens.topics and out_topics.
+        p(z = k) ∝ (n_k + b π_k) (λ_kw + n_kw) / Σ_w (λ_kw + n_kw),  p(z is new) ∝ b π_rest / V
+        (S.2.2)
+
+    Counts n_kw are those of the whole mini-batch, and all its documents share the new topics. A new
+    topic takes π = x π_rest, x ~ Beta(1, a), and returns it when it loses its last token. Returns
+    the token at which no free column was left, or N: the caller adds columns and calls again.
+    Changes out_tokens.topics and out_topics.
     """
     z = out_tokens.topics
     b = prior.doc_concentration
@@ -172,15 +182,24 @@ def sample_documents(
         # s_k ~ the tables that n_k customers occupy at concentration b π_k.
         for k in range(num_columns):
             if n[k] > 0.0:
-                out_topics.tables[k] += draw_tables(int(n[k]), max(b * out_topics.shares[k], 1e-300), logs, rng)
+                out_topics.tables[k] += draw_tables(
+                    int(n[k]), max(b * out_topics.shares[k], 1e-300), logs, rng
+                )
     return num_tokens
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def move(
-    out_topics: LocalTopics, out_n: np.ndarray, k: int, out_row: np.ndarray, size: int, word_concentration: float
+    out_topics: LocalTopics,
+    out_n: np.ndarray,
+    k: int,
+    out_row: np.ndarray,
+    size: int,
+    word_concentration: float,
 ) -> None:
-    """Add `size` tokens of a word (negative: remove) to topic k, in the mini-batch and in the document."""
+    """Add `size` tokens of a word (negative: remove) to topic k, in the mini-batch and in the
+    document.
+    """
     out_n[k] += size
     # Rounding must not make a word's parameter smaller than its prior.
     out_row[k] = max(out_row[k] + size, word_concentration)
@@ -192,12 +211,12 @@ def move(
 def draw_shares(out_topics: LocalTopics, prior: LocalPrior, rng: np.random.Generator) -> None:
     """π given the tables s of the whole mini-batch.
 
-        π̄_k ~ Beta(u_k + s_k, v_k + Σ_{l after k} s_l) for the K known topics, in the order of their sticks
-        (π_new..., π_rest) ~ Dirichlet(s_new..., a) of what these leave
+        π̄_k ~ Beta(u_k + s_k, v_k + Σ_{l after k} s_l) for the K known topics, in the order of
+        their sticks (π_new..., π_rest) ~ Dirichlet(s_new..., a) of what these leave
 
-    S.2.2 prints Beta(1 + s_k, a + Σ s_l) for new topics too. That holds for sticks at fixed places. But new topics are
-    appended in order of appearance, where only the tables count (Pitman 1996; Teh 2006, direct assignment), so the
-    second line differs: see the engine's decisions.
+    S.2.2 prints Beta(1 + s_k, a + Σ s_l) for new topics too. That holds for sticks at fixed places.
+    But new topics are appended in order of appearance, where only the tables count (Pitman 1996;
+    Teh 2006, direct assignment), so the second line differs: see the engine's decisions.
     """
     tables = out_topics.tables
     shares = out_topics.shares

@@ -1,7 +1,9 @@
-"""Collapsed Gibbs sampling of a mini-batch under the truncation-free DP mixture (Wang & Blei 2012 sec. 2.3).
+"""Collapsed Gibbs sampling of a mini-batch under the truncation-free DP mixture (Wang & Blei 2012
+sec. 2.3).
 
-Letters in the bodies: z component of a document, m documents of the mini-batch in a component. Columns are components:
-first those of the state, then free columns for new ones, in use while they hold documents.
+Letters in the bodies: z component of a document, m documents of the mini-batch in a component.
+Columns are components: first those of the state, then free columns for new ones, in use while they
+hold documents.
 """
 
 import math
@@ -11,16 +13,17 @@ import numpy as np
 
 from stickbreaker.engine.kernels.compiled import DocumentArrays, njit
 
-# A word of a larger count is computed by log Γ, others as products of this number of factors. Each factor is between
-# 1e-6 and 1e15, so a product of sixteen stays within float64.
+# A word of a larger count is computed by log Γ, others as products of this number of factors. Each
+# factor is between 1e-6 and 1e15, so a product of sixteen stays within float64.
 MOST_FACTORS = 16
 
 
 class Components(NamedTuple):
     """The components during this mini-batch.
 
-    words: (U, C), λ + tokens of the mini-batch; totals: (C,), its sum over all V words; documents: (C,), m.
-    is_counted: (C,), whether a kept sample used the component; its column is then never reused.
+    words: (U, C), λ + tokens of the mini-batch; totals: (C,), its sum over all V words; documents:
+    (C,), m. is_counted: (C,), whether a kept sample used the component; its column is then never
+    reused.
     """
 
     words: np.ndarray
@@ -30,7 +33,9 @@ class Components(NamedTuple):
 
 
 class MixturePrior(NamedTuple):
-    """The state's K components, their sticks u and v, the component at each place, and a, η and V."""
+    """The state's K components, their sticks u and v, the component at each place,
+    and a, η and V.
+    """
 
     num_known: int
     on: np.ndarray
@@ -50,7 +55,8 @@ def find_logs(
     out_product: np.ndarray,
     out_logs: np.ndarray,
 ) -> None:
-    """Write log E[p(document d | θ_k)] of each component (C,), where q(θ_k) is Dirichlet with these parameters.
+    """Write log E[p(document d | θ_k)] of each component (C,), where q(θ_k) is Dirichlet with these
+    parameters.
 
         log Γ(Σ_w λ_kw) / Γ(Σ_w λ_kw + |x|) + Σ_w log Γ(λ_kw + c_w) / Γ(λ_kw)        (sec. 2.3)
 
@@ -79,15 +85,22 @@ def find_logs(
                     out_product[k] = 1.0
     # The normaliser Γ(Σ λ) / Γ(Σ λ + |x|).
     for k in range(totals.shape[0]):
-        out_logs[k] += math.log(out_product[k]) + math.lgamma(totals[k]) - math.lgamma(totals[k] + length)
+        out_logs[k] += (
+            math.log(out_product[k]) + math.lgamma(totals[k]) - math.lgamma(totals[k] + length)
+        )
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def add_log_weights(components: Components, prior: MixturePrior, free: int, out_logs: np.ndarray) -> None:
-    """Add log p(z = k | z of the others), with the sticks integrated out; `free` is the column of a new component.
+def add_log_weights(
+    components: Components, prior: MixturePrior, free: int, out_logs: np.ndarray
+) -> None:
+    """Add log p(z = k | z of the others), with the sticks integrated out.
 
-    Known components have sticks u_k + m_k, v_k + Σ_{l after k} m_l. The rest of the stick is a Dirichlet process, of
-    which the components born in this mini-batch have m_k / (a + Σ m_new) and a new one a / (a + Σ m_new).
+    `free` is the column of a new component.
+
+    Known components have sticks u_k + m_k, v_k + Σ_{l after k} m_l. The rest of the stick is a
+    Dirichlet process, of which the components born in this mini-batch have m_k / (a + Σ m_new) and
+    a new one a / (a + Σ m_new).
     """
     left = 0.0
     later = components.documents.sum()
@@ -124,7 +137,12 @@ def scale_to_one(out_logs: np.ndarray) -> None:
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def move_document(
-    documents: DocumentArrays, d: int, k: int, sign: int, out_components: Components, word_concentration: float
+    documents: DocumentArrays,
+    d: int,
+    k: int,
+    sign: int,
+    out_components: Components,
+    word_concentration: float,
 ) -> None:
     """Add document d to component k, or remove it with sign -1."""
     out_components.documents[k] += sign
@@ -156,11 +174,14 @@ def sample_components(
     out_z: np.ndarray,
     out_shares: np.ndarray,
 ) -> int:
-    """One Gibbs sweep over the documents from `first` on; z is -1 for those that have no component yet.
+    """One Gibbs sweep over the documents from `first` on.
 
-    p(z_d = k) ∝ the product of `add_log_weights` and `find_logs` without document d; out_shares (C,) keeps it for the
-    last document. For a mini-batch of one document it is the closed form of sec. 2.3, and the draw is exact. Returns
-    the document at which no free column was left, or S. Changes out_components.
+    Z is -1 for those that have no component yet.
+
+    p(z_d = k) ∝ the product of `add_log_weights` and `find_logs` without document d; out_shares
+    (C,) keeps it for the last document. For a mini-batch of one document it is the closed form of
+    sec. 2.3, and the draw is exact. Returns the document at which no free column was left, or S.
+    Changes out_components.
     """
     product = np.empty(out_components.totals.shape[0])
     num_documents: int = out_z.shape[0]
@@ -202,9 +223,15 @@ def count_components(
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def share_documents(
-    documents: DocumentArrays, words: np.ndarray, totals: np.ndarray, log_weights: np.ndarray, out_shares: np.ndarray
+    documents: DocumentArrays,
+    words: np.ndarray,
+    totals: np.ndarray,
+    log_weights: np.ndarray,
+    out_shares: np.ndarray,
 ) -> None:
-    """Write p(z = k | document) of each document (S, K), under fixed components and log weights (K,)."""
+    """Write p(z = k | document) of each document (S, K), under fixed components and log weights
+    (K,).
+    """
     product = np.empty(totals.shape[0])
     for d in range(out_shares.shape[0]):
         find_logs(documents, d, words, totals, product, out_shares[d])

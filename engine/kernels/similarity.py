@@ -11,7 +11,10 @@ CACHED_WORDS = 1024
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def multiply_rows(rows: np.ndarray, chosen: np.ndarray, out_products: np.ndarray) -> None:
-    """Write Σ_w rows_cw rows_kw of the chosen rows (C,) with all rows (K, V) to (C, K); BLAS would use more threads."""
+    """Write Σ_w rows_cw rows_kw of the chosen rows (C,) with all rows (K, V) to (C, K).
+
+    BLAS would use more threads.
+    """
     out_products[:] = 0.0
     num_rows = rows.shape[0]
     zero = rows.dtype.type(0)

@@ -1,4 +1,5 @@
-"""The updates of a document's slots and sticks (Wang 2011 Eq. 15-18), one function each, and the expected tokens.
+"""The updates of a document's slots and sticks (Wang 2011 Eq. 15-18), one function each, and the
+expected tokens.
 
 Letters and padding as in `two_level.py`.
 """
@@ -7,17 +8,29 @@ import numpy as np
 
 from stickbreaker.engine.kernels.compiled import njit
 from stickbreaker.engine.kernels.special import FAST, FINITE, fast_digamma, fast_exp
-from stickbreaker.engine.kernels.vectors import WIDTH, add_product, larger, largest, load, splat, store, store_sums
+from stickbreaker.engine.kernels.vectors import (
+    WIDTH,
+    add_product,
+    larger,
+    largest,
+    load,
+    splat,
+    store,
+    store_sums,
+)
 
 # Used for log 0; sums with it stay finite.
 LOWEST = -1e30
-# A share below e^-41 may become a denormal float32, on which arithmetic is slow, so it is set to zero.
+# A share below e^-41 may become a denormal float32, on which arithmetic is slow, so it is set to
+# zero.
 SMALLEST_LOG = -41.0
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def update_sticks(totals: np.ndarray, doc_concentration: float, out_sticks: np.ndarray) -> None:
-    """Apply Eq. 15 and 16: write rows a and b of the sticks (2, T) from the tokens of each slot (T,); the last is 1."""
+    """Apply Eq. 15 and 16: write rows a and b of the sticks (2, T) from the tokens of each slot
+    (T,); the last is 1.
+    """
     last = totals.shape[0] - 1
     after = totals.dtype.type(0)
     # a_t = 1 + Σ_i c_i ζ_it, b_t = α₀ + Σ_{s>t} Σ_i c_i ζ_is.
@@ -56,7 +69,10 @@ def expected_log_sticks(sticks: np.ndarray, out_digammas: np.ndarray, out_log: n
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def multiply(one: np.ndarray, other: np.ndarray, out_product: np.ndarray) -> None:
-    """Write the matrix product of (R, S) and (S, W) to (R, W); R is padded to four, W to whole vectors."""
+    """Write the matrix product of (R, S) and (S, W) to (R, W).
+
+    R is padded to four, W to whole vectors.
+    """
     num_inner, width = other.shape
     zero = splat(out_product.dtype.type(0))
     for row in range(0, one.shape[0], 4):
@@ -82,8 +98,11 @@ def multiply(one: np.ndarray, other: np.ndarray, out_product: np.ndarray) -> Non
 
 
 @njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
-def assign_words(c: np.ndarray, log_pi: np.ndarray, out_per_word: np.ndarray, out_tokens: np.ndarray) -> None:
-    """Apply Eq. 18: replace Σ_m φ_tm log B_im (T, N) by c_i ζ_it, ζ_it ∝ exp(E log π_t + Σ_m φ_tm log B_im).
+def assign_words(
+    c: np.ndarray, log_pi: np.ndarray, out_per_word: np.ndarray, out_tokens: np.ndarray
+) -> None:
+    """Apply Eq. 18: replace Σ_m φ_tm log B_im (T, N) by c_i ζ_it, ζ_it ∝ exp(E log π_t + Σ_m φ_tm
+    log B_im).
 
     out_per_word: (2, N), working memory. Padded slots get no tokens.
     """
@@ -129,7 +148,10 @@ def exponentiate_all(out_values: np.ndarray, highest: float) -> None:
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def update_slot_topics(
-    log_weights: np.ndarray, tokens: np.ndarray, expected_log_weights: np.ndarray, out_phi: np.ndarray
+    log_weights: np.ndarray,
+    tokens: np.ndarray,
+    expected_log_weights: np.ndarray,
+    out_phi: np.ndarray,
 ) -> None:
     """Apply Eq. 17: φ_tk ∝ exp(Σ_i c_i ζ_it log B_ik + E log β_k), with log B as (N, A)."""
     multiply(tokens, log_weights, out_phi)
@@ -170,7 +192,10 @@ def normalise_rows(expected_log_weights: np.ndarray, num_rows: int, out_flat: np
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def write_tokens(phi: np.ndarray, tokens: np.ndarray, out_block: np.ndarray) -> None:
-    """Write the tokens Σ_t c_i ζ_it φ_tk of the document's words, (n, A); the terms of the sum in Eq. 21."""
+    """Write the tokens Σ_t c_i ζ_it φ_tk of the document's words, (n, A).
+
+    The terms of the sum in Eq. 21.
+    """
     num_words, num_topics = out_block.shape
     width = phi.shape[1]
     zero = splat(phi.dtype.type(0))

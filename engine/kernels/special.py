@@ -1,7 +1,8 @@
 """Digamma, exponential and logarithm as compiled code, and exp(E[log topic]) of a Dirichlet.
 
-`fast_exp`, `fast_log` and `exp_digamma` are exact to rounding in float64. In float32 they are polynomials without
-branches, so that the compiler vectorises loops over them. Their relative error is below 1e-6 (absolute for a log).
+`fast_exp`, `fast_log` and `exp_digamma` are exact to rounding in float64. In float32 they are
+polynomials without branches, so that the compiler vectorises loops over them. Their relative error
+is below 1e-6 (absolute for a log).
 """
 
 import math
@@ -20,13 +21,15 @@ LARGEST = np.float32(1e7)
 NOT_RAISED = 0.0
 # Reassociation lets the compiler vectorise sums; infinities and NaN keep their meaning.
 FAST = {"reassoc", "contract", "arcp", "nsz"}
-# The compiler vectorises a maximum only if it may assume that no number is NaN, which holds for finite arguments.
+# The compiler vectorises a maximum only if it may assume that no number is NaN, which holds for
+# finite arguments.
 FINITE = FAST | {"nnan"}
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def digamma(x: float) -> float:
-    """ψ(x) for x > 0, to 1e-12 of max(1, |ψ|): six steps of the recurrence below 6, then the asymptotic series.
+    """ψ(x) for x > 0, to 1e-12 of max(1, |ψ|): six steps of the recurrence below 6, then the
+    asymptotic series.
 
     Source: Abramowitz & Stegun 6.3.5 and 6.3.18.
     """
@@ -36,7 +39,9 @@ def digamma(x: float) -> float:
         x += 1.0
     inverse = 1.0 / x
     square = inverse * inverse
-    series = square * (1 / 12 - square * (1 / 120 - square * (1 / 252 - square * (1 / 240 - square * (1 / 132)))))
+    series = square * (
+        1 / 12 - square * (1 / 120 - square * (1 / 252 - square * (1 / 240 - square * (1 / 132))))
+    )
     # The next two terms of the series, 1e-11 at x = 6.
     series -= square**6 * (691 / 32760 - square / 12)
     return shift + math.log(x) - 0.5 * inverse - series
@@ -44,9 +49,13 @@ def digamma(x: float) -> float:
 
 @njit(cache=True, fastmath=FAST)
 def _exp_single(x: np.float32) -> np.float32:
-    """e^x by x = n log 2 + r and a polynomial in r (coefficients: Cephes' expf); e^-87 and less is e^-87."""
+    """e^x by x = n log 2 + r and a polynomial in r (coefficients: Cephes' expf).
+
+    E^-87 and less is e^-87.
+    """
     x = min(max(x, np.float32(-87.0)), np.float32(87.0))
-    # `np.floor` stays in float32; `math.floor` is an integer of 64 bits, which few processors convert as a vector.
+    # `np.floor` stays in float32; `math.floor` is an integer of 64 bits, which few processors
+    # convert as a vector.
     n: np.float32 = np.floor(x * np.float32(1.44269504) + np.float32(0.5))
     r = x - n * np.float32(0.693359375) + n * np.float32(2.12194440e-4)
     p = np.float32(1.9875691500e-4) * r + np.float32(1.3981999507e-3)
@@ -63,7 +72,9 @@ def _log_single(x: np.float32) -> np.float32:
     """log x of a normal x by x = 2^n (1 + f), 0.7 < 1 + f < 1.42 (coefficients: Cephes' logf)."""
     bits = np.int32(np.float32(x).view(np.int32) - np.int32(0x3F3504F3))
     n = np.float32(bits >> np.int32(23))
-    f = np.int32((bits & np.int32(0x7FFFFF)) + np.int32(0x3F3504F3)).view(np.float32) - np.float32(1.0)
+    f = np.int32((bits & np.int32(0x7FFFFF)) + np.int32(0x3F3504F3)).view(np.float32) - np.float32(
+        1.0
+    )
     p = np.float32(7.0376836292e-2) * f - np.float32(1.1514610310e-1)
     p = p * f + np.float32(1.1676998740e-1)
     p = p * f - np.float32(1.2420140846e-1)
@@ -100,15 +111,18 @@ def _overload_log(x: types.Type) -> Callable[..., Any]:
 def _add_reciprocals(x: np.float32) -> tuple[np.float32, np.float32]:
     """1/x + 1/(x + 1) + 1/(x + 2) + 1/(x + 3) as a fraction."""
     product = x * (x + np.float32(3.0))
-    return (x + x + np.float32(3.0)) * (product + product + np.float32(2.0)), product * (product + np.float32(2.0))
+    return (x + x + np.float32(3.0)) * (product + product + np.float32(2.0)), product * (
+        product + np.float32(2.0)
+    )
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
 def _split_digamma(x: np.float32) -> tuple[np.float32, np.float32]:
-    """(b, r): ψ(x) = log b - r, by four steps of the recurrence and e^ψ(y + 1/2) = y + 1/(24 y) - 37/(5760 y³) + ...
+    """(b, r): ψ(x) = log b - r, by four steps of the recurrence and e^ψ(y + 1/2) = y + 1/(24 y) -
+    37/(5760 y³) + ...
 
-    A single division serves all terms; the relative error of b is below 1e-7. Above x = 1e7 the correction is that of
-    1e7, because products of larger x overflow.
+    A single division serves all terms; the relative error of b is below 1e-7. Above x = 1e7 the
+    correction is that of 1e7, because products of larger x overflow.
     """
     low = min(x, LARGEST)
     over, under = _add_reciprocals(low)
@@ -116,7 +130,9 @@ def _split_digamma(x: np.float32) -> tuple[np.float32, np.float32]:
     both = np.float32(1.0) / (under * y)
     inverse = under * both
     square = inverse * inverse
-    series = np.float32(1 / 24) - square * (np.float32(37 / 5760) - square * np.float32(10313 / 2903040))
+    series = np.float32(1 / 24) - square * (
+        np.float32(37 / 5760) - square * np.float32(10313 / 2903040)
+    )
     return x + np.float32(3.5) + inverse * series, over * y * both
 
 
@@ -129,12 +145,17 @@ def _exp_digamma_single(g: np.ndarray, number: int, power: float, out_e: np.ndar
     over, under = _add_reciprocals(min(highest, LARGEST))
     lowest = over / under
     exponent = np.float32(power)
-    # A share below e^-41 may become a denormal float32, on which arithmetic is slow, so it is set to zero.
+    # A share below e^-41 may become a denormal float32, on which arithmetic is slow, so it is set
+    # to zero.
     if exponent < 1.0:
         for k in range(number):
             base, reciprocals = _split_digamma(g[k])
             shift = lowest - reciprocals
-            out_e[k] = _exp_single(exponent * (_log_single(base) + shift)) if shift > np.float32(-41.0) else zero
+            out_e[k] = (
+                _exp_single(exponent * (_log_single(base) + shift))
+                if shift > np.float32(-41.0)
+                else zero
+            )
     else:
         for k in range(number):
             base, reciprocals = _split_digamma(g[k])
@@ -150,7 +171,9 @@ def _exp_digamma_double(g: np.ndarray, number: int, power: float, out_e: np.ndar
 
 
 def exp_digamma(g: np.ndarray, number: int, power: float, out_e: np.ndarray) -> None:
-    """Write exp(power ψ(g)) of the first `number` elements, times a common factor that keeps the largest normal."""
+    """Write exp(power ψ(g)) of the first `number` elements, times a common factor that keeps the
+    largest normal.
+    """
     _exp_digamma_double(g, number, power, out_e)
 
 
@@ -169,7 +192,9 @@ def _digamma_single(x: np.float32) -> np.float32:
     over, under = _add_reciprocals(min(x, np.float32(1e9)))
     inverse = np.float32(1.0) / (x + np.float32(4.0))
     square = inverse * inverse
-    series = square * (np.float32(1 / 12) - square * (np.float32(1 / 120) - square * np.float32(1 / 252)))
+    series = square * (
+        np.float32(1 / 12) - square * (np.float32(1 / 120) - square * np.float32(1 / 252))
+    )
     return _log_single(x + np.float32(4.0)) - np.float32(0.5) * inverse - series - over / under
 
 
@@ -204,7 +229,8 @@ def _overload_exp_digamma_minus(x: types.Type, subtrahend: types.Type) -> Callab
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def raise_rows(out_rows: np.ndarray, power: float) -> None:
     """Raise each of the positive numbers (U, K), in C order, to a power, in place."""
-    # As one flat row, because the remainder after whole vectors of each row would take as long as the vectors.
+    # As one flat row, because the remainder after whole vectors of each row would take as long as
+    # the vectors.
     flat = out_rows.reshape(-1)
     power = out_rows.dtype.type(power)
     for place in range(flat.shape[0]):
@@ -213,7 +239,8 @@ def raise_rows(out_rows: np.ndarray, power: float) -> None:
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def log_gamma_derivatives(x: float) -> tuple[float, float, float, float]:
-    """(log Γ, ψ, ψ', ψ'')(x) for x > 0, to 1e-12 of max(1, |value|), by one recurrence to 10 and its series.
+    """(log Γ, ψ, ψ', ψ'')(x) for x > 0, to 1e-12 of max(1, |value|), by one recurrence to 10 and
+    its series.
 
     Source: Abramowitz & Stegun 6.1.41, 6.3.18, 6.4.12 and 6.4.13.
     """
@@ -231,10 +258,24 @@ def log_gamma_derivatives(x: float) -> tuple[float, float, float, float]:
     r = 1.0 / x
     s = r * r
     log_x = math.log(x)
-    gamma = r * (1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s * (1 / 1188 - s * 691 / 360360)))))
+    gamma = r * (
+        1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s * (1 / 1188 - s * 691 / 360360))))
+    )
     gamma += (x - 0.5) * log_x - x + 0.91893853320467274 - math.log(product)
     first += log_x - 0.5 * r
-    first -= s * (1 / 12 - s * (1 / 120 - s * (1 / 252 - s * (1 / 240 - s * (1 / 132 - s * 691 / 32760)))))
-    second += r + 0.5 * s + r * s * (1 / 6 - s * (1 / 30 - s * (1 / 42 - s * (1 / 30 - s * (5 / 66 - s * 691 / 2730)))))
-    third -= s + r * s + s * s * (1 / 2 - s * (1 / 6 - s * (1 / 6 - s * (3 / 10 - s * (5 / 6 - s * 691 / 210)))))
+    first -= s * (
+        1 / 12 - s * (1 / 120 - s * (1 / 252 - s * (1 / 240 - s * (1 / 132 - s * 691 / 32760))))
+    )
+    second += (
+        r
+        + 0.5 * s
+        + r
+        * s
+        * (1 / 6 - s * (1 / 30 - s * (1 / 42 - s * (1 / 30 - s * (5 / 66 - s * 691 / 2730)))))
+    )
+    third -= (
+        s
+        + r * s
+        + s * s * (1 / 2 - s * (1 / 6 - s * (1 / 6 - s * (3 / 10 - s * (5 / 6 - s * 691 / 210)))))
+    )
     return gamma, first, second, third

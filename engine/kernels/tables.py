@@ -1,4 +1,6 @@
-"""Tables of a Chinese restaurant: unsigned Stirling numbers of the first kind, and draws of the number occupied."""
+"""Tables of a Chinese restaurant: unsigned Stirling numbers of the first kind, and draws of the
+number occupied.
+"""
 
 import math
 
@@ -9,15 +11,19 @@ from stickbreaker.engine.kernels.special import digamma
 
 # Stirling numbers are stored up to this number of customers; further ones are seated one by one.
 MOST_COUNTED = 40
-# Further customers open so few tables that their number is Poisson, to α²/10,000 in total variation.
+# Further customers open so few tables that their number is Poisson, to α²/10,000 in total
+# variation.
 MOST_SEATED = 10_000
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def log_stirling(most: int) -> np.ndarray:
-    """log S(n, m) of the unsigned Stirling numbers of the first kind, for n and m up to `most`; -inf where S is 0.
+    """log S(n, m) of the unsigned Stirling numbers of the first kind, for n and m up to `most`.
 
-    S(n + 1, m) = S(n, m - 1) + n S(n, m), S(0, 0) = 1. Source: Antoniak 1974; Wang & Blei 2012 S.2 Eq. 2.
+    -inf where S is 0.
+
+    S(n + 1, m) = S(n, m - 1) + n S(n, m), S(0, 0) = 1. Source: Antoniak 1974; Wang & Blei 2012 S.2
+    Eq. 2.
     """
     logs = np.full((most + 1, most + 1), -np.inf)
     logs[0, 0] = 0.0
@@ -32,11 +38,15 @@ def log_stirling(most: int) -> np.ndarray:
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def draw_tables(num_customers: int, concentration: float, logs: np.ndarray, rng: np.random.Generator) -> int:
-    """Draw the number of tables that n customers occupy at concentration α: p(s) = Γ(α) / Γ(α + n) S(n, s) α^s.
+def draw_tables(
+    num_customers: int, concentration: float, logs: np.ndarray, rng: np.random.Generator
+) -> int:
+    """Draw the number of tables that n customers occupy at concentration α: p(s) = Γ(α) / Γ(α + n)
+    S(n, s) α^s.
 
-    logs: log S(n, m). Customers beyond its size are seated one by one, at a new table with probability α / (α + i);
-    beyond MOST_SEATED the number of their tables is Poisson. Source: Wang & Blei 2012 S.2 Eq. 3.
+    logs: log S(n, m). Customers beyond its size are seated one by one, at a new table with
+    probability α / (α + i); beyond MOST_SEATED the number of their tables is Poisson. Source: Wang
+    & Blei 2012 S.2 Eq. 3.
     """
     if num_customers == 0:
         return 0

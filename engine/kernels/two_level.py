@@ -1,9 +1,9 @@
 """The two-level local step: coordinate ascent over a document's slots (Wang 2011 Eq. 15-18).
 
-Letters in the bodies: c counts of a document's N words, B topic weight of a word, φ slot_topics (T, A) over the
-document's A topics, ζ word_slots, of which only the tokens c_i ζ_it (T, N) are kept, a and b the document's sticks.
-N and A are padded to multiples of BLOCK, T to a multiple of four. A padded word has count 0, a padded topic has
-E[log β] = LOWEST.
+Letters in the bodies: c counts of a document's N words, B topic weight of a word, φ slot_topics (T,
+A) over the document's A topics, ζ word_slots, of which only the tokens c_i ζ_it (T, N) are kept, a
+and b the document's sticks. N and A are padded to multiples of BLOCK, T to a multiple of four. A
+padded word has count 0, a padded topic has E[log β] = LOWEST.
 """
 
 from typing import NamedTuple
@@ -53,10 +53,11 @@ class Limits(NamedTuple):
 class Prior(NamedTuple):
     """What a document's slots know of the corpus' weights β before its words are read.
 
-        p(c_jt = k) = β_k,  E[log β_k] = E[log β'_k] + Σ_{l<k} E[log (1 - β'_l)]    (Wang 2011 Eq. 7, below Eq. 21)
+        p(c_jt = k) = β_k,  E[log β_k] = E[log β'_k] + Σ_{l<k} E[log (1 - β'_l)]    (Wang 2011 Eq.
+        7, below Eq. 21)
 
-    concentrations: (K,) α₀E[β], the prior of the iterations that start a document; expected_log_weights: (K,) E[log β];
-    order: (K,) topics by descending E[β].
+    concentrations: (K,) α₀E[β], the prior of the iterations that start a document;
+    expected_log_weights: (K,) E[log β]; order: (K,) topics by descending E[β].
     """
 
     concentrations: np.ndarray
@@ -65,7 +66,9 @@ class Prior(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """A document's own A topics: ids, log B by word (N, A) and by topic (A, N), and E[log β] (A,)."""
+    """A document's own A topics: ids, log B by word (N, A) and by topic (A, N), and
+    E[log β] (A,).
+    """
 
     topic_ids: np.ndarray
     log_weights: np.ndarray
@@ -74,14 +77,16 @@ class Chosen(NamedTuple):
 
 
 class Slots(NamedTuple):
-    """q of a document's slots: the topic c_t of each slot, the slot z_i of each word, and the sticks π'.
+    """q of a document's slots: the topic c_t of each slot, the slot z_i of each word, and the
+    sticks π'.
 
         q(c_t = k) = φ_tk ∝ exp(Σ_i c_i ζ_it log B_ik + E[log β_k])        (Wang 2011 Eq. 17)
         q(z_i = t) = ζ_it ∝ exp(Σ_k φ_tk log B_ik + E[log π_t])            (Eq. 18)
-        q(π'_t) = Beta(a_t, b_t),  a_t = 1 + Σ_i c_i ζ_it,  b_t = α₀ + Σ_{s>t} Σ_i c_i ζ_is        (Eq. 13, 15, 16)
+        q(π'_t) = Beta(a_t, b_t),  a_t = 1 + Σ_i c_i ζ_it,  b_t = α₀ + Σ_{s>t} Σ_i c_i ζ_is
+        (Eq. 13, 15, 16)
 
-    phi: (T, A); tokens: (T, N) c_i ζ_it; totals: (2, T), the present sums of the tokens and those before; sticks:
-    (2, T), a and b. The last stick is 1.
+    phi: (T, A); tokens: (T, N) c_i ζ_it; totals: (2, T), the present sums of the tokens and those
+    before; sticks: (2, T), a and b. The last stick is 1.
     """
 
     phi: np.ndarray
@@ -91,7 +96,9 @@ class Slots(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working memory for the largest document of a shard. Arrays whose shape differs by document are flat.
+    """Working memory for the largest document of a shard.
+
+    Arrays whose shape differs by document are flat.
 
     per_word: (2, N); sums: (3, A). Kernels read and change it, as out_scratch.
     """
@@ -111,7 +118,9 @@ class Scratch(NamedTuple):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def make_scratch(limits: Limits, longest: int, topics: np.ndarray) -> Scratch:
-    """Working memory for documents of up to `longest` words (padded), in the precision of the topics."""
+    """Working memory for documents of up to `longest` words (padded), in the precision of the
+    topics.
+    """
     width = round_up(limits.max_active)
     num_slots = padded_slots(limits)
     return Scratch(
@@ -145,10 +154,12 @@ def choose_topics(
     out_is_taken: np.ndarray,
     out_active: np.ndarray,
 ) -> int:
-    """Choose the document's topics: those with the most tokens h, at least `negligible`, at most max_active of them.
+    """Choose the document's topics: those with the most tokens h, at least `negligible`, at most
+    max_active of them.
 
-    Topics with the largest corpus weights are appended up to a multiple of BLOCK and at least the number of slots.
-    Returns the number chosen. out_h (A,), the tokens h, is overwritten; out_is_taken (K,) is working memory.
+    Topics with the largest corpus weights are appended up to a multiple of BLOCK and at least the
+    number of slots. Returns the number chosen. out_h (A,), the tokens h, is overwritten;
+    out_is_taken (K,) is working memory.
     """
     most = min(limits.max_active, prior_order.shape[0])
     out_is_taken[:] = False
@@ -158,7 +169,8 @@ def choose_topics(
         k = topic_ids[m]
         if tokens < negligible or (num_chosen == most and tokens <= out_h[most - 1]):
             continue
-        # h[:num_chosen] holds the tokens of the topics chosen so far, largest first; num_chosen never exceeds m.
+        # h[:num_chosen] holds the tokens of the topics chosen so far, largest first; num_chosen
+        # never exceeds m.
         place = min(num_chosen, most - 1)
         while place > 0 and out_h[place - 1] < tokens:
             out_h[place] = out_h[place - 1]
@@ -227,8 +239,13 @@ def transpose(array: np.ndarray, out_transposed: np.ndarray) -> None:
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def sum_tokens(tokens: np.ndarray, out_now: np.ndarray, out_before: np.ndarray) -> tuple[float, float]:
-    """Write the tokens of each slot (T,) to out_now and out_before; return their total change and their sum."""
+def sum_tokens(
+    tokens: np.ndarray, out_now: np.ndarray, out_before: np.ndarray
+) -> tuple[float, float]:
+    """Write the tokens of each slot (T,) to out_now and out_before.
+
+    Return their total change and their sum.
+    """
     change = size = zero = tokens.dtype.type(0)
     for t in range(out_now.shape[0]):
         row = tokens[t]
@@ -252,19 +269,28 @@ def flatten(expected_log_weights: np.ndarray) -> np.ndarray:
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def iterate_slots(c: np.ndarray, chosen: Chosen, limits: Limits, out_slots: Slots, out_scratch: Scratch) -> None:
-    """Repeat Eq. 18, 15-16 and 17 on one document until the tokens of its slots converge; changes out_slots."""
+def iterate_slots(
+    c: np.ndarray, chosen: Chosen, limits: Limits, out_slots: Slots, out_scratch: Scratch
+) -> None:
+    """Repeat Eq. 18, 15-16 and 17 on one document until the tokens of its slots converge.
+
+    Changes out_slots.
+    """
     num_slots = limits.num_slots
     num_without = limits.num_without_priors
     phi = out_slots.phi
     tokens = out_slots.tokens
     now = out_slots.totals[0]
     before = out_slots.totals[1]
-    log_beta = flatten(chosen.expected_log_weights) if num_without > 0 else chosen.expected_log_weights
+    log_beta = (
+        flatten(chosen.expected_log_weights) if num_without > 0 else chosen.expected_log_weights
+    )
     for iteration in range(limits.num_iterations):
         if iteration > 0 or not limits.is_uniform_start:
             expected_log_sticks(out_slots.sticks, out_scratch.digammas, out_scratch.log_pi)
-            if 0 < iteration <= num_without:  # This Eq. 18 belongs to the Eq. 17 of the iteration before.
+            if (
+                0 < iteration <= num_without
+            ):  # This Eq. 18 belongs to the Eq. 17 of the iteration before.
                 out_scratch.log_pi[:] = 0.0
             if iteration > 0:
                 multiply(phi, chosen.by_topic, tokens)
@@ -288,7 +314,9 @@ def iterate_slots(c: np.ndarray, chosen: Chosen, limits: Limits, out_slots: Slot
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def sum_slots(slots: Slots, num_slots: int, out_sums: np.ndarray) -> None:
-    """Write Σ_t φ_tk, Σ_t φ_tk Σ_i c_i ζ_it and Σ_t E[π_t] φ_tk of a document's topics to (3, A)."""
+    """Write Σ_t φ_tk, Σ_t φ_tk Σ_i c_i ζ_it and Σ_t E[π_t] φ_tk of a document's
+    topics to (3, A).
+    """
     out_sums[:] = 0.0
     tables = out_sums[0]
     tokens = out_sums[1]
@@ -316,7 +344,9 @@ def add_sums(
     out_tokens: np.ndarray,
     out_shares: np.ndarray,
 ) -> None:
-    """Add a document's tables (Eq. 19), shares θ and, if is_learning, tokens to those of all topics (K,)."""
+    """Add a document's tables (Eq. 19), shares θ and, if is_learning, tokens to those of all topics
+    (K,).
+    """
     for m in range(topic_ids.shape[0]):
         k = topic_ids[m]
         out_tables[k] += sums[0, m]
@@ -326,8 +356,12 @@ def add_sums(
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def start_slots(chosen: Chosen, c: np.ndarray, h: np.ndarray, limits: Limits, out_scratch: Scratch) -> Slots:
-    """Slots before the first iteration: words spread evenly, or sticks from the document's tokens h of its topics."""
+def start_slots(
+    chosen: Chosen, c: np.ndarray, h: np.ndarray, limits: Limits, out_scratch: Scratch
+) -> Slots:
+    """Slots before the first iteration: words spread evenly, or sticks from the document's tokens h
+    of its topics.
+    """
     width, num_words = chosen.by_topic.shape
     num_slots = limits.num_slots
     most = padded_slots(limits)
@@ -359,10 +393,12 @@ def fit_document(
     out_active: np.ndarray,
     out_is_taken: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, Slots]:
-    """Run the two-level local step on document j; return its counts (N,), topic ids (A,) and slots, all in out_scratch.
+    """Run the two-level local step on document j.
 
-    out_active: (K,), the ids of all topics, of which the document's own overwrite the first. out_work, out_is_taken
-    (K,): working memory.
+    Return its counts (N,), topic ids (A,) and slots, all in out_scratch.
+
+    out_active: (K,), the ids of all topics, of which the document's own overwrite the first.
+    out_work, out_is_taken (K,): working memory.
     """
     num_words = load_document(documents, j, topics, out_work)
     c = out_work.counts[:num_words]
@@ -370,7 +406,13 @@ def fit_document(
     if not limits.is_uniform_start:
         num_left, _ = sweep_topics(num_words, prior.concentrations, sweeps, out_work)
         num_active = choose_topics(
-            out_work.topic_ids[:num_left], out_work.h, limits, sweeps.negligible, prior.order, out_is_taken, out_active
+            out_work.topic_ids[:num_left],
+            out_work.h,
+            limits,
+            sweeps.negligible,
+            prior.order,
+            out_is_taken,
+            out_active,
         )
     own = out_active[:num_active]
     chosen = load_chosen(documents, j, topics, prior, own, out_scratch)
@@ -383,15 +425,24 @@ def fit_document(
 def fit_one(
     documents: DocumentArrays, topics: np.ndarray, prior: Prior, sweeps: Sweeps, limits: Limits
 ) -> tuple[np.ndarray, Slots, float]:
-    """Run the local step on the first document; return its topic ids (A,), its slots and its `bound_slots`."""
+    """Run the local step on the first document.
+
+    Return its topic ids (A,), its slots and its `bound_slots`.
+    """
     longest = longest_document(documents)
     num_topics = topics.shape[1]
     work = make_work_arrays(longest, topics)
     scratch = make_scratch(limits, longest, topics)
     active = np.arange(num_topics)
     is_taken = np.empty(num_topics, np.bool_)
-    c, own, slots = fit_document(documents, 0, topics, prior, sweeps, limits, work, scratch, active, is_taken)
-    return own, slots, bound_slots(c, slots.phi, slots.tokens, slots.sticks, limits.doc_concentration)
+    c, own, slots = fit_document(
+        documents, 0, topics, prior, sweeps, limits, work, scratch, active, is_taken
+    )
+    return (
+        own,
+        slots,
+        bound_slots(c, slots.phi, slots.tokens, slots.sticks, limits.doc_concentration),
+    )
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -409,10 +460,10 @@ def fit_two_level(
 ) -> None:
     """Run the two-level local step on each document.
 
-    documents: their words index `topics` (U, K), the topic weights B of the batch's words. Adds Σ_t φ_tk to out_tables
-    (K,) and writes θ_k = Σ_t E[π_t] φ_tk to out_shares (S, K). Unless out_counts is empty, writes the tokens
-    Σ_t c_i ζ_it φ_tk to it and adds their sums to out_tokens (K,). Unless out_bounds is empty, writes
-    `bound_slots` of each document to it (S,).
+    documents: their words index `topics` (U, K), the topic weights B of the batch's words. Adds Σ_t
+    φ_tk to out_tables (K,) and writes θ_k = Σ_t E[π_t] φ_tk to out_shares (S, K). Unless out_counts
+    is empty, writes the tokens Σ_t c_i ζ_it φ_tk to it and adds their sums to out_tokens (K,).
+    Unless out_bounds is empty, writes `bound_slots` of each document to it (S,).
     """
     num_topics = topics.shape[1]
     longest = longest_document(documents)
@@ -422,7 +473,9 @@ def fit_two_level(
     is_taken = np.empty(num_topics, np.bool_)
     place = 0
     for j in range(documents.starts.shape[0] - 1):
-        c, own, slots = fit_document(documents, j, topics, prior, sweeps, limits, work, scratch, active, is_taken)
+        c, own, slots = fit_document(
+            documents, j, topics, prior, sweeps, limits, work, scratch, active, is_taken
+        )
         sums = scratch.sums[:, : slots.phi.shape[1]]
         is_learning = out_counts.tokens.shape[0] > 0
         # The document's terms of Eq. 19 and 21, and θ.
@@ -432,4 +485,6 @@ def fit_two_level(
             block, place = next_block(out_counts, j, own, place)
             write_tokens(slots.phi, slots.tokens, block)
         if out_bounds.shape[0] > 0:
-            out_bounds[j] = bound_slots(c, slots.phi, slots.tokens, slots.sticks, limits.doc_concentration)
+            out_bounds[j] = bound_slots(
+                c, slots.phi, slots.tokens, slots.sticks, limits.doc_concentration
+            )

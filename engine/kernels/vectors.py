@@ -1,10 +1,12 @@
-"""Operations on sixteen numbers at a time, for loops that the compiler does not vectorise well by itself.
+"""Operations on sixteen numbers at a time, for loops that the compiler does not vectorise well by
+itself.
 
-A `Vector` is a value within compiled code, of LLVM's type <16 x float> or <16 x double>. LLVM splits it into the
-processor's own vector registers. Sums of products are contracted and reassociated, as under `special.FAST`.
+A `Vector` is a value within compiled code, of LLVM's type <16 x float> or <16 x double>. LLVM
+splits it into the processor's own vector registers. Sums of products are contracted and
+reassociated, as under `special.FAST`.
 
-A place is an index into the flat array. The array may have any shape but must be in C order. Places are not checked:
-the caller pads its arrays.
+A place is an index into the flat array. The array may have any shape but must be in C order. Places
+are not checked: the caller pads its arrays.
 
 The objects of numba and llvmlite are `Any` here, since those libraries have no types.
 """
@@ -25,7 +27,8 @@ WIDTH = 16
 # Bytes of a cache line.
 LINE = 64
 FLAGS = ("reassoc", "contract", "arcp", "nsz")
-# An intrinsic's signature and the function that generates its code; None where it does not take such arguments.
+# An intrinsic's signature and the function that generates its code; None where it does not take
+# such arguments.
 Declaration = tuple[Any, Callable[..., Any]] | None
 
 
@@ -47,8 +50,12 @@ class VectorModel(models.PrimitiveModel):
         super().__init__(manager, vector, kind)  # type: ignore[no-untyped-call] # numba does not annotate it
 
 
-def _point(context: Any, builder: Any, array_type: Any, location: tuple[Any, Any], kind: Any) -> tuple[Any, int]:
-    """A pointer to values of LLVM's type `kind` at a location (array, place), and its alignment in bytes."""
+def _point(
+    context: Any, builder: Any, array_type: Any, location: tuple[Any, Any], kind: Any
+) -> tuple[Any, int]:
+    """A pointer to values of LLVM's type `kind` at a location (array, place), and its alignment in
+    bytes.
+    """
     array, place = location
     data = context.make_array(array_type)(context, builder, array).data
     place = builder.gep(data, [place], inbounds=True)
@@ -72,7 +79,9 @@ def _name_kind(kind: Any) -> str:
 
 def _shuffle(builder: Any, one: Any, other: Any, places: list[int]) -> Any:
     """The elements at these places of two concatenated vectors."""
-    return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(ir.IntType(32), len(places)), places))
+    return builder.shuffle_vector(
+        one, other, ir.Constant(ir.VectorType(ir.IntType(32), len(places)), places)
+    )
 
 
 @intrinsic
@@ -168,17 +177,26 @@ def largest(typingctx: Any, vector: Any) -> Declaration:
 
 
 @intrinsic
-def store_sums(typingctx: Any, array: Any, place: Any, first: Any, second: Any, third: Any, fourth: Any) -> Declaration:
-    """Write the sums of four vectors to four consecutive places: 13 instructions, where four single sums take 32."""
+def store_sums(
+    typingctx: Any, array: Any, place: Any, first: Any, second: Any, third: Any, fourth: Any
+) -> Declaration:
+    """Write the sums of four vectors to four consecutive places: 13 instructions, where four single
+    sums take 32.
+    """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         vectors = args[2:]
 
         def add(one: Any, other: Any, low: list[int], high: list[int]) -> Any:
-            return builder.fadd(_shuffle(builder, one, other, low), _shuffle(builder, one, other, high), flags=FLAGS)
+            return builder.fadd(
+                _shuffle(builder, one, other, low), _shuffle(builder, one, other, high), flags=FLAGS
+            )
 
         def merge(one: Any, other: Any, width: int) -> Any:
-            """Add the two halves of every four elements; `width` elements of the vectors alternate in the result."""
+            """Add the two halves of every four elements.
+
+            `width` elements of the vectors alternate in the result.
+            """
             lows: list[int] = []
             highs: list[int] = []
             for start in range(0, WIDTH, 4):
@@ -198,7 +216,11 @@ def store_sums(typingctx: Any, array: Any, place: Any, first: Any, second: Any, 
         builder.store(sums, place, align=alignment)
         return context.get_dummy_value()
 
-    return (types.void(array, types.intp, first, second, third, fourth), codegen) if array.layout == "C" else None
+    return (
+        (types.void(array, types.intp, first, second, third, fourth), codegen)
+        if array.layout == "C"
+        else None
+    )
 
 
 def _overload(operation: Callable[[Any, Any], Any], method: str) -> None:

@@ -1,4 +1,6 @@
-"""Tasks on the workers of a Dask cluster: results in the order of the tasks, or as they end; lost tasks are sent again.
+"""Tasks on the workers of a Dask cluster: results in the order of the tasks, or as they end.
+
+Lost tasks are sent again.
 
 Dask is imported only when there is a client.
 """
@@ -18,7 +20,8 @@ from stickbreaker.engine.parallel.threads import on_one_thread
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-# A task that ends its worker is sent this number of times, and each time Dask tries three more workers.
+# A task that ends its worker is sent this number of times, and each time Dask tries three more
+# workers.
 MAX_SENDS = 10
 SECONDS_FOR_WORKERS = 60
 # Tasks that are sent ahead, for each thread of the workers, where results are taken as tasks end.
@@ -33,7 +36,9 @@ REMEDIES = {
     "instruction sets": "set NUMBA_CPU_NAME=generic on all machines, for this process too",
 }
 
-_LOST = "A task was lost each time it was sent, because its workers ended: check their logs and memory."
+_LOST = (
+    "A task was lost each time it was sent, because its workers ended: check their logs and memory."
+)
 
 Environment = Mapping[str, str]
 _log = logging.getLogger(__name__)
@@ -88,9 +93,13 @@ def connect(client: Any, find_environment: Callable[[], Environment]) -> "Cluste
     try:
         from distributed import Client
     except ImportError as error:
-        raise ClusterError("A client needs Dask: python -m pip install 'stickbreaker[dask]'.") from error
+        raise ClusterError(
+            "A client needs Dask: python -m pip install 'stickbreaker[dask]'."
+        ) from error
     if not isinstance(client, Client) or client.asynchronous:
-        raise TypeError(f"client is {client!r}: give a distributed.Client that is not asynchronous.")
+        raise TypeError(
+            f"client is {client!r}: give a distributed.Client that is not asynchronous."
+        )
     cluster = Cluster(client, find_environment)
     cluster.check_environment()
     return cluster
@@ -117,7 +126,9 @@ class Cluster:
         try:
             found = self.run_everywhere(self._find_environment)
         except ModuleNotFoundError as error:
-            raise ClusterError(f"A worker has no module {error.name}: install stickbreaker on all machines.") from error
+            raise ClusterError(
+                f"A worker has no module {error.name}: install stickbreaker on all machines."
+            ) from error
         for address, theirs in sorted(found.items()):
             _refuse_difference(address, self._environment, theirs)
 
@@ -133,9 +144,12 @@ class Cluster:
         self.client.register_plugin(plugin)
 
     def map(self, function: Callable[[Any], Any], payloads: Sequence[Any]) -> list[Any]:
-        """Apply a function to each payload, on workers; the results are in the order of the payloads.
+        """Apply a function to each payload, on workers.
 
-        Each payload goes directly to one worker. If a worker ends, the payloads that it had are sent again.
+        The results are in the order of the payloads.
+
+        Each payload goes directly to one worker. If a worker ends, the payloads that it had are
+        sent again.
 
         Parameters
         ----------
@@ -164,7 +178,11 @@ class Cluster:
                 results |= self._take(dict(zip(missing, futures, strict=True)))
             num_lost = sum(place not in results for place in missing)
             if num_lost:
-                _log.warning("%d of %d tasks were lost with their workers, and are sent again.", num_lost, len(missing))
+                _log.warning(
+                    "%d of %d tasks were lost with their workers, and are sent again.",
+                    num_lost,
+                    len(missing),
+                )
         raise TaskLostError(_LOST)
 
     def map_unordered(
@@ -172,9 +190,10 @@ class Cluster:
     ) -> Generator[tuple[int, Any], None, None]:
         """Yield the place and the result of each task, in the order in which the tasks end.
 
-        The function goes to the workers once, so it may be large; payloads should be small. Only some tasks are sent
-        ahead. A task whose worker ends is sent again. If the caller stops early, tasks that wait are cancelled, and
-        those that run end at their next `stop_if_cancelled`.
+        The function goes to the workers once, so it may be large; payloads should be small. Only
+        some tasks are sent ahead. A task whose worker ends is sent again. If the caller stops
+        early, tasks that wait are cancelled, and those that run end at their next
+        `stop_if_cancelled`.
 
         Parameters
         ----------
@@ -186,8 +205,8 @@ class Cluster:
         Yields
         ------
         tuple of int and object
-            The place of the payload, and the result; a TaskLostError for a task that ends every worker,
-            even when it is sent alone.
+            The place of the payload, and the result; a TaskLostError for a task that ends every
+            worker, even when it is sent alone.
 
         Raises
         ------
@@ -228,7 +247,9 @@ class Cluster:
             return {}
         try:
             for future in futures.values():
-                if future.status == "error" and not isinstance(error := future.exception(), KilledWorker):
+                if future.status == "error" and not isinstance(
+                    error := future.exception(), KilledWorker
+                ):
                     raise error
         finally:
             for future in futures.values():
@@ -236,8 +257,13 @@ class Cluster:
         return {place: result for place, result in results.items() if result is not None}
 
     def scatter(self, content: bytes) -> "Future":
-        """Copy bytes to all workers; again if there is no answer for a minute, as when a worker ends meanwhile."""
-        copy = partial(self.client.scatter, [content], broadcast=True, hash=False, asynchronous=True)
+        """Copy bytes to all workers.
+
+        Again if there is no answer for a minute, as when a worker ends meanwhile.
+        """
+        copy = partial(
+            self.client.scatter, [content], broadcast=True, hash=False, asynchronous=True
+        )
         while True:
             self.wait_for_workers()
             with suppress(OSError, TimeoutError):
@@ -258,10 +284,13 @@ class Cluster:
         return future
 
     def wait_for_workers(self) -> None:
-        """Wait until there is a worker. Raises ClusterError if there is none for a minute, or no scheduler."""
+        """Wait until there is a worker.
+
+        Raises ClusterError if there is none for a minute, or no scheduler.
+        """
         lost = ClusterError(
-            "The scheduler has ended or cannot be reached. Start it again, and then what has failed; in Python, with a"
-            " new client. Work that was saved is not repeated."
+            "The scheduler has ended or cannot be reached. Start it again, and then what has"
+            " failed; in Python, with a new client. Work that was saved is not repeated."
         )
         if self.client.status != "running":
             raise lost
@@ -279,10 +308,13 @@ class Cluster:
 class _Call:
     """The tasks of one `map_unordered`."""
 
-    def __init__(self, cluster: Cluster, function: Callable[[Any], Any], payloads: Sequence[Any]) -> None:
+    def __init__(
+        self, cluster: Cluster, function: Callable[[Any], Any], payloads: Sequence[Any]
+    ) -> None:
         self._cluster, self._payloads = cluster, payloads
         self._name = uuid4().hex
-        # Pickled here, so that the arrays in it are writable on the workers: kernels are compiled for those.
+        # Pickled here, so that the arrays in it are writable on the workers: kernels are compiled
+        # for those.
         self._content = pickle.dumps(function, protocol=pickle.HIGHEST_PROTOCOL)
         self._function: Future | None = None
         self._waiting = deque(range(len(payloads)))
@@ -304,7 +336,9 @@ class _Call:
             result = self._take(future)
             if result is None:
                 self._waiting.append(place)
-            elif not isinstance(result[0], TaskLostError) or (is_alone and self._num_sent[place] > 1):
+            elif not isinstance(result[0], TaskLostError) or (
+                is_alone and self._num_sent[place] > 1
+            ):
                 yield place, result[0]
             else:
                 self._suspects.append(place)
@@ -329,7 +363,10 @@ class _Call:
         ended.add(future)
 
     def _take(self, future: "Future") -> tuple[Any] | None:
-        """The result of a task, or a TaskLostError if it has ended its workers; None if it was lost with others."""
+        """The result of a task, or a TaskLostError if it has ended its workers.
+
+        None if it was lost with others.
+        """
         from distributed import CancelledError, KilledWorker
 
         try:
@@ -388,7 +425,11 @@ def _run_task(
 
 
 def _run_task_of_call(
-    payload: Any, call: str, content: bytes, environment: Environment, find_environment: Callable[[], Environment]
+    payload: Any,
+    call: str,
+    content: bytes,
+    environment: Environment,
+    find_environment: Callable[[], Environment],
 ) -> Any:
     """Run a task of `map_unordered` on a worker."""
     _task.call = call
@@ -407,7 +448,9 @@ def _refuse_difference(address: str, environment: Environment, theirs: Environme
         found = theirs.get(name, "none")
         if found != value:
             remedy = REMEDIES.get(name, f"install the same version of {name} on all machines")
-            raise ClusterError(f"Worker {address} has {_name_difference(name, value, found)}: {remedy}.")
+            raise ClusterError(
+                f"Worker {address} has {_name_difference(name, value, found)}: {remedy}."
+            )
 
 
 def _name_difference(name: str, value: str, found: str) -> str:

@@ -53,10 +53,13 @@ def on_one_thread() -> Iterator[None]:
 
 
 def map_on_threads(function: Callable[..., Result], *arguments: Sequence[Any]) -> list[Result]:
-    """Apply a function to each of its arguments on threads; the results are in the order of the arguments.
+    """Apply a function to each of its arguments on threads.
 
-    Each thread takes the next argument that no other has taken, so a thread that starts late delays no other. If the
-    function calls `map_on_threads` itself, that call runs on the function's thread only.
+    The results are in the order of the arguments.
+
+    Each thread takes the next argument that no other has taken, so a thread that starts late delays
+    no other. If the function calls `map_on_threads` itself, that call runs on the function's thread
+    only.
     """
     number = len(arguments[0])
     places = iter(range(number))
@@ -68,8 +71,8 @@ def map_on_threads(function: Callable[..., Result], *arguments: Sequence[Any]) -
                 results[place] = function(*(argument[place] for argument in arguments))
 
     cores = 1 if _thread.is_busy else min(count_cores(), number)
-    # The pool keeps cancelled tasks until one of its threads runs, which on a busy machine may be much later: it gets a
-    # weak reference, so that they keep no arrays.
+    # The pool keeps cancelled tasks until one of its threads runs, which on a busy machine may be
+    # much later: it gets a weak reference, so that they keep no arrays.
     others = [_pool().submit(_call, weakref.ref(work)) for _ in range(cores - 1)]
     work()
     for other in others:
@@ -86,20 +89,29 @@ def _call(reference: "weakref.ref[Callable[[], None]]") -> None:
 
 
 def split_evenly(starts: np.ndarray) -> list[tuple[int, int]]:
-    """Spans (first, last) of rows, one per core, with similar numbers of entries; those of row r begin at starts[r].
+    """Spans (first, last) of rows, one per core, with similar numbers of entries.
 
-    Only for work whose result does not depend on the spans, since their number depends on the cores.
+    Those of row r begin at starts[r].
+
+    Only for work whose result does not depend on the spans, since their number depends on the
+    cores.
     """
     return _cut(starts, count_cores())
 
 
 def split_rows(num_rows: int, width: int) -> list[tuple[int, int]]:
-    """The same for `num_rows` rows of `width` numbers each; fewer spans if each core would have little work."""
-    return _cut(np.arange(num_rows + 1), max(1, min(count_cores(), num_rows * width // LEAST_NUMBERS)))
+    """The same for `num_rows` rows of `width` numbers each.
+
+    Fewer spans if each core would have little work.
+    """
+    return _cut(
+        np.arange(num_rows + 1), max(1, min(count_cores(), num_rows * width // LEAST_NUMBERS))
+    )
 
 
 def split_alike(num_rows: int) -> list[tuple[int, int]]:
-    """Spans (first, last) of rows of similar lengths, the same for any number of cores: for sums, which depend on them.
+    """Spans (first, last) of rows of similar lengths, the same for any number of cores: for sums,
+    which depend on them.
 
     >>> split_alike(16)[:3]
     [(0, 2), (2, 4), (4, 6)]

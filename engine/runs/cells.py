@@ -1,4 +1,6 @@
-"""The cells of studies: one run each, everything that its result depends on, and its measured scores."""
+"""The cells of studies: one run each, everything that its result depends on, and its measured
+scores.
+"""
 
 import hashlib
 import json
@@ -28,7 +30,12 @@ from stickbreaker.engine.evaluation.held_out import (
     score_own,
 )
 from stickbreaker.engine.inference.held_words import split_tokens
-from stickbreaker.engine.parallel.clusters import ClusterError, TaskCancelledError, stop_if_cancelled, worker_address
+from stickbreaker.engine.parallel.clusters import (
+    ClusterError,
+    TaskCancelledError,
+    stop_if_cancelled,
+    worker_address,
+)
 from stickbreaker.engine.runs.compile import compile_algorithm
 from stickbreaker.engine.runs.compile_steps import list_choices
 from stickbreaker.engine.runs.events import Evaluated, Stepped, Update
@@ -57,9 +64,18 @@ class Cell:
         return find_algorithm(self.system).config(**self.chosen)
 
     def asked(self) -> dict[str, Any]:
-        """Everything that the result depends on: all settings, the contents of the corpus, and versions."""
-        own = {"config": asdict(self.config), "run": asdict(self.run), "protocols": list(self.protocols)}
-        corpus = {"corpus": digest_corpus(self.corpus, _stamp(self.corpus)), "num_documents": self.num_documents}
+        """Everything that the result depends on: all settings, the contents of the corpus, and
+        versions.
+        """
+        own = {
+            "config": asdict(self.config),
+            "run": asdict(self.run),
+            "protocols": list(self.protocols),
+        }
+        corpus = {
+            "corpus": digest_corpus(self.corpus, _stamp(self.corpus)),
+            "num_documents": self.num_documents,
+        }
         return {"system": self.system, **own, **corpus, "versions": find_versions()}
 
     def key(self) -> str:
@@ -80,7 +96,10 @@ SCORES = (
 
 
 def measure(cell: Cell, check: Callable[[], object] = lambda: None) -> pd.DataFrame:
-    """Run a cell now and return a row for each score. check: called after each mini-batch; it may raise to stop."""
+    """Run a cell now and return a row for each score. check: called after each mini-batch.
+
+    It may raise to stop.
+    """
     corpus = _load(cell.corpus, _stamp(cell.corpus), cell.num_documents, cell.run.seed)
     prepared = prepare(find_algorithm(cell.system), cell.config, corpus, cell.run)
     compile_once(cell.system, tuple(list_choices(prepared.config).items()))
@@ -96,7 +115,8 @@ def measure(cell: Cell, check: Callable[[], object] = lambda: None) -> pd.DataFr
         check()
     if not rows:
         raise ValueError(
-            "Nothing was scored: set num_evaluations to 1 or more, and use documents of two words or more."
+            "Nothing was scored: set num_evaluations to 1 or more, and use documents of two words"
+            " or more."
         )
     return pd.DataFrame(rows)
 
@@ -116,7 +136,9 @@ def send_cell(cell: Cell, key: str) -> CellTask:
 
 
 def measure_sent(task: CellTask) -> pd.DataFrame:
-    """Run a cell on a worker; its error is in the result, unless the worker has another corpus or none.
+    """Run a cell on a worker.
+
+    Its error is in the result, unless the worker has another corpus or none.
 
     Raises ClusterError that names the worker and the corpus, and TaskCancelledError.
     """
@@ -125,9 +147,13 @@ def measure_sent(task: CellTask) -> pd.DataFrame:
         key = task.cell.key()
     except (CorpusError, OSError) as error:
         reason = str(error).rstrip(".")
-        raise ClusterError(f"Worker {worker_address()} cannot read a corpus ({reason}). {advice}.") from error
+        raise ClusterError(
+            f"Worker {worker_address()} cannot read a corpus ({reason}). {advice}."
+        ) from error
     if key != task.key:
-        raise ClusterError(f"Worker {worker_address()} has another corpus {task.cell.corpus}. {advice}.")
+        raise ClusterError(
+            f"Worker {worker_address()} has another corpus {task.cell.corpus}. {advice}."
+        )
     try:
         return measure(task.cell, stop_if_cancelled)
     except TaskCancelledError:
@@ -142,7 +168,9 @@ def describe_failure(error: Exception) -> pd.DataFrame:
 
 
 def _score_row(event: Evaluated, stepped: Stepped | None) -> dict[str, Any]:
-    return _row(event.documents_seen, stepped, event.protocol, event.predictive, event.nats_per_word)
+    return _row(
+        event.documents_seen, stepped, event.protocol, event.predictive, event.nats_per_word
+    )
 
 
 def _further_rows(cell: Cell, prepared: Prepared, update: Update) -> list[dict[str, Any]]:
@@ -150,12 +178,20 @@ def _further_rows(cell: Cell, prepared: Prepared, update: Update) -> list[dict[s
     rows = []
     for protocol in cell.protocols:
         scores = score_further(protocol, prepared, update.state)
-        rows += [_row(update.stepped.documents_seen, update.stepped, protocol, *each) for each in scores.items()]
+        rows += [
+            _row(update.stepped.documents_seen, update.stepped, protocol, *each)
+            for each in scores.items()
+        ]
     return rows
 
 
-def _row(documents_seen: int, stepped: Stepped | None, protocol: str, predictive: str, nats: float) -> dict[str, Any]:
-    row: dict[str, Any] = {"documents_seen": documents_seen, "seconds": stepped.seconds if stepped else 0.0}
+def _row(
+    documents_seen: int, stepped: Stepped | None, protocol: str, predictive: str, nats: float
+) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "documents_seen": documents_seen,
+        "seconds": stepped.seconds if stepped else 0.0,
+    }
     row |= {"protocol": protocol, "predictive": predictive, "nats_per_word": nats}
     row |= {"num_topics": stepped.num_topics if stepped else 0}
     info = stepped.info._asdict() if stepped else {}
@@ -164,9 +200,11 @@ def _row(documents_seen: int, stepped: Stepped | None, protocol: str, predictive
 
 
 def score_further(protocol: str, prepared: Prepared, state: Any) -> dict[str, float]:
-    """Nats per held-out token of the run's test documents by one of FURTHER_PROTOCOLS, by predictive.
+    """Nats per held-out token of the run's test documents by one of FURTHER_PROTOCOLS, by
+    predictive.
 
-    Raises ValueError if nothing is held out, and for the bound of a mixture, whose likelihood has a closed form.
+    Raises ValueError if nothing is held out, and for the bound of a mixture, whose likelihood has a
+    closed form.
     """
     test = prepared.test
     if test is None:
@@ -184,11 +222,18 @@ def score_further(protocol: str, prepared: Prepared, state: Any) -> dict[str, fl
         return {"own": score_own(algorithm, config, state, split), "fold_in": folded}
     if algorithm.infers_by is InfersBy.MIXTURE:
         if protocol == "perplexity_bound":
-            raise ValueError("A mixture has no perplexity_bound: use importance_sampling, which is exact for it.")
+            raise ValueError(
+                "A mixture has no perplexity_bound: use importance_sampling, which is exact for it."
+            )
         return {"own": mixture_likelihood(documents, topics, summary.weights)}
     if protocol == "perplexity_bound":
-        return {"fold_in": perplexity_bound(documents, topics, prior), **_bounds_of_lda(prepared, state)}
-    return {"fold_in": importance_sampling(documents, topics, prior, np.random.default_rng([seed, 1]))}
+        return {
+            "fold_in": perplexity_bound(documents, topics, prior),
+            **_bounds_of_lda(prepared, state),
+        }
+    return {
+        "fold_in": importance_sampling(documents, topics, prior, np.random.default_rng([seed, 1]))
+    }
 
 
 def _bounds_of_lda(prepared: Prepared, state: Any) -> dict[str, float]:
@@ -205,18 +250,32 @@ def _bounds_of_lda(prepared: Prepared, state: Any) -> dict[str, float]:
 
 
 def fold_in_prior(algorithm: Algorithm, config: Any, weights: np.ndarray) -> np.ndarray:
-    """α₀ E[β] (K,), with α₀ as set, or 1 where no setting gives it; the prior of an LDA is uniform."""
+    """α₀ E[β] (K,), with α₀ as set, or 1 where no setting gives it.
+
+    The prior of an LDA is uniform.
+    """
     if not algorithm.has_corpus_weights:
         weights = np.full(len(weights), 1.0 / len(weights))
-    return config.doc_concentration * weights if "doc_concentration" in algorithm.concentrations else weights
+    return (
+        config.doc_concentration * weights
+        if "doc_concentration" in algorithm.concentrations
+        else weights
+    )
 
 
 def _stamp(name: str) -> tuple[int, int] | None:
-    """The newest time and the size of all files of that name, also in a folder; None if there is no file."""
+    """The newest time and the size of all files of that name, also in a folder.
+
+    None if there is no file.
+    """
     own = find_folder() / name_folder(name)
     path = own if os.path.isdir(own) else Path(name).expanduser()
     found = [each.stat() for each in (path, *path.rglob("*")) if each.is_file()]
-    return (max(each.st_mtime_ns for each in found), sum(each.st_size for each in found)) if found else None
+    return (
+        (max(each.st_mtime_ns for each in found), sum(each.st_size for each in found))
+        if found
+        else None
+    )
 
 
 @lru_cache(maxsize=2)
@@ -238,11 +297,21 @@ def compile_once(system: str, choices: tuple[tuple[str, Any], ...]) -> None:
 
 @lru_cache
 def digest_corpus(name: str, stamp: tuple[int, int] | None) -> str:
-    """The SHA-256 of everything that a run reads of a corpus; computed once per process, until its files change."""
+    """The SHA-256 of everything that a run reads of a corpus.
+
+    Computed once per process, until its files change.
+    """
     corpus = load_corpus(name)
     counts = corpus.counts
     words = "\n".join(corpus.vocabulary.words)
     digest = hashlib.sha256(f"{corpus.split_by}\n{words}".encode())
-    for array in (counts.indptr, counts.indices, counts.data, corpus.dates, corpus.doc_ids, corpus.groups):
+    for array in (
+        counts.indptr,
+        counts.indices,
+        counts.data,
+        corpus.dates,
+        corpus.doc_ids,
+        corpus.groups,
+    ):
         digest.update(np.ascontiguousarray(array).view(np.uint8).data)
     return digest.hexdigest()

@@ -1,4 +1,6 @@
-"""A run on disk: one file of plain arrays, written completely or not at all, from which a run resumes bit for bit."""
+"""A run on disk: one file of plain arrays, written completely or not at all, from which a run
+resumes bit for bit.
+"""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -114,14 +116,22 @@ def load(path: str | PathLike[str], kind: Kind = CHECKPOINT) -> Position:
     with reading(path, kind):
         header = found.about or json.loads(str(arrays["header"]))
         if not found.format and header["format"] != LAST_WITHOUT_HEADER:
-            raise CheckpointError(f"{path} has format {header['format']}, not {CHECKPOINT.format}: run again.")
+            raise CheckpointError(
+                f"{path} has format {header['format']}, not {CHECKPOINT.format}: run again."
+            )
         algorithm = find_algorithm(header["algorithm"])
         config = algorithm.config(**header["config"])
         state = None
         # Only a file with a verified header says that nothing has been learned.
         if not found.format or header["documents_seen"] or _has(arrays, STATE):
-            state = restore(STATE, algorithm.init(resolve(config, 1), 1, np.random.default_rng(0)), arrays)
-        notes = {name.removeprefix(NOTE): array for name, array in arrays.items() if name.startswith(NOTE)}
+            state = restore(
+                STATE, algorithm.init(resolve(config, 1), 1, np.random.default_rng(0)), arrays
+            )
+        notes = {
+            name.removeprefix(NOTE): array
+            for name, array in arrays.items()
+            if name.startswith(NOTE)
+        }
         settings = RunSettings(**header["settings"])
         return Position(
             algorithm=algorithm.name,
@@ -137,7 +147,9 @@ def load(path: str | PathLike[str], kind: Kind = CHECKPOINT) -> Position:
 
 
 def fingerprint(train: Corpus) -> str:
-    """A digest that tells training documents apart: their number, tokens and words, and the first and last 256."""
+    """A digest that tells training documents apart: their number, tokens and words, and the first
+    and last 256.
+    """
     digest = sha256(f"{train.num_documents} {train.vocab_size} {train.num_tokens}".encode())
     for start in (0, max(0, train.num_documents - FINGERPRINT_DOCUMENTS)):
         for batch in islice(train.batches(FINGERPRINT_DOCUMENTS, start), 1):
@@ -157,12 +169,17 @@ class _Named(Protocol):
 
 
 def _as_named(value: tuple[Any, ...]) -> _Named:
-    """The tuples in a state are named; its other parts are arrays, plain scalars and DecayedCounts."""
+    """The tuples in a state are named.
+
+    Its other parts are arrays, plain scalars and DecayedCounts.
+    """
     return cast(_Named, value)
 
 
 def flatten(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
-    """Pairs of a dotted name and an array for each leaf of nested named tuples and of their DecayedCounts."""
+    """Pairs of a dotted name and an array for each leaf of nested named tuples and of their
+    DecayedCounts.
+    """
     if isinstance(value, DecayedCounts):
         for part, array in value.to_arrays().items():
             yield f"{name}.{part}", array
@@ -174,7 +191,10 @@ def flatten(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def restore(name: str, like: Any, arrays: Any) -> Any:
-    """Nested named tuples and DecayedCounts shaped as `like`; what is a plain scalar there becomes one again."""
+    """Nested named tuples and DecayedCounts shaped as `like`.
+
+    What is a plain scalar there becomes one again.
+    """
     if isinstance(like, DecayedCounts):
         return like.from_arrays({part: arrays[f"{name}.{part}"] for part in like.to_arrays()})
     if isinstance(like, tuple):

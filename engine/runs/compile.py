@@ -13,17 +13,22 @@ from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.runs.compile_steps import prepare_small_run
 from stickbreaker.engine.runs.run import run
 
-# Receives the number of kernels that are done, the number of all kernels, and the name of the last one done.
+# Receives the number of kernels that are done, the number of all kernels, and the name of the last
+# one done.
 Report = Callable[[int, int, str], None]
 
 
-def compile_algorithm(algorithm: Algorithm, config: Any, report: Report = lambda done, total, name: None) -> None:
-    """Compile all kernels that this config needs, so that no mini-batch of a run waits for the compiler.
+def compile_algorithm(
+    algorithm: Algorithm, config: Any, report: Report = lambda done, total, name: None
+) -> None:
+    """Compile all kernels that this config needs, so that no mini-batch of a run waits for the
+    compiler.
 
-    It learns from a few words. The mini-batches are small enough for the run to reach every phase of the schedule.
-    report(done, total, name) is called at the start, after each kernel that is compiled, and at the end; total counts
-    all kernels of the engine, and those in numba's cache are not compiled again. Raises what the compiler raises. Call
-    it once at a time, since kernels that another thread compiles are counted too.
+    It learns from a few words. The mini-batches are small enough for the run to reach every phase
+    of the schedule. report(done, total, name) is called at the start, after each kernel that is
+    compiled, and at the end; total counts all kernels of the engine, and those in numba's cache are
+    not compiled again. Raises what the compiler raises. Call it once at a time, since kernels that
+    another thread compiles are counted too.
     """
     total = len(find_kernels())
     report(0, total, "begun")
@@ -35,7 +40,9 @@ def compile_algorithm(algorithm: Algorithm, config: Any, report: Report = lambda
 
 def find_kernels() -> set[tuple[str, str]]:
     """All compiled functions of the engine, as (module, name)."""
-    modules = [import_module(f"{kernels.__name__}.{each.name}") for each in iter_modules(kernels.__path__)]
+    modules = [
+        import_module(f"{kernels.__name__}.{each.name}") for each in iter_modules(kernels.__path__)
+    ]
     return {
         (value.__module__, name)
         for module in modules
@@ -45,7 +52,10 @@ def find_kernels() -> set[tuple[str, str]]:
 
 
 class _Counter(event.Listener):
-    """Reports each of the engine's kernels once, when it is compiled; numba's own functions are not counted."""
+    """Reports each of the engine's kernels once, when it is compiled.
+
+    Numba's own functions are not counted.
+    """
 
     def __init__(self, report: Report, total: int) -> None:
         self.report = report

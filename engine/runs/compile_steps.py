@@ -17,17 +17,25 @@ BATCH_SIZE = 4
 
 
 def list_choices(config: Any) -> dict[str, Any]:
-    """The settings that pick one of several names; only they decide which code is compiled, and for which types.
+    """The settings that pick one of several names.
+
+    Only they decide which code is compiled, and for which types.
 
     >>> from stickbreaker.engine import find_algorithm
     >>> list_choices(find_algorithm("hdp").config(precision="float64"))["precision"]
     'float64'
     """
-    return {each.name: getattr(config, each.name) for each in fields(config) if each.metadata.get("choices")}
+    return {
+        each.name: getattr(config, each.name)
+        for each in fields(config)
+        if each.metadata.get("choices")
+    }
 
 
 def prepare_small_run(algorithm: Algorithm, config: Any) -> Prepared:
-    """A run over a few words that needs the same compiled code, and reaches every phase of the schedule."""
+    """A run over a few words that needs the same compiled code, and reaches every phase of the
+    schedule.
+    """
     config = type(config)(**list_choices(config))
     if algorithm.reads is Reads.BATCHES:
         config = replace(config, batch_size=BATCH_SIZE)
@@ -35,14 +43,21 @@ def prepare_small_run(algorithm: Algorithm, config: Any) -> Prepared:
     vocabulary = Vocabulary(tuple(f"word{i}" for i in range(NUM_WORDS)))
     dates = np.full(NUM_DOCUMENTS, "NaT", "datetime64[Y]")
     corpus = Corpus(
-        name="for the compiler", counts=counts, vocabulary=vocabulary, dates=dates, titles=[""] * NUM_DOCUMENTS
+        name="for the compiler",
+        counts=counts,
+        vocabulary=vocabulary,
+        dates=dates,
+        titles=[""] * NUM_DOCUMENTS,
     )
     # A second pass is past any warm-up.
     return prepare(algorithm, config, corpus, RunSettings(passes=max(2, algorithm.passes)))
 
 
 def compile_steps(algorithm: Algorithm, config: Any) -> None:
-    """Compile all kernels that the steps of this config need; the algorithm has no step of its own."""
+    """Compile all kernels that the steps of this config need.
+
+    The algorithm has no step of its own.
+    """
     run = prepare_small_run(algorithm, config)
     state = algorithm.init(run.config, run.train.vocab_size, np.random.default_rng(0))
     size = algorithm.step_size(run.config, run.corpus_size)

@@ -1,11 +1,13 @@
-"""A check of the number of topics in use: the Gibbs sampler of the HDP continues from a model (Teh 2007 sec. 4).
+"""A check of the number of topics in use: the Gibbs sampler of the HDP continues from a model (Teh
+2007 sec. 4).
 
-The topic of each token is drawn from the model: z = k with probability proportional to E[θ_dk] E[topic_kw]. From there
-the sampler of `gibbs_hdp` makes passes, in which topics can be born and die. After each pass the topics in use
-are counted by the rule of `count_topics`, of the tokens in each topic.
+The topic of each token is drawn from the model: z = k with probability proportional to E[θ_dk]
+E[topic_kw]. From there the sampler of `gibbs_hdp` makes passes, in which topics can be born and
+die. After each pass the topics in use are counted by the rule of `count_topics`, of the tokens in
+each topic.
 
-One chain proves nothing: a sampler removes small topics and adds new ones, but rarely merges or splits large ones, so a
-different start can give a different number.
+One chain proves nothing: a sampler removes small topics and adds new ones, but rarely merges or
+splits large ones, so a different start can give a different number.
 """
 
 from collections.abc import Callable, Iterator
@@ -31,7 +33,8 @@ MOST_NUMBERS = 2_000_000
 DOCUMENTS_AT_ONCE = 1024
 # The part of the progress that the drawing of the start takes.
 DRAWING_SHARE = 0.2
-# The count is called stable if it differs by at most this share between the middle and the end of the passes.
+# The count is called stable if it differs by at most this share between the middle and the end of
+# the passes.
 STABLE_SHARE = 0.05
 
 
@@ -44,7 +47,9 @@ class Trend(StrEnum):
 
 
 class CheckPlan(NamedTuple):
-    """How much a check does: its passes, the most tokens that it reads, and the seed of all draws."""
+    """How much a check does: its passes, the most tokens that it reads, and the seed
+    of all draws.
+    """
 
     passes: int = PASSES
     max_tokens: int = MOST_TOKENS
@@ -54,8 +59,9 @@ class CheckPlan(NamedTuple):
 class CountCheck(NamedTuple):
     """The topics in use at the start of the sampler and after each pass.
 
-    counts: (passes + 1,) int64; the first is that of the topics drawn from the model. num_documents, num_tokens: of the
-    documents that were read. corpus_size: the number of documents from which they were drawn.
+    counts: (passes + 1,) int64; the first is that of the topics drawn from the model.
+    num_documents, num_tokens: of the documents that were read. corpus_size: the number of documents
+    from which they were drawn.
     """
 
     counts: np.ndarray
@@ -80,7 +86,9 @@ class CountCheck(NamedTuple):
 
     @property
     def trend(self) -> Trend:
-        """Whether the count rose or fell by more than a twentieth over the last half of the passes."""
+        """Whether the count rose or fell by more than a twentieth over the last half
+        of the passes.
+        """
         first = int(self.last[0])
         end = int(self.last[-1])
         if abs(end - first) <= STABLE_SHARE * first:
@@ -89,7 +97,9 @@ class CountCheck(NamedTuple):
 
 
 def can_check(algorithm: Algorithm) -> bool:
-    """Whether the sampler can start from this model: a document of a mixture has one topic, which is another model."""
+    """Whether the sampler can start from this model: a document of a mixture has one topic, which
+    is another model.
+    """
     return algorithm.infers_by is not InfersBy.MIXTURE
 
 
@@ -101,27 +111,33 @@ def check_count(
     plan: CheckPlan | None = None,
     report: Callable[[float], bool] = lambda share: True,
 ) -> CountCheck | None:
-    """Count the topics in use while the sampler of the HDP continues from a model, which does not change.
+    """Count the topics in use while the sampler of the HDP continues from a model, which does not
+    change.
 
-    The sampler has the model's α₀, γ and η where the model has these settings, and its own defaults otherwise; it
-    resamples α₀ and γ in each pass. The same seed gives the same counts, bit for bit. Of a corpus with more than
-    `max_tokens` tokens a random sample is read. report: gets the share that is done; if it returns False, the check
-    ends and the result is None. Raises ValueError if the sampler cannot start from this model, or if the plan has
-    no pass or no token, and CorpusError if the documents have no words.
+    The sampler has the model's α₀, γ and η where the model has these settings, and its own defaults
+    otherwise; it resamples α₀ and γ in each pass. The same seed gives the same counts, bit for bit.
+    Of a corpus with more than `max_tokens` tokens a random sample is read. report: gets the share
+    that is done; if it returns False, the check ends and the result is None. Raises ValueError if
+    the sampler cannot start from this model, or if the plan has no pass or no token, and
+    CorpusError if the documents have no words.
     """
     plan = _check_plan(plan or CheckPlan())
     _refuse_impossible(algorithm, corpus)
     sample = _draw_documents(corpus, plan)
     summary = algorithm.summarize(config, state)
     parts: list[np.ndarray] = []
-    for part in draw_topics(summary, sample, plan.seed, lambda documents: algorithm.infer(config, state, documents)):
+    for part in draw_topics(
+        summary, sample, plan.seed, lambda documents: algorithm.infer(config, state, documents)
+    ):
         if not report(DRAWING_SHARE * len(parts) * DOCUMENTS_AT_ONCE / sample.num_documents):
             return None
         parts.append(part)
     settings = _share_settings(algorithm, config, plan)
     batch = next(sample.batches(sample.num_documents))
     counts: list[int] = []
-    for drawn in _sample(settings, _begin(settings, summary, batch, np.concatenate(parts)), batch, plan):
+    for drawn in _sample(
+        settings, _begin(settings, summary, batch, np.concatenate(parts)), batch, plan
+    ):
         if not report(DRAWING_SHARE + (1.0 - DRAWING_SHARE) * (len(counts) / plan.passes)):
             return None
         counts.append(count_topics(drawn.expected_tokens))
@@ -141,16 +157,23 @@ def _check_plan(plan: CheckPlan) -> CheckPlan:
 
 def _refuse_impossible(algorithm: Algorithm, corpus: Corpus) -> None:
     if not can_check(algorithm):
-        raise ValueError(f"{algorithm.title} gives a document one topic: the sampler of the HDP cannot start from it.")
+        raise ValueError(
+            f"{algorithm.title} gives a document one topic: the sampler of the HDP cannot start"
+            " from it."
+        )
     if not corpus.num_tokens:
         raise CorpusError(f"{corpus.name} has no counted word, so there is no topic to count.")
 
 
-def _sample(config: GibbsHDPConfig, state: GibbsHDPState, batch: Batch, plan: CheckPlan) -> Iterator[GibbsHDPState]:
+def _sample(
+    config: GibbsHDPConfig, state: GibbsHDPState, batch: Batch, plan: CheckPlan
+) -> Iterator[GibbsHDPState]:
     """Yield the state at the start of the sampler and after each pass."""
     yield state
     for number in range(plan.passes):
-        state, _ = gibbs_hdp.step(config, state, batch, np.random.default_rng([plan.seed, number + 1]))
+        state, _ = gibbs_hdp.step(
+            config, state, batch, np.random.default_rng([plan.seed, number + 1])
+        )
         yield state
 
 
@@ -164,7 +187,10 @@ def _draw_documents(corpus: Corpus, plan: CheckPlan) -> Corpus:
 
 
 def _share_settings(algorithm: Algorithm, config: Any, plan: CheckPlan) -> GibbsHDPConfig:
-    """The settings of the sampler: α₀, γ and η of the model where it has them; no pass is averaged."""
+    """The settings of the sampler: α₀, γ and η of the model where it has them.
+
+    No pass is averaged.
+    """
     shared = {name: getattr(config, name) for name in algorithm.concentrations}
     return GibbsHDPConfig(**shared, burn_in=plan.passes)
 
@@ -172,7 +198,9 @@ def _share_settings(algorithm: Algorithm, config: Any, plan: CheckPlan) -> Gibbs
 def draw_topics(
     summary: TopicSummary, sample: Corpus, seed: int, infer: Callable[[Documents], np.ndarray]
 ) -> Iterator[np.ndarray]:
-    """The topic (n,) int32 of each token, some documents at a time, in proportion to E[θ_dk] E[topic_kw]."""
+    """The topic (n,) int32 of each token, some documents at a time, in proportion to E[θ_dk]
+    E[topic_kw].
+    """
     words = np.ascontiguousarray(summary.topics.T)
     rng = np.random.default_rng([seed, 0])
     size = max(1, MOST_NUMBERS // words.shape[1])
@@ -191,10 +219,18 @@ def draw_topics(
         yield np.concatenate(parts) if parts else np.zeros(0, np.int32)
 
 
-def _begin(settings: GibbsHDPConfig, summary: TopicSummary, batch: Batch, topics: np.ndarray) -> GibbsHDPState:
-    """The sampler's state with these topics (N,) of the tokens; a part of the weight is free for new topics."""
+def _begin(
+    settings: GibbsHDPConfig, summary: TopicSummary, batch: Batch, topics: np.ndarray
+) -> GibbsHDPState:
+    """The sampler's state with these topics (N,) of the tokens.
+
+    A part of the weight is free for new topics.
+    """
     num_topics, vocab_size = summary.topics.shape
-    flat = np.repeat(batch.documents.words.astype(np.int64), batch.documents.counts) * num_topics + topics
+    flat = (
+        np.repeat(batch.documents.words.astype(np.int64), batch.documents.counts) * num_topics
+        + topics
+    )
     of_words = np.bincount(flat, minlength=vocab_size * num_topics).reshape(vocab_size, num_topics)
     unused = 1.0 / (num_topics + 1)
     return GibbsHDPState(

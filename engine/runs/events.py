@@ -1,4 +1,7 @@
-"""What `run` yields: one `Update` for each mini-batch. All are immutable, and nothing writes to their arrays."""
+"""What `run` yields: one `Update` for each mini-batch.
+
+All are immutable, and nothing writes to their arrays.
+"""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -41,11 +44,11 @@ class DocShares(NamedTuple):
 class Evaluated:
     """Held-out words were scored.
 
-    protocol: name of the protocol, one of `engine.evaluation.held_out.PROTOCOLS` ("disjoint_words", "next_batch", ...).
-    predictive: "own" (the system's own inference) or "fold_in" (the common one).
-    nats_per_word: mean log likelihood of a held-out token, natural logarithm.
-    num_tokens: held-out tokens in that mean.
-    inferred: for "next_batch", the topic shares of the score, inferred from the words not held out before the model
+    protocol: name of the protocol, one of `engine.evaluation.held_out.PROTOCOLS` ("disjoint_words",
+    "next_batch", ...). predictive: "own" (the system's own inference) or "fold_in" (the common
+    one). nats_per_word: mean log likelihood of a held-out token, natural logarithm. num_tokens:
+    held-out tokens in that mean. inferred: for "next_batch", the topic shares of the score,
+    inferred from the words not held out before the model
         learns from these documents.
     """
 

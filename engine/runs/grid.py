@@ -1,4 +1,6 @@
-"""Grids of runs: every combination of systems and values of their settings, for studies and for sweeps of the app."""
+"""Grids of runs: every combination of systems and values of their settings, for studies and for
+sweeps of the app.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -17,11 +19,14 @@ class GridPoint:
     chosen: Mapping[str, Any]
 
 
-def expand_grid(bases: Sequence[tuple[Algorithm, Any]], values: Mapping[str, Sequence[Any]]) -> tuple[GridPoint, ...]:
-    """Every combination of values for each pair of a system and its config, each once, in the order of the values.
+def expand_grid(
+    bases: Sequence[tuple[Algorithm, Any]], values: Mapping[str, Sequence[Any]]
+) -> tuple[GridPoint, ...]:
+    """Every combination of values for each pair of a system and its config, each once, in the order
+    of the values.
 
-    A system that lacks a setting has fewer combinations. Raises ValueError for a setting that no system has,
-    for a setting without values, and for a value outside its bounds.
+    A system that lacks a setting has fewer combinations. Raises ValueError for a setting that no
+    system has, for a setting without values, and for a value outside its bounds.
     """
     own_names = [settings_of(config) for _, config in bases]
     for name, each in values.items():
@@ -36,7 +41,10 @@ def expand_grid(bases: Sequence[tuple[Algorithm, Any]], values: Mapping[str, Seq
         for combination in product(*(values[name] for name in names)):
             chosen = dict(zip(names, combination, strict=True))
             config = replace(base, **chosen)
-            found.setdefault((algorithm.name, config), GridPoint(algorithm=algorithm, config=config, chosen=chosen))
+            found.setdefault(
+                (algorithm.name, config),
+                GridPoint(algorithm=algorithm, config=config, chosen=chosen),
+            )
     return tuple(found.values())
 
 
@@ -49,7 +57,8 @@ def name_values(config: Any, names: Sequence[str]) -> str:
     """The values of some settings by their symbols; a setting that the config lacks is left out.
 
     >>> from stickbreaker.engine import find_algorithm
-    >>> name_values(find_algorithm("lda").config(batch_size=64), ("forgetting_rate", "batch_size", "max_slots"))
+    >>> name_values(find_algorithm("lda").config(batch_size=64), ("forgetting_rate", "batch_size",
+    ...     "max_slots"))
     'κ 0.6, S 64'
     """
     by_name = {each.name: each for each in fields(config)}

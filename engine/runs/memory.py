@@ -1,4 +1,6 @@
-"""The memory that a run takes, estimated before it starts, and the largest K that fits into a limit."""
+"""The memory that a run takes, estimated before it starts, and the largest K that fits into a
+limit.
+"""
 
 import os
 from dataclasses import replace
@@ -11,8 +13,9 @@ from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.runs.prepared import Prepared
 
-# Arrays of V x K numbers at the peak: λ with the room for its next values, the weights of a mini-batch's words, raised
-# weights in the warm-up, and a summary. tests/engine/runs/test_memory.py measures that runs take no more.
+# Arrays of V x K numbers at the peak: λ with the room for its next values, the weights of a
+# mini-batch's words, raised weights in the warm-up, and a summary. tests/engine/runs/test_memory.py
+# measures that runs take no more.
 COPIES = 10
 GROUPS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
@@ -24,7 +27,8 @@ class TooMuchMemoryError(ValueError):
 def estimate_memory(algorithm: Algorithm, config: Any, corpus: Corpus) -> int:
     """Bytes that a run over these training documents takes, without the corpus itself.
 
-    config: with a value for each setting. An algorithm that keeps something for each document says how much.
+    config: with a value for each setting. An algorithm that keeps something for each document says
+    how much.
     """
     own = 0 if algorithm.memory is None else algorithm.memory(config, corpus.documents())
     num_topics = config.max_topics if algorithm.has_setting("max_topics") else 0
@@ -33,8 +37,12 @@ def estimate_memory(algorithm: Algorithm, config: Any, corpus: Corpus) -> int:
 
 
 def machine_memory() -> int:
-    """Bytes of memory that this process can have: those of the machine, or of its container if that has fewer."""
-    found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")] if hasattr(os, "sysconf") else []
+    """Bytes of memory that this process can have: those of the machine, or of its container if that
+    has fewer.
+    """
+    found = (
+        [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")] if hasattr(os, "sysconf") else []
+    )
     for group in GROUPS:
         try:
             found.append(int(group.read_text()))
@@ -51,7 +59,10 @@ def check_memory(prepared: Prepared, allowed: int) -> None:
     needed = estimate_memory(algorithm, config, train)
     if needed <= allowed:
         return
-    said = f"This run needs about {needed / 1e9:.2g} GB of memory, but the limit is {allowed / 1e9:.2g} GB"
+    said = (
+        f"This run needs about {needed / 1e9:.2g} GB of memory, but the limit is"
+        f" {allowed / 1e9:.2g} GB"
+    )
     if not algorithm.has_setting("max_topics"):
         raise TooMuchMemoryError(f"{said}: use a smaller corpus.")
     fits = 0

@@ -1,6 +1,8 @@
-"""A run that is ready to start: its training and test documents, and its settings, each with a value.
+"""A run that is ready to start: its training and test documents, and its settings, each with a
+value.
 
-The app, notebooks and scripts all hand the same `Prepared` to `run`, so that all of them learn the same.
+The app, notebooks and scripts all hand the same `Prepared` to `run`, so that all of them learn the
+same.
 """
 
 from dataclasses import dataclass, replace
@@ -52,7 +54,7 @@ class Prepared:
 
     @property
     def passes(self) -> int:
-        """The number of passes: that of the settings, if given, otherwise the default of the algorithm."""
+        """The number of passes: of the settings if given, or the default of the algorithm."""
         return self.settings.passes or self.algorithm.passes
 
     @property
@@ -105,11 +107,13 @@ class Prepared:
         return plan_ends(self.snapshot_points, self.corpus_size, batch_size, documents_seen)
 
 
-def prepare(algorithm: Algorithm, config: Any, corpus: Corpus, settings: RunSettings | None = None) -> Prepared:
+def prepare(
+    algorithm: Algorithm, config: Any, corpus: Corpus, settings: RunSettings | None = None
+) -> Prepared:
     """Split a corpus and give each open setting its value.
 
-    Settings without a value (K, S and τ₀ by default) get one from the exact number of training documents and of their
-    tokens.
+    Settings without a value (K, S and τ₀ by default) get one from the exact number of training
+    documents and of their tokens.
 
     Parameters
     ----------
@@ -147,7 +151,9 @@ def prepare(algorithm: Algorithm, config: Any, corpus: Corpus, settings: RunSett
     )
 
 
-def prepare_training(algorithm: Algorithm, config: Any, corpus: Corpus, settings: RunSettings) -> Prepared:
+def prepare_training(
+    algorithm: Algorithm, config: Any, corpus: Corpus, settings: RunSettings
+) -> Prepared:
     """Prepare a run that holds nothing out and reads the documents in their current order.
 
     `order`, `num_test` and `num_evaluations` of the settings are not used.
@@ -156,20 +162,27 @@ def prepare_training(algorithm: Algorithm, config: Any, corpus: Corpus, settings
     _check_words(corpus)
     config = resolve(config, corpus.num_documents, corpus.num_tokens)
     return Prepared(
-        algorithm=algorithm, config=config, settings=replace(settings, num_evaluations=0), train=corpus, test=None
+        algorithm=algorithm,
+        config=config,
+        settings=replace(settings, num_evaluations=0),
+        train=corpus,
+        test=None,
     )
 
 
 def _check_config(algorithm: Algorithm, config: Any) -> None:
     if not isinstance(config, algorithm.config):
         raise TypeError(
-            f"The settings are of {type(config).__name__}: {algorithm.name} needs {algorithm.config.__name__}."
+            f"The settings are of {type(config).__name__}: {algorithm.name} needs"
+            f" {algorithm.config.__name__}."
         )
 
 
 def _check_words(corpus: Corpus) -> None:
     if not corpus.vocab_size:
-        raise CorpusError(f"{corpus.name} has no words, so there is nothing to learn. Give it a vocabulary.")
+        raise CorpusError(
+            f"{corpus.name} has no words, so there is nothing to learn. Give it a vocabulary."
+        )
 
 
 def split_corpus(corpus: Corpus, settings: RunSettings) -> tuple[Corpus, Corpus]:
@@ -188,7 +201,9 @@ def due_points(total: int, number: int) -> np.ndarray:
     return np.ceil(total * np.arange(1, number + 1) / max(number, 1)).astype(np.int64)
 
 
-def plan_ends(points: np.ndarray, corpus_size: int, batch_size: int, documents_seen: int = 0) -> tuple[int, ...]:
+def plan_ends(
+    points: np.ndarray, corpus_size: int, batch_size: int, documents_seen: int = 0
+) -> tuple[int, ...]:
     """Ends of the coming mini-batches in which something is due.
 
     >>> plan_ends(due_points(1000, 4), 1000, 100)

@@ -1,9 +1,11 @@
-"""Steps of a run whose local steps are computed by the workers of a Dask cluster (`engine.parallel.clusters`).
+"""Steps of a run whose local steps are computed by the workers of a Dask cluster
+(`engine.parallel.clusters`).
 
-λ stays in this process. A worker receives the expectations for the words of one shard of the mini-batch, and either the
-places of its documents in a stored corpus, which the worker maps, or the documents of a corpus in memory. The shards
-are those of `executors.shard_spans`, and their statistics are added in their order, so that the number of workers, and
-which of them computes what, never changes a result.
+λ stays in this process. A worker receives the expectations for the words of one shard of the
+mini-batch, and either the places of its documents in a stored corpus, which the worker maps, or the
+documents of a corpus in memory. The shards are those of `executors.shard_spans`, and their
+statistics are added in their order, so that the number of workers, and which of them computes what,
+never changes a result.
 """
 
 from dataclasses import dataclass
@@ -25,7 +27,8 @@ from stickbreaker.engine.versions import find_environment
 
 
 class ShardTask(NamedTuple):
-    """What a worker needs for one shard: expectations for its words, and its documents or their places on disk.
+    """What a worker needs for one shard: expectations for its words, and its documents or their
+    places on disk.
 
     learned: (n,) places of the documents that it learns from, among these.
     """
@@ -53,8 +56,8 @@ class LocalStep:
 class RemoteSteps:
     """Takes the steps of a run on a Dask cluster, whose workers compile what the steps need.
 
-    Raises ValueError if the algorithm has a step of its own, and ClusterError if a worker cannot read the corpus,
-    or has other versions or another processor than this process.
+    Raises ValueError if the algorithm has a step of its own, and ClusterError if a worker cannot
+    read the corpus, or has other versions or another processor than this process.
     """
 
     def __init__(self, client: Any, prepared: Prepared) -> None:
@@ -62,8 +65,8 @@ class RemoteSteps:
         train = prepared.train
         if algorithm.step is not None:
             raise ValueError(
-                f"{algorithm.title} cannot learn on a cluster, because its steps cannot be divided into shards: leave"
-                " out client."
+                f"{algorithm.title} cannot learn on a cluster, because its steps cannot be divided"
+                " into shards: leave out client."
             )
         self._cluster = connect(client, find_environment)
         check_corpus(self._cluster, train)
@@ -74,7 +77,9 @@ class RemoteSteps:
 
         self._cluster.add_plugin(WorkerCompiler(algorithm, prepared.config))
 
-    def step(self, config: Any, state: Any, batch: Batch, first: int, num_shards: int | None) -> tuple[Any, StepInfo]:
+    def step(
+        self, config: Any, state: Any, batch: Batch, first: int, num_shards: int | None
+    ) -> tuple[Any, StepInfo]:
         """Take one step; first: the place in the corpus of the batch's first document."""
         expect, _, blend = self._algorithm.parts()
         all_ids = batch.doc_ids
@@ -109,8 +114,11 @@ class RemoteSteps:
         return tasks, places
 
 
-def refer_to(corpus: Corpus, positions: np.ndarray, documents: Documents) -> tuple[Documents | StoredRows, np.ndarray]:
-    """What another process needs to read documents at some positions of a corpus, and their places (n,) in that.
+def refer_to(
+    corpus: Corpus, positions: np.ndarray, documents: Documents
+) -> tuple[Documents | StoredRows, np.ndarray]:
+    """What another process needs to read documents at some positions of a corpus, and their places
+    (n,) in that.
 
     It is a span of places on disk, or the documents themselves.
     """
@@ -120,12 +128,17 @@ def refer_to(corpus: Corpus, positions: np.ndarray, documents: Documents) -> tup
 
 
 def read_documents(given: Documents | StoredRows) -> Documents:
-    """The documents, on a worker. Raises ClusterError that names the worker if it cannot read them."""
+    """The documents, on a worker.
+
+    Raises ClusterError that names the worker if it cannot read them.
+    """
     return given if isinstance(given, Documents) else read_rows(given)
 
 
 def fit_for_kernels(value: Any) -> Any:
-    """Nested named tuples whose arrays are writable and aligned, since kernels are compiled for such arrays."""
+    """Nested named tuples whose arrays are writable and aligned, since kernels are compiled for
+    such arrays.
+    """
     if isinstance(value, np.ndarray):
         return np.require(value, requirements=("A", "W"))
     if isinstance(value, tuple):

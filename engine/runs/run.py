@@ -50,13 +50,14 @@ def run(
     resume : Position, optional
         A position of the same run: prepare the run with the position's config and settings.
     checkpoint : str or path, optional
-        A file (.npz). The run continues from it if it exists, and writes it after a mini-batch once `every` seconds
-        have passed, at its end, and when it is interrupted.
+        A file (.npz). The run continues from it if it exists, and writes it after a mini-batch once
+        `every` seconds have passed, at its end, and when it is interrupted.
     every : float
         Seconds between two checkpoints.
     client : distributed.Client, optional
-        The local steps of each mini-batch are computed by the workers of this Dask cluster. The result is the same, bit
-        for bit. `RunSettings.num_shards` sets the number of tasks of a mini-batch.
+        The local steps of each mini-batch are computed by the workers of this Dask cluster. The
+        result is the same, bit for bit. `RunSettings.num_shards` sets the number of tasks of a
+        mini-batch.
 
     Returns
     -------
@@ -66,10 +67,12 @@ def run(
     Raises
     ------
     ValueError
-        If `resume` or the file is of another algorithm, of other settings, or of a corpus with another number of words,
-        or if the steps of the algorithm cannot be divided among the workers of a client.
+        If `resume` or the file is of another algorithm, of other settings, or of a corpus with
+        another number of words, or if the steps of the algorithm cannot be divided among the
+        workers of a client.
     ClusterError
-        If Dask is not installed, or a worker cannot read the corpus, has other versions or a different processor.
+        If Dask is not installed, or a worker cannot read the corpus, has other versions or a
+        different processor.
     CheckpointError
         If the file cannot be read or written.
     """
@@ -91,7 +94,11 @@ def run_with_notes(
 
 
 def _run_saved(
-    prepared: Prepared, checkpoint: str | PathLike[str], every: float, client: "Client | None", note: Note
+    prepared: Prepared,
+    checkpoint: str | PathLike[str],
+    every: float,
+    client: "Client | None",
+    note: Note,
 ) -> Updates:
     path = Path(checkpoint)
     updates = _begin(prepared, load(path) if path.exists() else None, client)
@@ -105,7 +112,9 @@ def _begin(prepared: Prepared, resume: Position | None, client: "Client | None")
     return _Run(prepared, resume, remote).updates()
 
 
-def _save_as_it_runs(prepared: Prepared, updates: Updates, path: Path, every: float, note: Note) -> Updates:
+def _save_as_it_runs(
+    prepared: Prepared, updates: Updates, path: Path, every: float, note: Note
+) -> Updates:
     """Pass updates on, and write the position after some of them and after the last."""
     config = prepared.config
     saved_at = time.monotonic()
@@ -153,31 +162,40 @@ def _check_position(prepared: Prepared, position: Position) -> None:
     corpus = prepared.train
     if position.algorithm != name:
         raise ValueError(
-            f"The checkpoint was written by {position.algorithm!r}, not {name!r}: resume it with that algorithm."
+            f"The checkpoint was written by {position.algorithm!r}, not {name!r}: resume it with"
+            " that algorithm."
         )
     if position.documents and position.documents != fingerprint(corpus):
-        raise ValueError("The checkpoint was written for other training documents: delete it, or name another file.")
+        raise ValueError(
+            "The checkpoint was written for other training documents: delete it, or name another"
+            " file."
+        )
     same = prepared.with_config(position.config)
     pairs = ((same.config, prepared.config), (position.settings, prepared.settings))
-    different = [name for old, new in pairs for name in vars(old) if getattr(old, name) != getattr(new, name)]
+    different = [
+        name for old, new in pairs for name in vars(old) if getattr(old, name) != getattr(new, name)
+    ]
     if different:
         raise ValueError(
-            f"The checkpoint was written with another {' and '.join(different)}: use the same settings, or delete it."
+            f"The checkpoint was written with another {' and '.join(different)}: use the same"
+            " settings, or delete it."
         )
     if position.state is None:
         return
     num_words = prepared.algorithm.summarize(position.config, position.state).topics.shape[1]
     if num_words != corpus.vocab_size:
         raise ValueError(
-            f"The checkpoint was written for a corpus of {num_words} words, but {corpus.name!r} has "
-            f"{corpus.vocab_size}: resume it with its own corpus."
+            f"The checkpoint was written for a corpus of {num_words} words, but {corpus.name!r} has"
+            f" {corpus.vocab_size}: resume it with its own corpus."
         )
 
 
 class _Run:
     """The state of one driver between two mini-batches."""
 
-    def __init__(self, prepared: Prepared, resume: Position | None, remote: RemoteSteps | None) -> None:
+    def __init__(
+        self, prepared: Prepared, resume: Position | None, remote: RemoteSteps | None
+    ) -> None:
         self.prepared = prepared
         self.remote = remote
         self.algorithm = prepared.algorithm
@@ -196,11 +214,15 @@ class _Run:
             self.has_ended = resume.has_ended
         self.newest = np.maximum.accumulate(prepared.train.dates)
         test = prepared.test
-        self.held_out = None if test is None else split_words(test.documents(), test.doc_ids, self.seed)
+        self.held_out = (
+            None if test is None else split_words(test.documents(), test.doc_ids, self.seed)
+        )
         self.snapshots = prepared.snapshot_points
         self.evaluations = prepared.evaluation_points
         # A step of the whole corpus leaves no document to score before it is read.
-        self.scores_next_batch = prepared.settings.score_next_batch and self.algorithm.reads is Reads.BATCHES
+        self.scores_next_batch = (
+            prepared.settings.score_next_batch and self.algorithm.reads is Reads.BATCHES
+        )
 
     @property
     def is_over(self) -> bool:
@@ -210,7 +232,9 @@ class _Run:
         """All updates from here to the end."""
         if self.seen == 0 and asks_for_sampler(self.algorithm, self.config):
             began = time.perf_counter()
-            self.state = start_from_sampler(self.algorithm, self.config, self.prepared.train, self.seed)
+            self.state = start_from_sampler(
+                self.algorithm, self.config, self.prepared.train, self.seed
+            )
             self.seconds = time.perf_counter() - began
         while not self.is_over:
             sent = yield self._advance()
@@ -264,13 +288,17 @@ class _Run:
         return take_step(self.algorithm, self.config, self.state, batch, rng, num_shards)
 
     def _score_ahead(self, batch: Batch, date: np.datetime64) -> Evaluated | None:
-        """Score a mini-batch before it is learned from, and keep the topic shares that this takes."""
+        """Score a mini-batch before it is learned from, and keep the topic shares
+        that this takes.
+        """
         split = split_words(batch.documents, batch.doc_ids, self.seed)
         if not split.num_tokens:
             return None
         shares = infer_own(self.algorithm, self.config, self.state, split)
         topic_ids, nats = score_shares(self.algorithm, self.config, self.state, split, shares)
-        inferred = DocShares(doc_ids=batch.doc_ids[split.scored], shares=shares, topic_ids=topic_ids)
+        inferred = DocShares(
+            doc_ids=batch.doc_ids[split.scored], shares=shares, topic_ids=topic_ids
+        )
         return self._report("next_batch", date, nats, split.num_tokens, inferred)
 
     def _evaluate(self, date: np.datetime64) -> Evaluated | None:
@@ -281,7 +309,12 @@ class _Run:
         return self._report("disjoint_words", date, nats, split.num_tokens)
 
     def _report(
-        self, protocol: str, date: np.datetime64, nats: float, num_tokens: int, inferred: DocShares | None = None
+        self,
+        protocol: str,
+        date: np.datetime64,
+        nats: float,
+        num_tokens: int,
+        inferred: DocShares | None = None,
     ) -> Evaluated:
         return Evaluated(
             documents_seen=self.seen,
@@ -294,15 +327,25 @@ class _Run:
         )
 
     def _summarize(self, date: np.datetime64) -> Snapshot:
-        return Snapshot(documents_seen=self.seen, date=date, summary=self.algorithm.summarize(self.config, self.state))
+        return Snapshot(
+            documents_seen=self.seen,
+            date=date,
+            summary=self.algorithm.summarize(self.config, self.state),
+        )
 
     def _is_due(self, points: np.ndarray, before: int) -> bool:
-        """Whether a point was reached in this mini-batch; all are reached once the algorithm has ended the run."""
+        """Whether a point was reached in this mini-batch.
+
+        All are reached once the algorithm has ended the run.
+        """
         now = self.prepared.documents_total if self.has_ended else self.seen
         return bool(((points > before) & (points <= now)).any())
 
 
 def next_batch(algorithm: Algorithm, config: Any, train: Corpus, documents_seen: int) -> Batch:
-    """The mini-batch that is read after `documents_seen` documents; the config has a value for each setting."""
+    """The mini-batch that is read after `documents_seen` documents.
+
+    The config has a value for each setting.
+    """
     size = algorithm.step_size(config, train.num_documents)
     return next(train.batches(size, start=documents_seen % train.num_documents))

@@ -1,6 +1,7 @@
 """A run that continues from the sampler of the HDP (Teh 2007 sec. 4, Fig. 3).
 
-The driver makes the sweeps of the sampler before the first step of the run. They read the same training documents.
+The driver makes the sweeps of the sampler before the first step of the run. They read the same
+training documents.
 """
 
 from typing import Any
@@ -21,17 +22,31 @@ def asks_for_sampler(algorithm: Algorithm, config: Any) -> bool:
     return algorithm.start_from is not None and config.start_from == "gibbs"
 
 
-def start_from_sampler(algorithm: Algorithm, config: Any, train: Corpus, seed: int, sweeps: int = SWEEPS) -> Any:
-    """The algorithm's state at the sampler's topics after some sweeps from 100 topics, or from K if that is fewer."""
+def start_from_sampler(
+    algorithm: Algorithm, config: Any, train: Corpus, seed: int, sweeps: int = SWEEPS
+) -> Any:
+    """The algorithm's state at the sampler's topics after some sweeps from 100 topics, or from K if
+    that is fewer.
+    """
     if algorithm.start_from is None:
-        raise ValueError(f"Algorithm {algorithm.name!r} cannot start from the sampler: use 'cv-hdp' or 'cv-lda'.")
+        raise ValueError(
+            f"Algorithm {algorithm.name!r} cannot start from the sampler: use 'cv-hdp' or 'cv-lda'."
+        )
     batch = next(train.batches(train.num_documents))
-    sampled = _sample(min(GibbsHDPConfig().initial_topics, config.max_topics), train.vocab_size, batch, seed, sweeps)
+    sampled = _sample(
+        min(GibbsHDPConfig().initial_topics, config.max_topics),
+        train.vocab_size,
+        batch,
+        seed,
+        sweeps,
+    )
     tokens = count_entries(batch, sampled, config.max_topics)
     return algorithm.start_from(config, train.vocab_size, batch, tokens)
 
 
-def _sample(initial_topics: int, vocab_size: int, batch: Batch, seed: int, sweeps: int) -> GibbsHDPState:
+def _sample(
+    initial_topics: int, vocab_size: int, batch: Batch, seed: int, sweeps: int
+) -> GibbsHDPState:
     """The state of the sampler after some sweeps."""
     config = GibbsHDPConfig(initial_topics=initial_topics)
     state = gibbs_hdp.init(config, vocab_size, np.random.default_rng([seed, 0]))
@@ -52,7 +67,9 @@ def count_entries(batch: Batch, sampled: GibbsHDPState, max_topics: int) -> np.n
     place[order] = np.arange(len(order))
     topics = place[sampled.assignments.topics]
     is_kept = topics < max_topics
-    flat = np.bincount(entries[is_kept] * max_topics + topics[is_kept], minlength=len(counts) * max_topics)
+    flat = np.bincount(
+        entries[is_kept] * max_topics + topics[is_kept], minlength=len(counts) * max_topics
+    )
     rest = np.bincount(entries[~is_kept], minlength=len(counts)) / max_topics
     tokens: np.ndarray = flat.reshape(len(counts), max_topics) + rest[:, None]
     return tokens

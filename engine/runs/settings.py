@@ -31,8 +31,8 @@ class RunSettings:
     shuffle_window : int
         Number of shards of a stored corpus that are shuffled together.
     num_shards : int or None
-        Largest number of parts that a mini-batch is divided into, each a task for a thread or for a worker of a
-        cluster; None leaves it to the size of the mini-batch, with at most 8.
+        Largest number of parts that a mini-batch is divided into, each a task for a thread or for a
+        worker of a cluster; None leaves it to the size of the mini-batch, with at most 8.
 
     Raises
     ------
@@ -41,21 +41,27 @@ class RunSettings:
     """
 
     order: str = setting(
-        "chronological", "", None, "the order documents are read in", choices=("chronological", "shuffled")
+        "chronological",
+        "",
+        None,
+        "the order documents are read in",
+        choices=("chronological", "shuffled"),
     )
     passes: int | None = setting(
         None, "", (1, 100_000), "times the corpus is read", whole=True, left_to="the algorithm"
     )
     seed: int = setting(0, "", (0, LARGEST_SEED), "seed of the start, the split and the shuffle")
-    num_test: int = setting(1000, "", (1, 1_000_000), "held-out documents, at most a tenth of the corpus")
+    num_test: int = setting(
+        1000, "", (1, 1_000_000), "held-out documents, at most a tenth of the corpus"
+    )
     num_evaluations: int = setting(20, "", (0, 100_000), "held-out scores per pass")
     num_snapshots: int = setting(9, "", (0, 1000), "columns of the table of word lists")
     score_next_batch: bool = setting(
         True,
         "",
         None,
-        "score each mini-batch before learning (progressive validation; the corpus size and the vocabulary are known "
-        "from the start)",
+        "score each mini-batch before learning (progressive validation; the corpus size and the"
+        " vocabulary are known from the start)",
     )
     shuffle_window: int = setting(
         SHUFFLE_WINDOW, "", (1, 1_000_000), "shards of a stored corpus that are shuffled together"

@@ -1,10 +1,11 @@
 """Studies: declared grids of runs. Each cell runs once; later calls read its scores from a file.
 
-    study = Study(systems=("hdp", "lda"), grid={"forgetting_rate": (0.6, 0.8, 1.0), "batch_size": (64, 256)})
-    frame = run_study(study, "cells", num_processes=2)
+    study = Study(systems=("hdp", "lda"), grid={"forgetting_rate": (0.6, 0.8, 1.0), "batch_size":
+    (64, 256)}) frame = run_study(study, "cells", num_processes=2)
 
 With a client of a Dask cluster, the workers run the cells, and this process writes their files.
-An interrupted study continues where it stopped when it is called again, and a wider one runs only its new cells.
+An interrupted study continues where it stopped when it is called again, and a wider one runs only
+its new cells.
 """
 
 import io
@@ -67,9 +68,11 @@ class Study:
     seeds : sequence of int
         The seeds of the runs.
     fixed : mapping of str to object
-        Settings that are the same in all runs of the systems that have them; others are at their defaults.
+        Settings that are the same in all runs of the systems that have them; others are at their
+        defaults.
     num_documents : int, optional
-        The largest number of documents of a corpus; if it has more, a random sample is drawn by the seed.
+        The largest number of documents of a corpus; if it has more, a random sample is drawn by the
+        seed.
     run : RunSettings
         How each run reads and scores its corpus, except for the seed.
     protocols : sequence of str
@@ -78,7 +81,8 @@ class Study:
     Raises
     ------
     ValueError
-        If a system is unknown, no system has a setting, a setting has no values, or a value is outside its bounds.
+        If a system is unknown, no system has a setting, a setting has no values, or a value is
+        outside its bounds.
     """
 
     systems: Sequence[str]
@@ -95,16 +99,25 @@ class Study:
             raise ValueError(f"protocols is {self.protocols!r}: give a tuple.")
         unknown = [name for name in self.protocols if name not in FURTHER_PROTOCOLS]
         if unknown:
-            raise ValueError(f"{unknown[0]!r} is not a further protocol: choose from {', '.join(FURTHER_PROTOCOLS)}.")
+            raise ValueError(
+                f"{unknown[0]!r} is not a further protocol: choose from"
+                f" {', '.join(FURTHER_PROTOCOLS)}."
+            )
         asked = {"systems": self.systems, "corpora": self.corpora, "seeds": self.seeds, **self.grid}
         for name, values in asked.items():
             if isinstance(values, str) or not isinstance(values, Sized) or not len(values):
                 raise ValueError(f"{name} is {values!r}: give a tuple of at least one.")
-        object.__setattr__(self, "num_documents", check_whole_or_none("num_documents", self.num_documents, 1))
-        known = frozenset().union(*(settings_of(find_algorithm(system).config) for system in self.systems))
+        object.__setattr__(
+            self, "num_documents", check_whole_or_none("num_documents", self.num_documents, 1)
+        )
+        known = frozenset().union(
+            *(settings_of(find_algorithm(system).config) for system in self.systems)
+        )
         unknown = [name for name in self.fixed if name not in known]
         if unknown:
-            raise ValueError(f"No system of {', '.join(self.systems)} has a setting {unknown[0]!r}.")
+            raise ValueError(
+                f"No system of {', '.join(self.systems)} has a setting {unknown[0]!r}."
+            )
         self.cells()
 
     def cells(self) -> tuple[Cell, ...]:
@@ -119,7 +132,12 @@ class Study:
         points = expand_grid([self._base(name) for name in dict.fromkeys(self.systems)], self.grid)
         corpora = dict.fromkeys(os.fspath(name) for name in self.corpora)
         seeds = dict.fromkeys(self.seeds)
-        return tuple(self._cell(corpus, point, seed) for corpus in corpora for point in points for seed in seeds)
+        return tuple(
+            self._cell(corpus, point, seed)
+            for corpus in corpora
+            for point in points
+            for seed in seeds
+        )
 
     def _base(self, system: str) -> tuple[Algorithm, Any]:
         """A system and its settings outside the grid."""
@@ -182,8 +200,8 @@ def run_study(
 ) -> pd.DataFrame:
     """Run the cells of a study that `folder` does not hold yet, and return the scores of all cells.
 
-    A cell that fails has one row, with its error, and does not end the study. Cells that cannot be written, or are
-    damaged on disk, are named in the log, and the next call runs them again.
+    A cell that fails has one row, with its error, and does not end the study. Cells that cannot be
+    written, or are damaged on disk, are named in the log, and the next call runs them again.
 
     Parameters
     ----------
@@ -192,44 +210,52 @@ def run_study(
     folder : str or path
         The folder of the cells' files; it is made if it does not exist.
     num_processes : int
-        The number of cells that run at the same time. With 1, they run in this process. Otherwise each runs in a new
-        process, so a script needs its `if __name__ == "__main__"`. The results are the same, bit for bit.
+        The number of cells that run at the same time. With 1, they run in this process. Otherwise
+        each runs in a new process, so a script needs its `if __name__ == "__main__"`. The results
+        are the same, bit for bit.
     retry_failed : bool
         Whether cells that failed in an earlier call are run again.
     report : callable
         Receives a `StudyProgress` at the start and after each cell.
     client : distributed.Client, optional
-        The workers of this Dask cluster run the cells, one for each of their threads, with the same results, bit for
-        bit. A cell whose worker ends is run again. Ctrl-C also stops the cells that are running.
+        The workers of this Dask cluster run the cells, one for each of their threads, with the same
+        results, bit for bit. A cell whose worker ends is run again. Ctrl-C also stops the cells
+        that are running.
 
     Returns
     -------
     pandas.DataFrame
-        A row for each score. Columns: corpus, system, the chosen settings, order, seed, documents_seen, seconds (of
-        learning; comparable only with one process on an otherwise idle machine), protocol, predictive ("own": the
-        system's own inference; "fold_in": the common one), nats_per_word, num_topics, learning_rate, startup_share,
-        bound, error.
+        A row for each score. Columns: corpus, system, the chosen settings, order, seed,
+        documents_seen, seconds (of learning; comparable only with one process on an otherwise idle
+        machine), protocol, predictive ("own": the system's own inference; "fold_in": the common
+        one), nats_per_word, num_topics, learning_rate, startup_share, bound, error.
 
     Raises
     ------
     ValueError
-        If both `num_processes` and `client` are given, or `num_processes` is not a whole number of at least 1.
+        If both `num_processes` and `client` are given, or `num_processes` is not a whole number of
+        at least 1.
     CorpusError
         If there is no such corpus.
     ClusterError
-        If Dask is not installed, or a worker has another corpus, other versions or another processor.
+        If Dask is not installed, or a worker has another corpus, other versions or another
+        processor.
     FileError
         If the folder cannot be made.
     """
     if client is not None and num_processes != 1:
-        raise ValueError("Give num_processes or client, not both: the workers of the client run the cells.")
+        raise ValueError(
+            "Give num_processes or client, not both: the workers of the client run the cells."
+        )
     num_processes = check_whole("num_processes", num_processes, 1)
     folder = Path(folder)
     cells = study.cells()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"Cannot make the folder {folder} ({error.strerror}): choose another one.") from error
+        raise FileError(
+            f"Cannot make the folder {folder} ({error.strerror}): choose another one."
+        ) from error
     paths = [folder / f"{cell.key()}.cell" for cell in cells]
     frames = {path: frame for path in paths if (frame := read_cell(path, retry_failed)) is not None}
     missing = [(cell, path) for cell, path in zip(cells, paths, strict=True) if path not in frames]
@@ -246,13 +272,19 @@ def run_study(
     return frame.reindex(columns=[*names, *SCORES])
 
 
-def _progress(frames: Mapping[Path, Any], cells: Sequence[Cell], seconds: float, num_found: int) -> StudyProgress:
+def _progress(
+    frames: Mapping[Path, Any], cells: Sequence[Cell], seconds: float, num_found: int
+) -> StudyProgress:
     num_run = len(frames) - num_found
     num_left = len(cells) - len(frames)
     num_failed = sum(map(_has_failed, frames.values()))
     left = seconds / num_run * num_left if num_run else None
     return StudyProgress(
-        num_cells=len(cells), num_done=len(frames), num_failed=num_failed, seconds=seconds, seconds_left=left
+        num_cells=len(cells),
+        num_done=len(frames),
+        num_failed=num_failed,
+        seconds=seconds,
+        seconds_left=left,
     )
 
 
@@ -271,10 +303,19 @@ def _run_cells(
         yield from ((path, frame) for (_, path), frame in run_all(_attempt, tasks, num_processes))
         return
     cluster = connect(client, find_environment)
-    with closing(cluster.map_unordered(measure_sent, [send_cell(cell, path.stem) for cell, path in tasks])) as results:
+    with closing(
+        cluster.map_unordered(measure_sent, [send_cell(cell, path.stem) for cell, path in tasks])
+    ) as results:
         for place, found in results:
             cell, path = tasks[place]
-            yield path, _keep(cell, path, describe_failure(found) if isinstance(found, TaskLostError) else found)
+            yield (
+                path,
+                _keep(
+                    cell,
+                    path,
+                    describe_failure(found) if isinstance(found, TaskLostError) else found,
+                ),
+            )
 
 
 def run_all(
@@ -297,7 +338,8 @@ def run_all(
                 broken.append(futures[future])
     finally:
         pool.shutdown(cancel_futures=True)
-    # One of these tasks ended its process, which ended the pool: each now gets a process of its own.
+    # One of these tasks ended its process, which ended the pool: each now gets a process of its
+    # own.
     for task in broken:
         with ProcessPoolExecutor(1, mp_context=context) as alone:
             try:
@@ -317,19 +359,28 @@ def _attempt(task: Task) -> pd.DataFrame:
 
 
 def _keep(cell: Cell, path: Path, frame: pd.DataFrame) -> pd.DataFrame:
-    """Write the frame completely or not at all, with everything that it depends on, and return it."""
+    """Write the frame completely or not at all, with everything that it depends on,
+    and return it.
+    """
     frame = frame.astype({"error": object})
     content = io.BytesIO()
     frame.to_parquet(content, index=False)
     try:
-        write_parts(path, CELL, {"key": path.stem, **cell.asked()}, {SCORES_PART: content.getvalue()})
+        write_parts(
+            path, CELL, {"key": path.stem, **cell.asked()}, {SCORES_PART: content.getvalue()}
+        )
     except FileError as error:
-        _log.warning("%s The scores are in the result, and the next call runs this cell again.", error)
+        _log.warning(
+            "%s The scores are in the result, and the next call runs this cell again.", error
+        )
     return frame
 
 
 def read_cell(path: Path, retry_failed: bool = False) -> pd.DataFrame | None:
-    """The kept frame of a cell; None if its file is missing or damaged, or if a failed cell is run again."""
+    """The kept frame of a cell.
+
+    None if its file is missing or damaged, or if a failed cell is run again.
+    """
     if not path.exists():
         return None
     try:

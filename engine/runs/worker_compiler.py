@@ -1,4 +1,5 @@
-"""A plugin of Dask workers that compiles the kernels of a run, so that no mini-batch waits for the compiler.
+"""A plugin of Dask workers that compiles the kernels of a run, so that no mini-batch waits for the
+compiler.
 
 It is imported only when a run has a client, because it needs Dask.
 """
@@ -16,7 +17,8 @@ _log = logging.getLogger(__name__)
 
 
 class WorkerCompiler(WorkerPlugin):  # type: ignore[misc]  # distributed has no types
-    """Compiles the steps of an algorithm on each worker, including those that join later, before its first task.
+    """Compiles the steps of an algorithm on each worker, including those that join later, before
+    its first task.
 
     A worker compiles once for all runs of the algorithm with the same choices.
     """
@@ -35,4 +37,6 @@ class WorkerCompiler(WorkerPlugin):  # type: ignore[misc]  # distributed has no 
             await asyncio.to_thread(compile_steps, self._algorithm, self._config)
         except Exception:
             # The worker may have other versions than this process: its first task says so.
-            _log.warning("%s: the kernels could not be compiled in advance.", self.name, exc_info=True)
+            _log.warning(
+                "%s: the kernels could not be compiled in advance.", self.name, exc_info=True
+            )

@@ -50,7 +50,9 @@ def make_runner():
     """Make runners on the small corpus that learn as fast as possible and end with the test."""
     runners = []
 
-    def make(cpu_queue=None, compilation=None, notify=lambda: None, load=load_small, store=None, **more):
+    def make(
+        cpu_queue=None, compilation=None, notify=lambda: None, load=load_small, store=None, **more
+    ):
         queue, compilation = cpu_queue or CpuQueue(2), compilation or Compiled()
         runner = Runner(load, queue, compilation, notify, store=store, **more)
         runner.set_pace(0.0)
@@ -71,8 +73,12 @@ def model(tiny_corpus):
     corpus = replace(tiny_corpus, vocabulary=Vocabulary(words), titles=titles)
     algorithm = find_algorithm("hdp")
     config = algorithm.config(max_topics=12, batch_size=4, delay=1.0)
-    stepped = [update.stepped for update in run(prepare(algorithm, config, corpus, RunSettings(passes=4)))]
-    return Model(1, algorithm, config, stepped[-1].state, corpus, corpus, stepped[-1].documents_seen)
+    stepped = [
+        update.stepped for update in run(prepare(algorithm, config, corpus, RunSettings(passes=4)))
+    ]
+    return Model(
+        1, algorithm, config, stepped[-1].state, corpus, corpus, stepped[-1].documents_seen
+    )
 
 
 @pytest.fixture(scope="session")

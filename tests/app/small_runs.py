@@ -1,4 +1,6 @@
-"""Runs that are over in a moment: an online HDP that keeps three topics, on 110 short documents (100 to learn from)."""
+"""Runs that are over in a moment: an online HDP that keeps three topics, on 110 short documents
+(100 to learn from).
+"""
 
 from dataclasses import replace
 from functools import cache
@@ -39,12 +41,16 @@ def small_spec(**values):
 
 
 def small_config(**values):
-    return HDP.config(**{"max_topics": 3, "delay": 64.0, "batch_size": 10, "duplicates": "keep"} | values)
+    return HDP.config(
+        **{"max_topics": 3, "delay": 64.0, "batch_size": 10, "duplicates": "keep"} | values
+    )
 
 
 def open_spec(**values):
     """A run that leaves its delay and the size of its mini-batches to the corpus' size."""
-    return RunSpec(NAME, HDP, HDP.config(**{"max_topics": 3, "duplicates": "keep"} | values), SETTINGS)
+    return RunSpec(
+        NAME, HDP, HDP.config(**{"max_topics": 3, "duplicates": "keep"} | values), SETTINGS
+    )
 
 
 def learn(corpus, spec):

@@ -1,4 +1,6 @@
-"""Small streams: JSON lines of a few words, and the online HDP with mini-batches of four documents."""
+"""Small streams: JSON lines of a few words, and the online HDP with mini-batches of
+four documents.
+"""
 
 import json
 

@@ -25,7 +25,9 @@ def ask(monkeypatch):
 
     def ask(path, progress):
         stream = SimpleNamespace(progress=progress, num_pages=3)
-        monkeypatch.setattr(pn.state, "cache", {(SERVICE,): (service, None), (STREAM,): (stream, None)})
+        monkeypatch.setattr(
+            pn.state, "cache", {(SERVICE,): (service, None), (STREAM,): (stream, None)}
+        )
         return asyncio.run(fetch(path))
 
     yield ask
@@ -46,12 +48,16 @@ def test_a_stream_that_has_failed_is_reported_without_its_message(ask):
     assert ask("/healthz", Progress(status="running"))[0] == 200
     code, body = ask("/healthz", Progress(status="failed", message="OSError: /secret/news.jsonl"))
     assert code == 503
-    assert json.loads(body)["faults"] == ["stream: failed; the page and the server log give the reason"]
+    assert json.loads(body)["faults"] == [
+        "stream: failed; the page and the server log give the reason"
+    ]
     assert "secret" not in body
 
 
 def test_pages_and_documents_of_a_stream_are_counted(ask):
-    code, body = ask("/metrics", Progress(status="running", documents_seen=512, corpus_name="secret.jsonl"))
+    code, body = ask(
+        "/metrics", Progress(status="running", documents_seen=512, corpus_name="secret.jsonl")
+    )
     lines = body.splitlines()
     assert code == 200
     assert {"stickbreaker_pages 3", "stickbreaker_stream_documents 512"} <= set(lines)

@@ -17,7 +17,9 @@ from stickbreaker.app.plots.reading_plots import label_dots
 @pytest.fixture
 def live(tiny_corpus):
     hdp = engine.find_algorithm("hdp")
-    return LiveRun(tiny_corpus, hdp, hdp.config(max_topics=5, batch_size=4), engine.RunSettings(num_test=1))
+    return LiveRun(
+        tiny_corpus, hdp, hdp.config(max_topics=5, batch_size=4), engine.RunSettings(num_test=1)
+    )
 
 
 def test_a_run_in_a_notebook_shows_what_it_will_read_before_it_has_learned(live):
@@ -72,7 +74,9 @@ def test_views_are_drawn_between_mini_batches_while_other_tasks_run(live, monkey
     assert set(seen) & {4, 8}
 
 
-def test_reading_gives_every_document_shares_that_sum_to_one_once_something_has_been_learned(live, tiny_corpus):
+def test_reading_gives_every_document_shares_that_sum_to_one_once_something_has_been_learned(
+    live, tiny_corpus
+):
     with pytest.raises(ValueError, match="await learn"):
         live.read()
     asyncio.run(live.learn())
@@ -122,7 +126,9 @@ def model(tiny_corpus):
     return engine.OnlineHDP(max_topics=5, batch_size=4, passes=20, random_state=0).fit(tiny_corpus)
 
 
-def test_a_model_and_its_copy_from_a_file_show_map_bars_and_time_in_one_view(model, tiny_corpus, tmp_path):
+def test_a_model_and_its_copy_from_a_file_show_map_bars_and_time_in_one_view(
+    model, tiny_corpus, tmp_path
+):
     model.save(tmp_path / "model.npz")
     for each in (model, engine.load(tmp_path / "model.npz")):
         shown = each.show(tiny_corpus)
@@ -149,7 +155,11 @@ def test_the_curve_of_held_out_words_is_among_the_views_of_a_run(live):
 def test_counts_are_shown_with_words_and_without_time(model, tiny_corpus):
     assert len(model.show(tiny_corpus.counts)) == 2
     unnamed = engine.OnlineLDA(max_topics=2, passes=20, random_state=0).fit(tiny_corpus.counts)
-    words = {word for text in plot_bars(unnamed, tiny_corpus.counts)["words"] for word in text.split(", ")}
+    words = {
+        word
+        for text in plot_bars(unnamed, tiny_corpus.counts)["words"]
+        for word in text.split(", ")
+    }
     assert words <= {f"x{column}" for column in range(6)}
     words = plot_bars(unnamed, tiny_corpus.counts, tiny_corpus.vocabulary.words)["words"]
     assert {word for text in words for word in text.split(", ")} <= set(tiny_corpus.vocabulary)
@@ -157,9 +167,14 @@ def test_counts_are_shown_with_words_and_without_time(model, tiny_corpus):
         plot_time(model, tiny_corpus.counts)
 
 
-def test_each_plot_of_a_model_is_of_holoviews_and_shows_its_topics_with_their_labels(model, tiny_corpus):
+def test_each_plot_of_a_model_is_of_holoviews_and_shows_its_topics_with_their_labels(
+    model, tiny_corpus
+):
     labels = set(model.topic_labels().values())
-    assert all(isinstance(plot(model, tiny_corpus), hv.core.Dimensioned) for plot in (plot_map, plot_bars, plot_time))
+    assert all(
+        isinstance(plot(model, tiny_corpus), hv.core.Dimensioned)
+        for plot in (plot_map, plot_bars, plot_time)
+    )
     assert set(plot_bars(model, tiny_corpus)["title"]) == labels
     assert set(plot_map(model, tiny_corpus).Points.Map_of_topics["title"]) == labels
     over_time = plot_time(model, tiny_corpus)
@@ -179,7 +194,9 @@ def test_the_colour_bar_says_that_it_is_the_share_of_tokens(model, tiny_corpus):
     assert (bar.title, bar.formatter.format) == ("share of tokens", "0 %")
 
 
-def test_labels_of_the_map_are_where_the_page_has_them_and_stay_at_their_dots_when_zoomed(model, tiny_corpus):
+def test_labels_of_the_map_are_where_the_page_has_them_and_stay_at_their_dots_when_zoomed(
+    model, tiny_corpus
+):
     shown = plot_map(model, tiny_corpus)
     sought = label_dots(shown.Points.Map_of_topics.dframe())
     (drawn,) = (each for each in hv.render(shown).renderers if isinstance(each.glyph, Text))

@@ -1,8 +1,10 @@
-"""Runs a command while other processes keep all cores busy, and prints its minutes and its exit code.
+"""Runs a command while other processes keep all cores busy, and prints its minutes and its exit
+code.
 
     python -m tests.benchmarks.busy [--number 4] [--json FILE] COMMAND...
 
-The exit code is that of the command. For example, the tests: `python -m tests.benchmarks.busy python -m pytest`.
+The exit code is that of the command. For example, the tests: `python -m tests.benchmarks.busy
+python -m pytest`.
 """
 
 import argparse
@@ -15,7 +17,8 @@ import pandas as pd
 
 from tests.benchmarks.heldout import to_markdown, write_json
 
-# Its standard input ends with the process that started it, also if that is killed; then it ends too.
+# Its standard input ends with the process that started it, also if that is killed; then it ends
+# too.
 LOOP = """
 import os, sys, threading
 threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
@@ -26,10 +29,16 @@ while True:
 
 @contextmanager
 def keep_busy(number):
-    """Run endless loops, each in a process of its own, until the end of the block; yields the processes."""
+    """Run endless loops, each in a process of its own, until the end of the block.
+
+    Yields the processes.
+    """
     with ExitStack() as stack:
         command = [sys.executable, "-c", LOOP]
-        loops = [stack.enter_context(subprocess.Popen(command, stdin=subprocess.PIPE)) for _ in range(number)]
+        loops = [
+            stack.enter_context(subprocess.Popen(command, stdin=subprocess.PIPE))
+            for _ in range(number)
+        ]
         for loop in loops:
             stack.callback(loop.kill)
         yield loops
@@ -41,7 +50,12 @@ def measure(command, number):
         began = time.perf_counter()
         code = subprocess.run(command, check=False).returncode
         minutes = (time.perf_counter() - began) / 60
-    return {"command": " ".join(command), "busy_loops": number, "minutes": minutes, "exit_code": code}
+    return {
+        "command": " ".join(command),
+        "busy_loops": number,
+        "minutes": minutes,
+        "exit_code": code,
+    }
 
 
 def main():

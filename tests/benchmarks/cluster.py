@@ -1,20 +1,23 @@
-"""When a Dask cluster pays: the cost of a step without the work that is divided, its traffic, and both together.
+"""When a Dask cluster pays: the cost of a step without the work that is divided, its traffic, and
+both together.
 
-    python -m tests.benchmarks.cluster [--sizes 1024 4096 16384] [--words 100000] [--workers 2] [--json FILE]
+    python -m tests.benchmarks.cluster [--sizes 1024 4096 16384] [--words 100000] [--workers 2]
+    [--json FILE]
 
-The online HDP with 150 topics on the documents of `tests/benchmarks/zipf_texts.py`, about 60 tokens each, in 16 shards
-for each mini-batch of S documents. A pass has twelve mini-batches; the step is the first one after the warm-up. An idle
-machine is needed. For each S, medians of milliseconds:
+The online HDP with 150 topics on the documents of `tests/benchmarks/zipf_texts.py`, about 60 tokens
+each, in 16 shards for each mini-batch of S documents. A pass has twelve mini-batches; the step is
+the first one after the warm-up. An idle machine is needed. For each S, medians of milliseconds:
 
 * here: a step in this process, on the threads of this machine
 * local step: its part that a cluster divides, likewise
-* empty: a step on worker processes of this machine whose local step returns the statistics of an earlier call
+* empty: a step on worker processes of this machine whose local step returns the statistics of an
+  earlier call
 * processes: a step on these worker processes
 
-Megabytes are those of the pickled tasks and results. The columns with Gb/s are computed, not measured, for machines
-like this one: empty + local step / machines + megabytes / bandwidth of the driver. The empty step contains the traffic
-between processes of one machine, so they are rather too high. A cluster pays from the smallest S of the table from
-which on its column stays below "here".
+Megabytes are those of the pickled tasks and results. The columns with Gb/s are computed, not
+measured, for machines like this one: empty + local step / machines + megabytes / bandwidth of the
+driver. The empty step contains the traffic between processes of one machine, so they are rather too
+high. A cluster pays from the smallest S of the table from which on its column stays below "here".
 """
 
 import argparse
@@ -50,7 +53,9 @@ _known = {}
 
 
 def recall_local(config, expectations, documents, rng=None):
-    """The local step of the HDP, computed at the first call for these documents in this process only."""
+    """The local step of the HDP, computed at the first call for these documents in this process
+    only.
+    """
     key = documents.num_documents, documents.num_tokens, int(documents.words.sum())
     if key not in _known:
         _known[key] = HDP.local(config, expectations, documents, rng)
@@ -68,10 +73,14 @@ def time_step(take, number=NUM_STEPS):
 
 
 def measure(client, corpus, size):
-    """A row for mini-batches of this size: the first step after the warm-up is taken again and again."""
+    """A row for mini-batches of this size: the first step after the warm-up is taken again and
+    again.
+    """
     corpus = corpus.select(np.arange(NUM_BATCHES * size))
     settings = RunSettings(score_next_batch=False, num_shards=NUM_SHARDS)
-    prepared = prepare_training(HDP, HDP.config(batch_size=size, max_topics=MAX_TOPICS), corpus, settings)
+    prepared = prepare_training(
+        HDP, HDP.config(batch_size=size, max_topics=MAX_TOPICS), corpus, settings
+    )
     config, train = prepared.config, prepared.train
     state = HDP.init(config, train.vocab_size, np.random.default_rng([0, 0]))
     first = 0
@@ -99,7 +108,11 @@ def measure(client, corpus, size):
         "phase": str(info.phase),
         "here": time_step(lambda: take_step(HDP, config, state, batch, None, NUM_SHARDS)),
         "local": time_step(
-            lambda: map_shards(lambda part: HDP.local(config, expectations, part, None), batch.documents, NUM_SHARDS)
+            lambda: map_shards(
+                lambda part: HDP.local(config, expectations, part, None),
+                batch.documents,
+                NUM_SHARDS,
+            )
         ),
         "empty": time_step(take(empty)),
         "processes": time_step(take(remote)),
@@ -117,9 +130,12 @@ def compute(row, gigabits, num_machines=NUM_MACHINES):
 
 
 def find_break_even(rows, column):
-    """The smallest S from which on a column stays below "here"; None if it is not below at the largest S.
+    """The smallest S from which on a column stays below "here".
 
-    >>> rows = [{"S": 1, "here": 2, "x": 1}, {"S": 4, "here": 2, "x": 3}, {"S": 9, "here": 9, "x": 3}]
+    None if it is not below at the largest S.
+
+    >>> rows = [{"S": 1, "here": 2, "x": 1}, {"S": 4, "here": 2, "x": 3}, {"S": 9, "here": 9, "x":
+    ...     3}]
     >>> find_break_even(rows, "x"), find_break_even(rows[:2], "x")
     (9, None)
     """
@@ -134,12 +150,18 @@ def find_break_even(rows, column):
 def tabulate(rows):
     """The table, and a line for each kind of cluster."""
     names = {f"{NUM_MACHINES} machines, {gigabits} Gb/s": gigabits for gigabits in GIGABITS}
-    rows = [{**row, **{name: compute(row, gigabits) for name, gigabits in names.items()}} for row in rows]
+    rows = [
+        {**row, **{name: compute(row, gigabits) for name, gigabits in names.items()}}
+        for row in rows
+    ]
     lines = []
     for column in ("processes", *names):
         size = find_break_even(rows, column)
         largest = max(row["S"] for row in rows)
-        lines.append(f"{column}: " + (f"pays from S = {size:,}" if size else f"does not pay up to S = {largest:,}"))
+        lines.append(
+            f"{column}: "
+            + (f"pays from S = {size:,}" if size else f"does not pay up to S = {largest:,}")
+        )
     return to_markdown(pd.DataFrame(rows).round(1)) + "\n\n" + "\n".join(lines)
 
 
@@ -156,10 +178,14 @@ def main():
     compile_algorithm(HDP, HDP.config(max_topics=MAX_TOPICS))
     with (
         TemporaryDirectory() as folder,
-        LocalCluster(n_workers=arguments.workers, threads_per_worker=1, dashboard_address=":0") as cluster,
+        LocalCluster(
+            n_workers=arguments.workers, threads_per_worker=1, dashboard_address=":0"
+        ) as cluster,
         Client(cluster) as client,
     ):
-        drawn = zipf_texts.draw_corpus(zipf_texts.learn_model(arguments.words), NUM_BATCHES * max(arguments.sizes))
+        drawn = zipf_texts.draw_corpus(
+            zipf_texts.learn_model(arguments.words), NUM_BATCHES * max(arguments.sizes)
+        )
         corpus = store_corpus(drawn, Path(folder) / "corpus")
         rows = [measure(client, corpus, size) for size in arguments.sizes]
     print(tabulate(rows))

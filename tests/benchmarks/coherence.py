@@ -1,15 +1,18 @@
-"""Topics for people: NPMI of the top ten words, exclusivity, diversity and stability, of our HDP and other libraries.
+"""Topics for people: NPMI of the top ten words, exclusivity, diversity and stability, of our HDP
+and other libraries.
 
-    python -m tests.benchmarks.coherence [--corpora NAME ...] [--documents D] [--systems NAME ...] [--seeds N]
+    python -m tests.benchmarks.coherence [--corpora NAME ...] [--documents D] [--systems NAME ...]
+    [--seeds N]
                                          [--beside FILE ...] [--json FILE] [--check]
 
-Every system learns from all documents of the sample and is measured on the same counts (`evaluation/coherence.py`).
-Topics of one token or more count; "below zero, counted" is of the fewest topics that cover 99 % of the
-tokens. `tomotopy-lda` has 100 topics or K, 600 passes and priors that it optimises; `tomotopy-hdp` makes 600
-passes from 100 topics; the other libraries read the corpus ten times, and gensim's HDP once. The JSON file
-lists each topic with its ten words, its share and its NPMI. `hdp, settled` reads until documents set aside are
-predicted no better. `--beside FILE` adds rows of an earlier run to the tables; with `--systems` and no name,
-nothing is measured. `--check` compares our NPMI with gensim's, of windows as long as the documents, on a small
+Every system learns from all documents of the sample and is measured on the same counts
+(`evaluation/coherence.py`). Topics of one token or more count; "below zero, counted" is of the
+fewest topics that cover 99 % of the tokens. `tomotopy-lda` has 100 topics or K, 600 passes and
+priors that it optimises; `tomotopy-hdp` makes 600 passes from 100 topics; the other libraries read
+the corpus ten times, and gensim's HDP once. The JSON file lists each topic with its ten words, its
+share and its NPMI. `hdp, settled` reads until documents set aside are predicted no better.
+`--beside FILE` adds rows of an earlier run to the tables; with `--systems` and no name, nothing is
+measured. `--check` compares our NPMI with gensim's, of windows as long as the documents, on a small
 corpus.
 """
 
@@ -25,7 +28,14 @@ import pandas as pd
 from stickbreaker.engine.evaluation.coherence import has_partner, measure_quality, npmi, sum_up
 from stickbreaker.engine.evaluation.held_out import count_topics
 from stickbreaker.engine.runs.compile import compile_algorithm
-from tests.benchmarks.contestants import GensimHDP, GensimLDA, Ours, ScikitLearnLDA, TomotopyHDP, TomotopyLDA
+from tests.benchmarks.contestants import (
+    GensimHDP,
+    GensimLDA,
+    Ours,
+    ScikitLearnLDA,
+    TomotopyHDP,
+    TomotopyLDA,
+)
 from tests.benchmarks.corpora import load
 from tests.benchmarks.heldout import to_markdown, write_json
 
@@ -83,7 +93,10 @@ SYSTEMS = {
     "hdp, one pass": partial(fit_hdp, passes=1),
     "hdp, settled": fit_hdp,
     "tomotopy-lda": partial(fit_tomotopy, TomotopyLDA),
-    **{f"tomotopy-lda K={size}": partial(fit_tomotopy, partial(TomotopyLDA, size=size)) for size in OTHER_SIZES},
+    **{
+        f"tomotopy-lda K={size}": partial(fit_tomotopy, partial(TomotopyLDA, size=size))
+        for size in OTHER_SIZES
+    },
     "tomotopy-hdp": partial(fit_tomotopy, TomotopyHDP),
     "sklearn-lda": fit_scikit_learn,
     "gensim-lda": fit_gensim_lda,
@@ -99,23 +112,46 @@ def measure(name, documents, system, seed):
     used = np.flatnonzero(tokens >= TOKENS_OF_A_TOPIC)
     quality = measure_quality(used, topics[used], tokens[used], corpus.counts)
     listed = [
-        {"share": share, "tokens": float(number), "npmi": float(npmi), "words": [corpus.vocabulary[w] for w in row]}
+        {
+            "share": share,
+            "tokens": float(number),
+            "npmi": float(npmi),
+            "words": [corpus.vocabulary[w] for w in row],
+        }
         for share, number, npmi, row in zip(
-            quality.shares.tolist(), tokens[used], quality.npmi, quality.top_words.tolist(), strict=True
+            quality.shares.tolist(),
+            tokens[used],
+            quality.npmi,
+            quality.top_words.tolist(),
+            strict=True,
         )
     ]
     facts = {"corpus": name, "documents": corpus.num_documents, "system": system, "seed": seed}
-    return {**facts, "topics": len(used), **sum_up(quality)._asdict(), "seconds": seconds, "listed": listed}
+    return {
+        **facts,
+        "topics": len(used),
+        **sum_up(quality)._asdict(),
+        "seconds": seconds,
+        "listed": listed,
+    }
 
 
 def find_stability(part):
-    """Share of the tokens whose topics come back with another seed, mean of all pairs of seeds; NaN for one seed."""
+    """Share of the tokens whose topics come back with another seed, mean of all pairs of seeds.
+
+    NaN for one seed.
+    """
     lists = [[topic["words"] for topic in listed] for listed in part["listed"]]
-    places = {word: place for place, word in enumerate(sorted({w for one in lists for row in one for w in row}))}
+    places = {
+        word: place
+        for place, word in enumerate(sorted({w for one in lists for row in one for w in row}))
+    }
     words = [np.array([[places[word] for word in row] for row in one]) for one in lists]
     shares = [np.array([topic["share"] for topic in listed]) for listed in part["listed"]]
     pairs = permutations(zip(words, shares, strict=True), 2)
-    found = [share @ has_partner(ours, theirs) / share.sum() for (ours, share), (theirs, _) in pairs]
+    found = [
+        share @ has_partner(ours, theirs) / share.sum() for (ours, share), (theirs, _) in pairs
+    ]
     return float(np.mean(found)) if found else float("nan")
 
 
@@ -127,7 +163,9 @@ def find_low(listed):
 
 
 def tabulate(frame):
-    """A row for each corpus and system: means over seeds, with the deviation over seeds of the weighted NPMI."""
+    """A row for each corpus and system: means over seeds, with the deviation over seeds of the
+    weighted NPMI.
+    """
     places = ["corpus", "documents", "system"]
     grouped = frame.groupby(places, sort=False)
     table = grouped[["topics", *MEASURES, "seconds"]].mean()
@@ -138,9 +176,14 @@ def tabulate(frame):
     shown["NPMI, by tokens"] = weighted
     shown["NPMI, by topic"] = table["npmi"].round(3)
     shown["below zero"] = [f"{100 * share:.1f} %" for share in table["below_zero"]]
-    counted = frame["listed"].map(find_low).groupby([frame[place] for place in places], sort=False).mean()
+    counted = (
+        frame["listed"].map(find_low).groupby([frame[place] for place in places], sort=False).mean()
+    )
     shown["below zero, counted"] = [f"{100 * share:.1f} %" for share in counted]
-    tokens = [np.mean([sum(t["share"] for t in one if t["npmi"] < 0) for one in part["listed"]]) for _, part in grouped]
+    tokens = [
+        np.mean([sum(t["share"] for t in one if t["npmi"] < 0) for one in part["listed"]])
+        for _, part in grouped
+    ]
     shown["tokens below zero"] = [f"{100 * share:.1f} %" for share in tokens]
     shown["exclusivity"] = table["exclusivity"].round(3)
     shown["diversity"] = table["diversity"].round(2)
@@ -150,7 +193,9 @@ def tabulate(frame):
 
 
 def find_difference():
-    """The largest difference between our NPMI and gensim's on a small corpus in which all pairs of words meet."""
+    """The largest difference between our NPMI and gensim's on a small corpus in which all pairs of
+    words meet.
+    """
     from gensim.corpora import Dictionary
     from gensim.models.coherencemodel import CoherenceModel
 
@@ -172,10 +217,14 @@ def main():
     """Read the command line, measure, print, and write JSON where asked for, after each fit."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corpora", nargs="+", default=["state-of-the-union", "rfc"])
-    parser.add_argument("--documents", type=int, help="maximum number of documents; default: all, of rfc 20,000")
+    parser.add_argument(
+        "--documents", type=int, help="maximum number of documents; default: all, of rfc 20,000"
+    )
     parser.add_argument("--systems", nargs="*", choices=SYSTEMS, default=list(SYSTEMS))
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--beside", nargs="+", default=[], help="JSON files whose rows join the tables")
+    parser.add_argument(
+        "--beside", nargs="+", default=[], help="JSON files whose rows join the tables"
+    )
     parser.add_argument("--check", action="store_true", help="compare our NPMI with gensim's")
     parser.add_argument("--json")
     arguments = parser.parse_args()
@@ -186,7 +235,9 @@ def main():
     for name in arguments.beside:
         with open(name, encoding="utf-8") as file:
             rows += json.load(file)
-    for corpus, system, seed in product(arguments.corpora, arguments.systems, range(arguments.seeds)):
+    for corpus, system, seed in product(
+        arguments.corpora, arguments.systems, range(arguments.seeds)
+    ):
         rows.append(measure(corpus, arguments.documents or DEFAULT_SIZES.get(corpus), system, seed))
         write_json(arguments.json, rows)
     print(to_markdown(tabulate(pd.DataFrame(rows))))

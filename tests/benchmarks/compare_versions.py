@@ -1,20 +1,26 @@
-"""Two versions of the project, measured alternately: seconds of a run, and seconds until a page shows something.
+"""Two versions of the project, measured alternately: seconds of a run, and seconds until a page
+shows something.
 
-    python -m tests.benchmarks.compare_versions BEFORE [AFTER] [--rounds 10] [--tables run page] [--corpus NAME]
+    python -m tests.benchmarks.compare_versions BEFORE [AFTER] [--rounds 10] [--tables run page]
+    [--corpus NAME]
                                                 [--json FILE]
 
-BEFORE and AFTER are folders with clones of the project; AFTER is this one by default. Both use the installed libraries,
-but each its own code. Versions before the folders of `engine/`, whose package is called `engine`, can be compared too.
+BEFORE and AFTER are folders with clones of the project; AFTER is this one by default. Both use the
+installed libraries, but each its own code. Versions before the folders of `engine/`, whose package
+is called `engine`, can be compared too.
 
-* run: a process for each version runs the online HDP at its defaults, in turn with the other process. Each run is made
-  twice: with scores and word lists, as on the page, and without them. The seconds include the split of the corpus.
-  Both are made again without births and removals of topics, whose rules differ between versions.
-* page: each version has a server, and Chromium visits both in turn. In each round a new browser makes a first visit,
-  and then a second one, for which it has the page's files. The seconds are from the request to the first text, the
-  state of the run, the first curve, the settings and the first list of words. Then the run of the page is paused.
+* run: a process for each version runs the online HDP at its defaults, in turn with the other
+  process. Each run is made twice: with scores and word lists, as on the page, and without them. The
+  seconds include the split of the corpus. Both are made again without births and removals of
+  topics, whose rules differ between versions.
+* page: each version has a server, and Chromium visits both in turn. In each round a new browser
+  makes a first visit, and then a second one, for which it has the page's files. The seconds are
+  from the request to the first text, the state of the run, the first curve, the settings and the
+  first list of words. Then the run of the page is paused.
 
-A ratio is the seconds of AFTER divided by those of BEFORE in the same round. The order changes from round to round, and
-one round before the first does not count: it compiles kernels. Run it on a quiet machine only.
+A ratio is the seconds of AFTER divided by those of BEFORE in the same round. The order changes from
+round to round, and one round before the first does not count: it compiles kernels. Run it on a
+quiet machine only.
 """
 
 import argparse
@@ -111,7 +117,8 @@ class RunningVersion:
 class ServedVersion:
     """The server of one version, and browsers that visit its page.
 
-    The first visit of all, which does not count, exchanges the start-up token for the cookies of all later browsers.
+    The first visit of all, which does not count, exchanges the start-up token for the cookies of
+    all later browsers.
     """
 
     def __init__(self, address, browser):
@@ -126,7 +133,10 @@ class ServedVersion:
         if self.cookies is None:
             address += f"?{urlencode({'token': TOKEN})}"
         for visit in VISITS:
-            found |= {f"{visit}: {name}": seconds for name, seconds in self._visit(context, address).items()}
+            found |= {
+                f"{visit}: {name}": seconds
+                for name, seconds in self._visit(context, address).items()
+            }
         self.cookies = context.cookies()
         context.close()
         return found
@@ -134,8 +144,12 @@ class ServedVersion:
     def _visit(self, context, address):
         page = context.new_page()
         page.goto(address, timeout=FIRST_SECONDS)
-        page.wait_for_function(f"() => Object.keys(seenAt).length === {len(SEEN)}", timeout=FIRST_SECONDS)
-        first = page.evaluate("() => performance.getEntriesByName('first-contentful-paint')[0].startTime")
+        page.wait_for_function(
+            f"() => Object.keys(seenAt).length === {len(SEEN)}", timeout=FIRST_SECONDS
+        )
+        first = page.evaluate(
+            "() => performance.getEntriesByName('first-contentful-paint')[0].startTime"
+        )
         milliseconds = {"first text": first, **page.evaluate("() => seenAt")}
         Dashboard(page).leave()
         page.close()
@@ -150,7 +164,12 @@ def take_turns(before, after, num_rounds):
         for name in ("before", "after") if place % 2 else ("after", "before"):
             seconds[name] = (before if name == "before" else after).measure()
         rows += [
-            {"what": what, "round": place, "before": seconds["before"][what], "after": seconds["after"][what]}
+            {
+                "what": what,
+                "round": place,
+                "before": seconds["before"][what],
+                "after": seconds["after"][what],
+            }
             for what in seconds["before"]
             if place
         ]
@@ -177,7 +196,9 @@ def compare_pages(roots, num_rounds):
         versions = []
         for root in roots:
             # A folder for each: what one version has saved may be of no use to the other.
-            folder = os.environ[FOLDER_VARIABLE] = stack.enter_context(tempfile.TemporaryDirectory())
+            folder = os.environ[FOLDER_VARIABLE] = stack.enter_context(
+                tempfile.TemporaryDirectory()
+            )
             log = Path(folder) / "server.txt"
             address = stack.enter_context(serving(["-m", "panel", "serve"], log, root=root))
             versions.append(ServedVersion(address, browser))
@@ -199,10 +220,14 @@ def main():
     """Read the command line, measure, print, and write JSON where asked for."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("before", type=Path, help="the folder of the older version")
-    parser.add_argument("after", type=Path, nargs="?", default=ROOT, help="that of the newer version; default: this")
+    parser.add_argument(
+        "after", type=Path, nargs="?", default=ROOT, help="that of the newer version; default: this"
+    )
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--tables", nargs="+", choices=TABLES, default=TABLES)
-    parser.add_argument("--corpus", default="state-of-the-union", help="what the runs of the first table read")
+    parser.add_argument(
+        "--corpus", default="state-of-the-union", help="what the runs of the first table read"
+    )
     parser.add_argument("--json", metavar="FILE")
     asked = parser.parse_args()
     roots = [asked.before.resolve(), asked.after.resolve()]

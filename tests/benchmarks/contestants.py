@@ -1,4 +1,6 @@
-"""Topic models of several libraries with one interface: learn a batch, infer shares of documents, return topics."""
+"""Topic models of several libraries with one interface: learn a batch, infer shares of documents,
+return topics.
+"""
 
 import time
 from itertools import pairwise
@@ -17,13 +19,24 @@ WORD_CONCENTRATION = 0.01
 
 
 class Ours:
-    """An algorithm of the registry at its defaults, or with some settings changed; S and τ₀ as the corpus has them."""
+    """An algorithm of the registry at its defaults, or with some settings changed.
+
+    S and τ₀ as the corpus has them.
+    """
 
     def __init__(self, name, train, seed, **settings):
         self.algorithm = engine.find_algorithm(name)
-        self.config = resolve(self.algorithm.config(**settings), train.num_documents, train.num_tokens)
-        self.size, self.batch_size, self.seconds = self.config.max_topics, self.config.batch_size, 0.0
-        self.state = self.algorithm.init(self.config, train.vocab_size, np.random.default_rng([seed, 0]))
+        self.config = resolve(
+            self.algorithm.config(**settings), train.num_documents, train.num_tokens
+        )
+        self.size, self.batch_size, self.seconds = (
+            self.config.max_topics,
+            self.config.batch_size,
+            0.0,
+        )
+        self.state = self.algorithm.init(
+            self.config, train.vocab_size, np.random.default_rng([seed, 0])
+        )
 
     def learn(self, batch):
         """One step."""
@@ -34,14 +47,19 @@ class Ours:
     def infer(self, documents):
         """Doc shares (S, K) by the algorithm's own inference."""
         infer = self.algorithm.infer
-        return np.concatenate(map_shards(lambda part: infer(self.config, self.state, part), documents))
+        return np.concatenate(
+            map_shards(lambda part: infer(self.config, self.state, part), documents)
+        )
 
     def topics(self):
         """E[topics] (K, V)."""
         return self.algorithm.summarize(self.config, self.state).topics
 
     def prior(self):
-        """α₀ E[β] (K,); of LDA α for each topic, since its weights are shares of the tokens and no prior."""
+        """α₀ E[β] (K,).
+
+        Of LDA α for each topic, since its weights are shares of the tokens and no prior.
+        """
         doc = self.state.concentrations.doc
         if self.algorithm.name == "lda":
             return doc.mean
@@ -84,7 +102,8 @@ class Unigram:
 class ScikitLearnLDA:
     """scikit-learn's online LDA; its step count starts at 1, so its rate is (τ₀ + t)^-κ as ours is.
 
-    `partial_fit` splits its input into batches of its own `batch_size` (128 by default), so `batch_size` is set.
+    `partial_fit` splits its input into batches of its own `batch_size` (128 by default), so
+    `batch_size` is set.
     """
 
     def __init__(self, size, train, seed, *, forgetting_rate=0.6, delay=64.0, batch_size=256):
@@ -134,11 +153,16 @@ def gensim_documents(train):
     """Documents as gensim takes them, and its dictionary of the words."""
     documents = train.documents()
     pairs = list(zip(documents.words.tolist(), documents.counts.tolist(), strict=True))
-    return [pairs[start:end] for start, end in pairwise(documents.starts)], dict(enumerate(train.vocabulary))
+    return [pairs[start:end] for start, end in pairwise(documents.starts)], dict(
+        enumerate(train.vocabulary)
+    )
 
 
 class GensimHDP:
-    """gensim's online HDP with Wang's settings; its T is our K, and its K our T. It learns a whole corpus at once."""
+    """gensim's online HDP with Wang's settings.
+
+    Its T is our K, and its K our T. It learns a whole corpus at once.
+    """
 
     doc_concentration = 1.0
 
@@ -165,7 +189,10 @@ class GensimHDP:
         )
 
     def infer(self, documents):
-        """Doc shares (S, K) by the common fold-in; its own inference goes through an LDA made of its topics."""
+        """Doc shares (S, K) by the common fold-in.
+
+        Its own inference goes through an LDA made of its topics.
+        """
         return fold_in(documents, self.topics(), self.prior())
 
     def topics(self):
@@ -181,7 +208,10 @@ class GensimHDP:
 
 
 class Tomotopy:
-    """A Gibbs sampler of tomotopy, on all cores. It reads all documents in each pass, and has no mini-batches."""
+    """A Gibbs sampler of tomotopy, on all cores.
+
+    It reads all documents in each pass, and has no mini-batches.
+    """
 
     batch_size = None
 
@@ -231,7 +261,9 @@ class TomotopyHDP(Tomotopy):
         import tomotopy
 
         eta = WORD_CONCENTRATION
-        model = tomotopy.HDPModel(initial_k=self.initial_topics, alpha=1.0, gamma=1.0, eta=eta, seed=seed)
+        model = tomotopy.HDPModel(
+            initial_k=self.initial_topics, alpha=1.0, gamma=1.0, eta=eta, seed=seed
+        )
         super().__init__(model, train)
 
     def _live(self):

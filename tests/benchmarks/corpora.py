@@ -1,4 +1,7 @@
-"""The corpora of the reported tables. Each has the same test documents for every seed, and no choice uses them."""
+"""The corpora of the reported tables.
+
+Each has the same test documents for every seed, and no choice uses them.
+"""
 
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -14,7 +17,10 @@ TEST_SEED = 0
 
 @cache
 def load(name, documents=None, split=None):
-    """The corpus, or this many of its documents, drawn at random; `split` replaces what a run holds out at a time."""
+    """The corpus, or this many of its documents, drawn at random.
+
+    `split` replaces what a run holds out at a time.
+    """
     corpus = load_corpus(name)
     if split is not None:
         corpus = replace(corpus, split_by=split)
@@ -26,7 +32,9 @@ def load(name, documents=None, split=None):
 
 @lru_cache(maxsize=2)
 def divide(name, order, seed, documents=None, split=None):
-    """Training documents in the seed's reading order, and test documents, which are the same for every seed."""
+    """Training documents in the seed's reading order, and test documents, which are the same for
+    every seed.
+    """
     corpus = load(name, documents, split)
     train, test = split_corpus(corpus, RunSettings(order="chronological", seed=TEST_SEED))
     return train.order(order, seed=seed), test

@@ -1,13 +1,16 @@
-"""Held-out likelihood of the online HDP, a unigram model and online LDA, on the same splits and batches, one pass.
+"""Held-out likelihood of the online HDP, a unigram model and online LDA, on the same splits and
+batches, one pass.
 
-    python -m tests.benchmarks.heldout --corpus state-of-the-union --seeds 5 [--json FILE] [--jobs N]
+    python -m tests.benchmarks.heldout --corpus state-of-the-union --seeds 5 [--json FILE] [--jobs
+    N]
 
-A corpus has the same test documents for every seed; the seeds differ in the order, the start and the held-out words.
-Each plain LDA (ours and scikit-learn's, at each K) learns with the one of `CHOICES` that scores best on validation
-documents, a tenth of the training documents. So no test document takes part in a choice. The HDP, direct assignment
-and the LDAs with its local step use their defaults. tomotopy's LDA makes `SAMPLER_PASSES` passes instead of one,
-learns its priors, and is scored by the common fold-in. `--beside FILE` adds rows of an earlier run to
-the tables; with `--systems` and no name, nothing is measured.
+A corpus has the same test documents for every seed; the seeds differ in the order, the start and
+the held-out words. Each plain LDA (ours and scikit-learn's, at each K) learns with the one of
+`CHOICES` that scores best on validation documents, a tenth of the training documents. So no test
+document takes part in a choice. The HDP, direct assignment and the LDAs with its local step use
+their defaults. tomotopy's LDA makes `SAMPLER_PASSES` passes instead of one, learns its priors, and
+is scored by the common fold-in. `--beside FILE` adds rows of an earlier run to the tables; with
+`--systems` and no name, nothing is measured.
 """
 
 import argparse
@@ -52,7 +55,11 @@ OURS = {
 PLAIN = ("lda", "sklearn-lda", "lda-learned", "lda-asymmetric")
 EQUIPPED = ("lda-warm", "lda-mean")
 SAMPLED = ("tomotopy-lda",)
-SIZES_OF = {**dict.fromkeys(PLAIN, SIZES), **dict.fromkeys(EQUIPPED, SIZES[1:]), **dict.fromkeys(SAMPLED, SIZES[:3])}
+SIZES_OF = {
+    **dict.fromkeys(PLAIN, SIZES),
+    **dict.fromkeys(EQUIPPED, SIZES[1:]),
+    **dict.fromkeys(SAMPLED, SIZES[:3]),
+}
 SYSTEMS = ("unigram", "sklearn-lda", *SAMPLED, *OURS)
 OF_WANG = ("hdp-wang, as printed", "hdp-wang, as its authors ran it")
 USUAL = ("hdp", *OF_WANG, "direct-hdp", "unigram", "lda", "sklearn-lda", *EQUIPPED)
@@ -83,14 +90,21 @@ class Entry:
 
 
 def enter(entry, train, seed):
-    """The contestant, before its first batch; a plain LDA has S = 256, or the HDP's where that is less."""
+    """The contestant, before its first batch.
+
+    A plain LDA has S = 256, or the HDP's where that is less.
+    """
     if entry.system == "unigram":
         return Unigram(train)
     settings = {}
     if entry.chosen:
         derived = resolve(find_algorithm("hdp").config(), train.num_documents).batch_size
         rate, delay = entry.chosen
-        settings = {"forgetting_rate": rate, "delay": delay, "batch_size": min(derived, PLAIN_BATCH)}
+        settings = {
+            "forgetting_rate": rate,
+            "delay": delay,
+            "batch_size": min(derived, PLAIN_BATCH),
+        }
     if entry.system == "tomotopy-lda":
         return TomotopyLDA(train, seed, entry.size)
     if entry.system == "sklearn-lda":
@@ -101,7 +115,10 @@ def enter(entry, train, seed):
 
 
 def learn(contestant, train, seed, next_batch=False):
-    """One pass; on request, also nats per held-out token of each batch but the first, before it is learned from."""
+    """One pass.
+
+    On request, also nats per held-out token of each batch but the first, before it is learned from.
+    """
     if contestant.batch_size is None:
         contestant.learn(SAMPLER_PASSES)
         return None, None
@@ -123,7 +140,10 @@ def score_both(contestant, split):
 
 
 def choose(setup, order, entry):
-    """The entry; a plain LDA with the κ and τ₀ that score best, by its own inference, on validation documents."""
+    """The entry.
+
+    A plain LDA with the κ and τ₀ that score best, by its own inference, on validation documents.
+    """
     if entry.system not in PLAIN:
         return entry
     train, validation = split_corpus(setup.divide(order, 0)[0], RunSettings(order=order, seed=0))
@@ -144,16 +164,27 @@ def measure(setup, order, entry, seed):
     documents = test.documents()
     scores = {
         "next_batch": lambda: ahead,
-        "disjoint_words": lambda: score_both(contestant, split_words(documents, test.doc_ids, seed)),
+        "disjoint_words": lambda: score_both(
+            contestant, split_words(documents, test.doc_ids, seed)
+        ),
         "tokens_90_10": lambda: score_both(contestant, split_tokens(documents, test.doc_ids, seed)),
-        "perplexity_bound": lambda: (None, perplexity_bound(documents, contestant.topics(), contestant.prior())),
+        "perplexity_bound": lambda: (
+            None,
+            perplexity_bound(documents, contestant.topics(), contestant.prior()),
+        ),
         "within_documents": lambda: measure_within(train, entry, seed),
     }
     facts = describe(setup, order, entry, seed, train)
     facts |= {"setting": contestant.size, "batch_size": contestant.batch_size}
     last = {"topics": contestant.num_topics(), "seconds": contestant.seconds}
     return [
-        {**facts, "protocol": protocol, "predictive": predictive, "nats_per_word": float(nats), **last}
+        {
+            **facts,
+            "protocol": protocol,
+            "predictive": predictive,
+            "nats_per_word": float(nats),
+            **last,
+        }
         for protocol in setup.protocols
         for predictive, nats in zip(("own", "fold_in"), scores[protocol](), strict=True)
         if nats is not None
@@ -210,23 +241,32 @@ def measure_all(pool, setup, orders, systems, seeds):
 
 
 def prepare(rows):
-    """A data frame of rows with the name of the contestant; `place` is what has a table of its own."""
+    """A data frame of rows with the name of the contestant.
+
+    `place` is what has a table of its own.
+    """
     frame = pd.DataFrame(rows)
     is_lda = frame["system"].isin(SIZES_OF)
     frame["contestant"] = frame["system"].where(
         ~is_lda, frame["system"] + " K=" + frame["setting"].map("{:.0f}".format)
     )
-    subset = frame["subset"].astype(float).map("{:.0f} of ".format).where(frame["subset"].notna(), "")
+    subset = (
+        frame["subset"].astype(float).map("{:.0f} of ".format).where(frame["subset"].notna(), "")
+    )
     frame["place"] = subset + frame["corpus"] + ", by " + frame["split"]
     return frame
 
 
 def tabulate(frame):
-    """Mean ± spread (standard deviation over seeds) by order and contestant, a column for each protocol."""
+    """Mean ± spread (standard deviation over seeds) by order and contestant, a column for each
+    protocol.
+    """
     frame = frame.assign(column=frame["protocol"] + " " + frame["predictive"])
     places = ["order", "contestant"]
     found = frame.groupby([*places, "column"], sort=False)["nats_per_word"].agg(["mean", "std"])
-    cells = found.apply(lambda cell: f"{cell['mean']:.3f} ± {cell['std']:.3f}", axis=1).unstack("column", sort=False)
+    cells = found.apply(lambda cell: f"{cell['mean']:.3f} ± {cell['std']:.3f}", axis=1).unstack(
+        "column", sort=False
+    )
     once = frame.drop_duplicates([*places, "seed"]).groupby(places, sort=False)
     cells = cells.join(once[["topics", "seconds"]].mean().round(1))
     rates = once[["forgetting_rate", "delay"]].first().astype(float)
@@ -236,7 +276,9 @@ def tabulate(frame):
 
 
 def compare(frame):
-    """HDP minus each contestant under disjoint_words: mean over seeds ± standard error, a column an order and kind."""
+    """HDP minus each contestant under disjoint_words: mean over seeds ± standard error, a column an
+    order and kind.
+    """
     frame = frame.query("protocol == 'disjoint_words'")
     return (
         pd.DataFrame(
@@ -251,13 +293,19 @@ def compare(frame):
 
 
 def margins(frame):
-    """Of one order and predictive: against each contestant, above them the best LDA of each kind, by its mean."""
+    """Of one order and predictive: against each contestant, above them the best LDA of each kind,
+    by its mean.
+    """
     scores = frame.pivot(index="seed", columns="contestant", values="nats_per_word")
     gains = scores[["hdp"]].to_numpy() - scores.drop(columns="hdp")
     cells = {name: f"{gain.mean():.3f} ± {gain.sem():.3f}" for name, gain in gains.items()}
     systems = frame.drop_duplicates("contestant").set_index("contestant")["system"]
     best = {}
-    kinds = {"best plain LDA": PLAIN, "best LDA with the HDP's local step": EQUIPPED, "best sampled LDA": SAMPLED}
+    kinds = {
+        "best plain LDA": PLAIN,
+        "best LDA with the HDP's local step": EQUIPPED,
+        "best sampled LDA": SAMPLED,
+    }
     for title, kind in kinds.items():
         names = systems.index[systems.isin(kind)]
         if len(names):
@@ -267,15 +315,21 @@ def margins(frame):
 
 
 def summarize(frame):
-    """A line a corpus, split, order and predictive: the HDP's nats a word, and its margins under disjoint_words."""
+    """A line a corpus, split, order and predictive: the HDP's nats a word, and its margins under
+    disjoint_words.
+    """
     lines = []
     frame = frame.query("protocol == 'disjoint_words'")
-    for (place, order, predictive), part in frame.groupby(["place", "order", "predictive"], sort=False):
+    for (place, order, predictive), part in frame.groupby(
+        ["place", "order", "predictive"], sort=False
+    ):
         ours = part.loc[part["system"] == "hdp", "nats_per_word"]
         sizes = {"training documents": part["documents"].max(), "seeds": len(ours)}
         found = {"HDP": f"{ours.mean():.3f} ± {ours.std():.3f}"}
         ahead = margins(part).drop([name for name in part["contestant"] if " K=" in name])
-        lines.append({"corpus": place, "order": order, "predictive": predictive, **sizes, **found, **ahead})
+        lines.append(
+            {"corpus": place, "order": order, "predictive": predictive, **sizes, **found, **ahead}
+        )
     return pd.DataFrame(lines).fillna("-")
 
 
@@ -307,22 +361,35 @@ def read_arguments():
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corpus", default="state-of-the-union")
-    parser.add_argument("--split", choices=SPLITS, help="what is held out at a time; default: the corpus' own")
-    parser.add_argument("--documents", type=int, help="maximum number of documents, drawn at random")
+    parser.add_argument(
+        "--split", choices=SPLITS, help="what is held out at a time; default: the corpus' own"
+    )
+    parser.add_argument(
+        "--documents", type=int, help="maximum number of documents, drawn at random"
+    )
     parser.add_argument("--orders", nargs="+", choices=ORDERS, default=tuple(reversed(ORDERS)))
     parser.add_argument("--systems", nargs="*", choices=SYSTEMS, default=USUAL)
     parser.add_argument("--protocols", nargs="+", choices=PROTOCOLS, default=PROTOCOLS)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--beside", nargs="+", default=[], help="JSON files whose rows join the tables")
+    parser.add_argument(
+        "--beside", nargs="+", default=[], help="JSON files whose rows join the tables"
+    )
     parser.add_argument("--json", help="where to write the rows")
-    parser.add_argument("--jobs", type=int, default=1, help="processes; more than one makes the seconds unfit to quote")
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=1,
+        help="processes; more than one makes the seconds unfit to quote",
+    )
     return parser.parse_args()
 
 
 def main():
     """Read the command line, measure, print, and write JSON where asked for."""
     arguments = read_arguments()
-    setup = Setup(arguments.corpus, arguments.split, arguments.documents, tuple(arguments.protocols))
+    setup = Setup(
+        arguments.corpus, arguments.split, arguments.documents, tuple(arguments.protocols)
+    )
     rows = []
     if arguments.systems:
         with ProcessPoolExecutor(arguments.jobs) as pool:

@@ -2,17 +2,17 @@
 
     python -m tests.benchmarks.profile [--corpus NAME] [--json FILE]
 
-A run with all its scores goes as on the page, with the defaults except for the order, which is shuffled. The clock is
-read where an algorithm's functions begin and end, and around held-out scores and snapshots: expectations are `expect`,
-the local step is the time between it and `blend`, with its shards on threads, and the global step is `blend`. The rest
-of the time is the driver's.
+A run with all its scores goes as on the page, with the defaults except for the order, which is
+shuffled. The clock is read where an algorithm's functions begin and end, and around held-out scores
+and snapshots: expectations are `expect`, the local step is the time between it and `blend`, with
+its shards on threads, and the global step is `blend`. The rest of the time is the driver's.
 
-The parts of a compiled local step follow from differences, on batches that are learned from once more with the learned
-topics. Dirichlet sweeps alone, without statistics, take `load` + one sweep, `load` + two of the same size, and
-`load` + all of them, which gives `load` (gathering words) and the sweeps. A joint iteration is half of what the
-whole step loses when it stops after the first of three; the first itself is a little cheaper, which this ignores.
-The rest of the whole is choosing topics and writing statistics. These shares are then applied to the seconds of the
-run.
+The parts of a compiled local step follow from differences, on batches that are learned from once
+more with the learned topics. Dirichlet sweeps alone, without statistics, take `load` + one sweep,
+`load` + two of the same size, and `load` + all of them, which gives `load` (gathering words) and
+the sweeps. A joint iteration is half of what the whole step loses when it stops after the first of
+three; the first itself is a little cheaper, which this ignores. The rest of the whole is choosing
+topics and writing statistics. These shares are then applied to the seconds of the run.
 """
 
 import argparse
@@ -75,7 +75,9 @@ def profile_run(prepared):
     began = time.perf_counter()
     with ExitStack() as stack:
         for name, part in SCORING.items():
-            stack.enter_context(patch.object(_Run, name, time_part(getattr(_Run, name), clock.seconds, part)))
+            stack.enter_context(
+                patch.object(_Run, name, time_part(getattr(_Run, name), clock.seconds, part))
+            )
         for update in run(replace(prepared, algorithm=clock.timed)):
             last = update
     whole = time.perf_counter() - began
@@ -105,7 +107,11 @@ def split_local_step(algorithm, config, state, train):
         NUM_ROUNDS,
     )
     load, joint = 2 * one - two, (whole - cut) * num_iterations / (num_iterations - 1)
-    seconds = {"gathering words": load, "Dirichlet sweeps": sweeps - load, "joint iterations": joint}
+    seconds = {
+        "gathering words": load,
+        "Dirichlet sweeps": sweeps - load,
+        "joint iterations": joint,
+    }
     seconds["choosing topics, statistics"] = whole - sum(seconds.values())
     # A difference of two times may be negative.
     total = sum(max(0.0, value) for value in seconds.values())
@@ -116,17 +122,23 @@ def sweep(tasks, most):
     """Take this number of sweeps over the documents of the tasks."""
     sweeps = slot_step.START_SWEEPS._replace(most=most)
     for expectations, documents in tasks:
-        map_shards(lambda part, read=expectations: fit_documents(part, read, sweeps, False), documents)
+        map_shards(
+            lambda part, read=expectations: fit_documents(part, read, sweeps, False), documents
+        )
 
 
 def iterate(algorithm, config, tasks, number):
     """Take the whole local step with this number of joint iterations."""
     with (
-        patch.object(slot_step, "MAX_ITERATIONS", {**slot_step.MAX_ITERATIONS, config.start: number}),
+        patch.object(
+            slot_step, "MAX_ITERATIONS", {**slot_step.MAX_ITERATIONS, config.start: number}
+        ),
         patch.object(slot_step, "TOLERANCE", 0.0),
     ):
         for expectations, documents in tasks:
-            map_shards(lambda part, read=expectations: algorithm.local(config, read, part, None), documents)
+            map_shards(
+                lambda part, read=expectations: algorithm.local(config, read, part, None), documents
+            )
 
 
 def measure(corpus_name):
@@ -154,7 +166,10 @@ def main():
     arguments = parser.parse_args()
     rows = measure(arguments.corpus)
     frame = pd.DataFrame(rows)
-    frame["seconds"], frame["share"] = frame["seconds"].round(3), frame["share"].map("{:.1%}".format)
+    frame["seconds"], frame["share"] = (
+        frame["seconds"].round(3),
+        frame["share"].map("{:.1%}".format),
+    )
     print(to_markdown(frame))
     write_json(arguments.json, rows)
 

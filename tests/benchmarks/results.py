@@ -1,13 +1,15 @@
-"""The page engine/RESULTS.md: this project compared with other libraries, from the JSON files of other benchmarks.
+"""The page engine/RESULTS.md: this project compared with other libraries, from the JSON files of
+other benchmarks.
 
-    python -m tests.benchmarks.results FILE ... --commit COMMIT --date DATE [--note TEXT] [--json FILE]
-    python -m tests.benchmarks.results > engine/RESULTS.md
+    python -m tests.benchmarks.results FILE ... --commit COMMIT --date DATE [--note TEXT] [--json
+    FILE] python -m tests.benchmarks.results > engine/RESULTS.md
 
-The first command compares the rows of `speed`, `samplers`, `heldout`, `coherence` and `topic_count --systems`, and
-stores what the page shows. The second prints the page. A comparison is a row: what is compared and where, the other
-library, both figures, and their difference. "better" names the better one, if the difference is more than its
-uncertainty: all rounds of a ratio agree, or the difference is more than two standard errors. Where there is no standard
-error, it is a tenth of the memory, .05 of the stability, and one topic.
+The first command compares the rows of `speed`, `samplers`, `heldout`, `coherence` and `topic_count
+--systems`, and stores what the page shows. The second prints the page. A comparison is a row: what
+is compared and where, the other library, both figures, and their difference. "better" names the
+better one, if the difference is more than its uncertainty: all rounds of a ratio agree, or the
+difference is more than two standard errors. Where there is no standard error, it is a tenth of the
+memory, .05 of the stability, and one topic.
 """
 
 import argparse
@@ -33,7 +35,10 @@ HDP = "hdp, settled"
 
 
 def compare(what, where, other, shown, difference, sign):
-    """A row; shown: both figures; sign: 1 if ours is better, -1 if the other is, 0 if that is uncertain."""
+    """A row; shown: both figures.
+
+    Sign: 1 if ours is better, -1 if the other is, 0 if that is uncertain.
+    """
     ours, theirs = shown
     return {
         "what": what,
@@ -54,12 +59,17 @@ def find_sign(difference, uncertainty):
 def compare_ratios(what, where, row, shown):
     """A row of speeds, from the ratios of all rounds."""
     sign = int(row["ratio_min"] > 1) - int(row["ratio_max"] < 1)
-    ratio = f"{row['ratio_median']:.3g} times as fast ({row['ratio_min']:.3g} to {row['ratio_max']:.3g})"
+    ratio = (
+        f"{row['ratio_median']:.3g} times as fast ({row['ratio_min']:.3g} to"
+        f" {row['ratio_max']:.3g})"
+    )
     return compare(what, where, row["contestant"], shown, ratio, sign)
 
 
 def compare_speed(rows):
-    """Seconds of one pass, the memory that it adds, and gensim's held-out score after it, where measured."""
+    """Seconds of one pass, the memory that it adds, and gensim's held-out score after it, where
+    measured.
+    """
     found = []
     for row in rows:
         place = (row["corpus"], row["contestant"])
@@ -86,13 +96,20 @@ def show(row, name, form):
 def compare_samplers(rows):
     """Millions of tokens a second of Gibbs samplers."""
     return [
-        compare_ratios("samplers", f"{row['corpus']}, {row['work']}", row, show(row, "megatokens_a_second", ".1f"))
+        compare_ratios(
+            "samplers",
+            f"{row['corpus']}, {row['work']}",
+            row,
+            show(row, "megatokens_a_second", ".1f"),
+        )
         for row in rows
     ]
 
 
 def compare_heldout(rows):
-    """Nats per held-out word, `disjoint_words`, each system by its own inference, LDA with its best K."""
+    """Nats per held-out word, `disjoint_words`, each system by its own inference, LDA with its best
+    K.
+    """
     frame = heldout.prepare(rows).query("protocol == 'disjoint_words' and predictive == 'own'")
     found = []
     for (place, order), part in frame.groupby(["place", "order"], sort=False):
@@ -113,9 +130,13 @@ def compare_heldout(rows):
 
 
 def compare_coherence(rows):
-    """NPMI by tokens and stability of the HDP that reads until it has settled, against each library's best K."""
+    """NPMI by tokens and stability of the HDP that reads until it has settled, against each
+    library's best K.
+    """
     found = []
-    for (corpus, documents), part in pd.DataFrame(rows).groupby(["corpus", "documents"], sort=False):
+    for (corpus, documents), part in pd.DataFrame(rows).groupby(
+        ["corpus", "documents"], sort=False
+    ):
         where = f"{documents:,} documents of {corpus}"
         groups = dict(list(part.groupby("system", sort=False)))
         ours = groups[HDP]
@@ -123,7 +144,9 @@ def compare_coherence(rows):
             name = f"{name} ({theirs['topics'].mean():.0f} topics)"
             scores = [group["weighted_npmi"].mean() for group in (ours, theirs)]
             errors = [group["weighted_npmi"].sem() for group in (ours, theirs)]
-            shown = [f"{score:.3f} ± {error:.3f}" for score, error in zip(scores, errors, strict=True)]
+            shown = [
+                f"{score:.3f} ± {error:.3f}" for score, error in zip(scores, errors, strict=True)
+            ]
             ahead = scores[0] - scores[1]
             sign = find_sign(ahead, 2 * np.hypot(*errors))
             found.append(compare("coherence", where, name, shown, f"{ahead:+.3f}", sign))
@@ -142,7 +165,10 @@ def list_best(groups):
         library = system.partition(" K=")[0]
         if system.startswith("hdp"):
             continue
-        if library not in best or group["weighted_npmi"].mean() > best[library]["weighted_npmi"].mean():
+        if (
+            library not in best
+            or group["weighted_npmi"].mean() > best[library]["weighted_npmi"].mean()
+        ):
             best[library] = group
     return best
 
@@ -152,11 +178,15 @@ def compare_counts(rows):
     frame = pd.DataFrame(rows)
     found = []
     for corpus, part in frame.groupby("corpus", sort=False):
-        groups = {system: group for system, group in part.groupby("system", sort=False) if system != "hdp"}
+        groups = {
+            system: group for system, group in part.groupby("system", sort=False) if system != "hdp"
+        }
         ours = part[(part["system"] == "hdp") & (part["passes"] == 1)]
         for system, theirs in groups.items():
             errors = [abs(group["counted"] - group["true"]).mean() for group in (ours, theirs)]
-            shown = [f"{g['counted'].mean():.1f}, {g['found'].mean():.1f} true" for g in (ours, theirs)]
+            shown = [
+                f"{g['counted'].mean():.1f}, {g['found'].mean():.1f} true" for g in (ours, theirs)
+            ]
             where = f"{corpus}: {theirs['true'].iloc[0]:.0f} true"
             sign = find_sign(errors[1] - errors[0], ONE_TOPIC)
             difference = f"{errors[0] - errors[1]:+.1f}"
@@ -186,8 +216,10 @@ def compare_files(paths):
 HEADINGS = {
     "speed": (
         "Speed",
-        "Seconds of one pass, in turn. The HDP and gensim have K = 150, both LDAs K = 100. gensim and "
-        "scikit-learn use one core. Command: `speed`.",
+        (
+            "Seconds of one pass, in turn. The HDP and gensim have K = 150, both LDAs K = 100."
+            " gensim and scikit-learn use one core. Command: `speed`."
+        ),
     ),
     "samplers": (
         "Speed of the Gibbs samplers",
@@ -199,16 +231,22 @@ HEADINGS = {
     ),
     "held-out": (
         "Prediction of held-out words",
-        "Nats per held-out word (`disjoint_words`); higher is better. tomotopy makes 200 passes, the others one. "
-        "The best K of each LDA is chosen on the test documents. gensim is from `speed`, the rest from "
-        "`heldout --protocols disjoint_words --systems hdp unigram lda-warm`, with `sklearn-lda` and "
-        "`tomotopy-lda` where they are in a row, `--orders`, `--corpus` and `--documents`.",
+        (
+            "Nats per held-out word (`disjoint_words`); higher is better. tomotopy makes 200"
+            " passes, the others one. The best K of each LDA is chosen on the test documents."
+            " gensim is from `speed`, the rest from `heldout --protocols disjoint_words --systems"
+            " hdp unigram lda-warm`, with `sklearn-lda` and `tomotopy-lda` where they are in a row,"
+            " `--orders`, `--corpus` and `--documents`."
+        ),
     ),
     "coherence": (
         "Coherence",
-        "NPMI of the ten top words, weighted by tokens; higher is better. The HDP reads until documents set "
-        "aside are predicted no better, tomotopy makes 600 passes, scikit-learn ten, gensim one. tomotopy's K "
-        "is the best of 25, 50 and 100. Command: `coherence --corpora NAME --documents N`.",
+        (
+            "NPMI of the ten top words, weighted by tokens; higher is better. The HDP reads until"
+            " documents set aside are predicted no better, tomotopy makes 600 passes, scikit-learn"
+            " ten, gensim one. tomotopy's K is the best of 25, 50 and 100. Command: `coherence"
+            " --corpora NAME --documents N`."
+        ),
     ),
     "stability": (
         "Stability",
@@ -216,16 +254,20 @@ HEADINGS = {
     ),
     "number of topics": (
         "Number of topics",
-        "Topics in use, and how many of them match a true topic, in simulated corpora. The difference is that "
-        "of the distances to the true number. gensim's HDP and ours read the corpus once, tomotopy's makes 600 "
-        'passes. Command: `topic_count --corpora "10 topics, 200 documents" --systems gensim-hdp tomotopy-hdp`.',
+        (
+            "Topics in use, and how many of them match a true topic, in simulated corpora. The"
+            " difference is that of the distances to the true number. gensim's HDP and ours read"
+            " the corpus once, tomotopy's makes 600 passes. Command: `topic_count --corpora \"10"
+            ' topics, 200 documents" --systems gensim-hdp tomotopy-hdp`.'
+        ),
     ),
 }
 OPENING = (
-    "Stickbreaker compared with other libraries. `python -m tests.benchmarks.results` prints this page, and "
-    "its docstring says when a difference counts. Figures are of commit {commit}, {date}, with three seeds, on "
-    "two cores that other programs shared. ± is the standard error of a difference or of an NPMI, and else "
-    "the standard deviation over seeds. [BENCHMARKS](BENCHMARKS.md) measures Stickbreaker alone."
+    "Stickbreaker compared with other libraries. `python -m tests.benchmarks.results` prints this"
+    " page, and its docstring says when a difference counts. Figures are of commit {commit},"
+    " {date}, with three seeds, on two cores that other programs shared. ± is the standard error of"
+    " a difference or of an NPMI, and else the standard deviation over seeds."
+    " [BENCHMARKS](BENCHMARKS.md) measures Stickbreaker alone."
 )
 
 

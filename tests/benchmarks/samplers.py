@@ -2,10 +2,11 @@
 
     python -m tests.benchmarks.samplers [--corpus NAME] [--passes 10] [--rounds 5] [--json FILE]
 
-Contestants alternate, round by round, so that other work on the machine affects both; a ratio is of two times
-measured one after the other. A round continues each sampler for some passes, so the first round is at the start and the
-last one with learned topics. tomotopy runs with workers=1; its table weight is not the HDP's, so it has more
-topics and only speed is compared; both numbers of topics are given.
+Contestants alternate, round by round, so that other work on the machine affects both; a ratio is of
+two times measured one after the other. A round continues each sampler for some passes, so the first
+round is at the start and the last one with learned topics. tomotopy runs with workers=1; its table
+weight is not the HDP's, so it has more topics and only speed is compared; both numbers of topics
+are given.
 """
 
 import argparse
@@ -50,21 +51,33 @@ class Ours:
 
 
 class Tomotopy:
-    """tomotopy's sampler of the same model; its LDA is told α of a topic, and both keep α as it is."""
+    """tomotopy's sampler of the same model.
+
+    Its LDA is told α of a topic, and both keep α as it is.
+    """
 
     def __init__(self, name, settings, corpus):
         import tomotopy
 
         if name == "gibbs-lda":
             alpha = settings["doc_concentration"] / NUM_TOPICS
-            self.model = tomotopy.LDAModel(k=NUM_TOPICS, alpha=alpha, eta=WORD_CONCENTRATION, seed=0)
+            self.model = tomotopy.LDAModel(
+                k=NUM_TOPICS, alpha=alpha, eta=WORD_CONCENTRATION, seed=0
+            )
         else:
             self.model = tomotopy.HDPModel(
-                initial_k=settings["initial_topics"], alpha=1.0, gamma=1.0, eta=WORD_CONCENTRATION, seed=0
+                initial_k=settings["initial_topics"],
+                alpha=1.0,
+                gamma=1.0,
+                eta=WORD_CONCENTRATION,
+                seed=0,
             )
         self.model.optim_interval = 0
         documents = corpus.documents()
-        words, ends = np.repeat(documents.words, documents.counts).astype(str), np.cumsum(documents.counts)
+        words, ends = (
+            np.repeat(documents.words, documents.counts).astype(str),
+            np.cumsum(documents.counts),
+        )
         for document in np.split(words, ends[documents.starts[1:-1] - 1]):
             self.model.add_doc(document.tolist())
         self.model.train(0)
@@ -81,7 +94,9 @@ class Tomotopy:
 def measure(race, corpus, num_passes, num_rounds):
     """A row of one race: ratios of our tokens a second to theirs, round by round."""
     ours, theirs = (contestant(*RACES[race], corpus) for contestant in (Ours, Tomotopy))
-    seconds = np.array([[time_call(each, num_passes) for each in (ours, theirs)] for _ in range(num_rounds)])
+    seconds = np.array(
+        [[time_call(each, num_passes) for each in (ours, theirs)] for _ in range(num_rounds)]
+    )
     rates = corpus.num_tokens * num_passes / seconds / 1e6
     ratios = seconds[:, 1] / seconds[:, 0]
     return {
@@ -115,7 +130,10 @@ def main():
     parser.add_argument("--json")
     arguments = parser.parse_args()
     corpus = load_corpus(arguments.corpus)
-    rows = [{"corpus": arguments.corpus, **measure(race, corpus, arguments.passes, arguments.rounds)} for race in RACES]
+    rows = [
+        {"corpus": arguments.corpus, **measure(race, corpus, arguments.passes, arguments.rounds)}
+        for race in RACES
+    ]
     print(to_markdown(pd.DataFrame(rows).round(2)))
     write_json(arguments.json, rows)
 

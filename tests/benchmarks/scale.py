@@ -1,28 +1,29 @@
 """Corpora on disk at growing sizes: building, learning in one pass, and the cost of a document.
 
     python -m tests.benchmarks.scale build --documents 100000 [--folder DIR] [--json FILE]
-    python -m tests.benchmarks.scale learn --documents 100000 [--minutes 4] [--batch-size 1562 --max-topics 300]
-    python -m tests.benchmarks.scale compare --documents 100000 1000000
-    python -m tests.benchmarks.scale words [--documents 10000000 --batch-size 156250]
-    python -m tests.benchmarks.scale models [--documents 1000000 --words 100000 --batch-size 62500]
+    python -m tests.benchmarks.scale learn --documents 100000 [--minutes 4] [--batch-size 1562
+    --max-topics 300] python -m tests.benchmarks.scale compare --documents 100000 1000000 python -m
+    tests.benchmarks.scale words [--documents 10000000 --batch-size 156250] python -m
+    tests.benchmarks.scale models [--documents 1000000 --words 100000 --batch-size 62500]
 
-The documents are those of `tests/benchmarks/zipf_texts.py`: about 60 tokens each, 100,000 words. `build` simulates
-their texts and builds a corpus on disk from them; `learn` reads it once with the HDP. Both stop when the minutes are
-over, and the next call continues there; "from" and "to" are documents. `compare` takes the same steps from the first
-100,000 documents in memory, the same on disk, and the other corpora on disk, in turn. `words` takes two passes over
-each of several corpora on disk, of 8,000 to 1,000,000 words and the same number of tokens, each pass in a process of
-its own and the corpora in turn. Its rows are the whole passes with their start, and the steps of the warm-up, later
-ones, and those that also search for redundant topics, without the first three steps. By default a run of ten million
-documents has mini-batches of 156,250; their words repeat more than those of smaller ones.
-Unless the options give other numbers, the HDP has mini-batches of 4,096 documents and at most 150 topics everywhere but
-in `models`, which learns from the documents of large vocabularies with the default settings, for three seeds: what is
-learned, as means and deviations.
-"Distance" is the mean total variation of the true topics from the learned topics that are matched with them, one to
-one.
+The documents are those of `tests/benchmarks/zipf_texts.py`: about 60 tokens each, 100,000 words.
+`build` simulates their texts and builds a corpus on disk from them; `learn` reads it once with the
+HDP. Both stop when the minutes are over, and the next call continues there; "from" and "to" are
+documents. `compare` takes the same steps from the first 100,000 documents in memory, the same on
+disk, and the other corpora on disk, in turn. `words` takes two passes over each of several corpora
+on disk, of 8,000 to 1,000,000 words and the same number of tokens, each pass in a process of its
+own and the corpora in turn. Its rows are the whole passes with their start, and the steps of the
+warm-up, later ones, and those that also search for redundant topics, without the first three steps.
+By default a run of ten million documents has mini-batches of 156,250; their words repeat more than
+those of smaller ones. Unless the options give other numbers, the HDP has mini-batches of 4,096
+documents and at most 150 topics everywhere but in `models`, which learns from the documents of
+large vocabularies with the default settings, for three seeds: what is learned, as means and
+deviations. "Distance" is the mean total variation of the true topics from the learned topics that
+are matched with them, one to one.
 
-Every part runs in a separate process. "Peak" is the most memory that it held without mapped files (RssAnon, read 50
-times a second). Seconds of the processor leave out the time in which other programs have the cores; they count both
-threads.
+Every part runs in a separate process. "Peak" is the most memory that it held without mapped files
+(RssAnon, read 50 times a second). Seconds of the processor leave out the time in which other
+programs have the cores; they count both threads.
 """
 
 import argparse
@@ -42,7 +43,16 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
-from stickbreaker.engine import Position, RunSettings, WordChoices, build, find_algorithm, load_corpus, prepare, run
+from stickbreaker.engine import (
+    Position,
+    RunSettings,
+    WordChoices,
+    build,
+    find_algorithm,
+    load_corpus,
+    prepare,
+    run,
+)
 from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.corpora.stored import store_corpus
 from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
@@ -86,7 +96,10 @@ class Clock(NamedTuple):
 
 
 def in_process(function, *arguments):
-    """Call a function in a separate process; return its row, with the peak of the process's memory."""
+    """Call a function in a separate process.
+
+    Return its row, with the peak of the process's memory.
+    """
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(_watched, function, *arguments).result()
 
@@ -118,7 +131,13 @@ def build_corpus(path, folder, num_documents, minutes):
         if began.since().seconds > 60 * minutes:
             raise Stop
 
-    row = {"part": "build", "documents": num_documents, "words": None, "gigabytes": None, "open_ms": None}
+    row = {
+        "part": "build",
+        "documents": num_documents,
+        "words": None,
+        "gigabytes": None,
+        "open_ms": None,
+    }
     try:
         corpus = build(path, to=folder, text="text", date="date", words=EVERY_WORD, callback=note)
     except Stop:
@@ -129,7 +148,12 @@ def build_corpus(path, folder, num_documents, minutes):
         row["words"] = corpus.vocab_size
         row["gigabytes"] = sum(file.stat().st_size for file in folder.iterdir()) / 1e9
     first, last = (0 if shares[0] < 0.1 else shares[0]), shares[-1]
-    return {**row, "from": round(first * num_documents), "to": round(last * num_documents), **took._asdict()}
+    return {
+        **row,
+        "from": round(first * num_documents),
+        "to": round(last * num_documents),
+        **took._asdict(),
+    }
 
 
 def learn(folder, batch_size, max_topics, minutes):
@@ -149,10 +173,16 @@ def learn(folder, batch_size, max_topics, minutes):
     if update.is_last:
         path.unlink(missing_ok=True)
     else:
-        checkpoint.save(path, Position("hdp", prepared.config, SETTINGS, last.state, last.documents_seen, 0.0))
+        checkpoint.save(
+            path, Position("hdp", prepared.config, SETTINGS, last.state, last.documents_seen, 0.0)
+        )
     nats = update.held_out.nats_per_word if update.held_out else None
     row = {"part": "learn", "documents": corpus.num_documents, "S": batch_size, "K": max_topics}
-    row |= {"prepare_seconds": prepared_in, "topics": len(rank_topics(last.state.expected_tokens)), "nats": nats}
+    row |= {
+        "prepare_seconds": prepared_in,
+        "topics": len(rank_topics(last.state.expected_tokens)),
+        "nats": nats,
+    }
     return {**row, "from": first, "to": last.documents_seen, **took._asdict()}
 
 
@@ -164,7 +194,9 @@ def load_in_memory(folder):
 
 def take_steps(folder):
     """Take the same steps from corpora in memory and on disk, in turn; a row for each corpus."""
-    names = {"memory": load_in_memory(folder[0])} | {f"disk, {path.name}": load_corpus(path) for path in folder}
+    names = {"memory": load_in_memory(folder[0])} | {
+        f"disk, {path.name}": load_corpus(path) for path in folder
+    }
     return time_steps(names, NUM_STEPS)
 
 
@@ -196,7 +228,9 @@ def name_kind(before, after):
 
 
 def time_steps(corpora, num_steps, batch_size=None, most_documents=IN_MEMORY):
-    """Seconds of reading mini-batches and learning from them, by corpus and kind of step; the corpora take turns.
+    """Seconds of reading mini-batches and learning from them, by corpus and kind of step.
+
+    The corpora take turns.
 
     Without a number of steps they take those of a pass, which has a row of its own.
     """
@@ -205,15 +239,29 @@ def time_steps(corpora, num_steps, batch_size=None, most_documents=IN_MEMORY):
     states, taken, batches = {}, [], {}
 
     def note(name, steps, took, **sizes):
-        taken.append({"corpus": name, "words": corpora[name].vocab_size, "steps": steps, **sizes, **took._asdict()})
+        taken.append(
+            {
+                "corpus": name,
+                "words": corpora[name].vocab_size,
+                "steps": steps,
+                **sizes,
+                **took._asdict(),
+            }
+        )
 
     for name, corpus in corpora.items():
         prepared = prepare_training(HDP, config, corpus.order("chronological"), SETTINGS)
         began = Clock.now()
         states[name] = HDP.init(prepared.config, corpus.vocab_size, np.random.default_rng([0, 0]))
         note(name, FIRST, began.since(), number=0, read=0, tokens=0, entries=0)
-        batches[name] = prepared.config, prepared.train, prepared.train.batches(prepared.config.batch_size)
-    most = min(-(-train.num_documents // config.batch_size) for config, train, _ in batches.values())
+        batches[name] = (
+            prepared.config,
+            prepared.train,
+            prepared.train.batches(prepared.config.batch_size),
+        )
+    most = min(
+        -(-train.num_documents // config.batch_size) for config, train, _ in batches.values()
+    )
     for number in range(most if num_steps is None else NUM_WARM + num_steps):
         for name, (config, train, stream) in batches.items():
             began = Clock.now()
@@ -227,13 +275,23 @@ def time_steps(corpora, num_steps, batch_size=None, most_documents=IN_MEMORY):
     taken = pd.DataFrame(taken)
     kinds = taken[taken["steps"] != FIRST]
     rows = kinds if num_steps else pd.concat([taken.assign(steps=PASS), kinds])
-    return rows.groupby(["corpus", "words", "steps"], sort=False).sum().reset_index().to_dict("records")
+    return (
+        rows.groupby(["corpus", "words", "steps"], sort=False)
+        .sum()
+        .reset_index()
+        .to_dict("records")
+    )
 
 
 def learn_models(vocab_size, num_documents, batch_size, seed):
-    """What one pass with default settings, but for S if given, learns from the documents of a vocabulary."""
+    """What one pass with default settings, but for S if given, learns from the documents of a
+    vocabulary.
+    """
     model = zipf_texts.learn_model(vocab_size)
-    corpus, settings = zipf_texts.draw_corpus(model, num_documents), replace(SETTINGS, order="shuffled", seed=seed)
+    corpus, settings = (
+        zipf_texts.draw_corpus(model, num_documents),
+        replace(SETTINGS, order="shuffled", seed=seed),
+    )
     prepared = prepare(HDP, HDP.config(batch_size=batch_size), corpus, settings)
     compile_algorithm(HDP, prepared.config)
     began = Clock.now()
@@ -255,7 +313,9 @@ def learn_models(vocab_size, num_documents, batch_size, seed):
 
 
 def measure_distance(model, topics):
-    """Mean total variation of the true topics from the learned topics (K, V) that match them best."""
+    """Mean total variation of the true topics from the learned topics (K, V) that
+    match them best.
+    """
     true = np.diff(model.cumulative, axis=1, prepend=0.0)
     distances = np.array([[0.5 * abs(each - topic).sum() for topic in topics] for each in true])
     return distances[linear_sum_assignment(distances)].mean()
@@ -269,13 +329,18 @@ def tabulate_models(rows):
 
 
 def tabulate(rows):
-    """The rows as a table, with documents per second; ratios are of the processor, to the first row of these steps."""
+    """The rows as a table, with documents per second.
+
+    Ratios are of the processor, to the first row of these steps.
+    """
     frame = pd.DataFrame(rows)
     read = frame["to"] - frame["from"] if "to" in frame else frame["read"]
     frame["documents/s"] = (read / frame["seconds"]).round()
     frame["µs of processor"] = (1e6 * frame["processor"] / read).round(1)
     micros = frame["µs of processor"]
-    first = micros.groupby(frame["steps"]).transform("first") if "steps" in frame else micros.iloc[0]
+    first = (
+        micros.groupby(frame["steps"]).transform("first") if "steps" in frame else micros.iloc[0]
+    )
     frame["ratio"] = (micros / first).round(2)
     return to_markdown(frame.round(3).astype(object).where(frame.notna(), ""))
 
@@ -284,10 +349,16 @@ def main():
     """Read the command line, measure, print, and write JSON where asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("part", choices=("build", "learn", "compare", "words", "models"))
-    parser.add_argument("--documents", type=int, nargs="+", default=[100_000], help="also 1000000 and 10000000")
+    parser.add_argument(
+        "--documents", type=int, nargs="+", default=[100_000], help="also 1000000 and 10000000"
+    )
     parser.add_argument("--folder", type=Path, default=Path("/tmp/stickbreaker-scale"))
-    parser.add_argument("--minutes", type=float, default=1_000.0, help="of building or learning, for each corpus")
-    parser.add_argument("--words", type=int, nargs="+", default=VOCAB_SIZES, help="of `words` and `models`")
+    parser.add_argument(
+        "--minutes", type=float, default=1_000.0, help="of building or learning, for each corpus"
+    )
+    parser.add_argument(
+        "--words", type=int, nargs="+", default=VOCAB_SIZES, help="of `words` and `models`"
+    )
     parser.add_argument("--batch-size", type=int, help="of `learn`, `words` and `models`")
     parser.add_argument("--max-topics", type=int, default=CONFIG.max_topics, help="of `learn`")
     parser.add_argument("--json", type=Path)
@@ -304,11 +375,15 @@ def main():
         for size, folder in zip(arguments.words, folders, strict=True):
             if not folder.exists():
                 in_process(draw_stored, folder, size, number)
-        passes = [in_process(count_words, folder, batch_size) for _ in range(ROUNDS) for folder in folders]
+        passes = [
+            in_process(count_words, folder, batch_size) for _ in range(ROUNDS) for folder in folders
+        ]
         rows = sum_rounds([row for each in passes for row in each])
     elif arguments.part == "models":
         for size, seed in product(arguments.words, range(3)):
-            rows += in_process(learn_models, size, arguments.documents[0], arguments.batch_size, seed)
+            rows += in_process(
+                learn_models, size, arguments.documents[0], arguments.batch_size, seed
+            )
     elif arguments.part == "learn":
         for folder in folders:
             rows += in_process(learn, folder, batch_size, arguments.max_topics, arguments.minutes)

@@ -2,12 +2,13 @@
 
     python -m tests.benchmarks.size [--root FOLDER] [--json FILE]
 
-"Lines" counts all lines of Python files. The densities are of lines that are not empty: "parallel" assignments assign
-a tuple that is written out to several names, "conditional" are conditional expressions, and "comments" is the share of
-lines with a comment. "Functions" is the median number of lines of a function.
-The variables of the environment are those whose names are written in the product. "Layers" are the modules in the
-longest chain of imports within engine/corpora. How far a setting goes from its slider to the step, and what is edited
-for a new page, are not computed: find them by reading.
+"Lines" counts all lines of Python files. The densities are of lines that are not empty: "parallel"
+assignments assign a tuple that is written out to several names, "conditional" are conditional
+expressions, and "comments" is the share of lines with a comment. "Functions" is the median number
+of lines of a function. The variables of the environment are those whose names are written in the
+product. "Layers" are the modules in the longest chain of imports within engine/corpora. How far a
+setting goes from its slider to the step, and what is edited for a new page, are not computed: find
+them by reading.
 """
 
 import argparse
@@ -36,7 +37,11 @@ def measure_file(path):
     text = path.read_text("utf-8")
     lines, nodes = text.splitlines(), list(ast.walk(ast.parse(text)))
     with path.open("rb") as file:
-        comments = {token.start[0] for token in tokenize.tokenize(file.readline) if token.type == tokenize.COMMENT}
+        comments = {
+            token.start[0]
+            for token in tokenize.tokenize(file.readline)
+            if token.type == tokenize.COMMENT
+        }
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     return {
         "lines": len(lines),
@@ -83,12 +88,17 @@ def list_folders(root):
     return [
         name
         for top in (*PRODUCT, "tests")
-        for name in (top, *sorted({f"{top}/{path.parent.name}" for path in (root / top).glob("*/*.py")}))
+        for name in (
+            top,
+            *sorted({f"{top}/{path.parent.name}" for path in (root / top).glob("*/*.py")}),
+        )
     ]
 
 
 def count_layers(root, folder):
-    """The number of modules in the longest chain of imports within a folder (which has no cycle)."""
+    """The number of modules in the longest chain of imports within a folder (which
+    has no cycle).
+    """
     paths = {name_module(path.relative_to(root)): path for path in (root / folder).rglob("*.py")}
 
     @cache
@@ -96,7 +106,9 @@ def count_layers(root, folder):
         inside = list_imports(paths[name]) & paths.keys() - {name}
         return 1 + max(map(measure_depth, inside), default=0)
 
-    return max((measure_depth(name) for name, path in paths.items() if path.stem != "__init__"), default=0)
+    return max(
+        (measure_depth(name) for name, path in paths.items() if path.stem != "__init__"), default=0
+    )
 
 
 def name_module(path):
@@ -124,7 +136,9 @@ def skip_types(node):
 
 
 def measure(root):
-    """All figures: a row for each folder, the variables, the layers, and the largest files of the product."""
+    """All figures: a row for each folder, the variables, the layers, and the largest files of the
+    product.
+    """
     paths = [path for name in PRODUCT for path in (root / name).rglob("*.py")]
     product = {str(path.relative_to(root)): measure_file(path) for path in paths}
     largest = sorted(product, key=lambda name: -product[name]["lines"])[:NUM_LARGEST]
@@ -147,7 +161,10 @@ def report(found):
         [
             to_markdown(folders),
             f"Layers of imports in {LAYERED}: {found['layers']}",
-            f"{len(found['variables'])} variables of the environment: {', '.join(found['variables'])}",
+            (
+                f"{len(found['variables'])} variables of the environment:"
+                f" {', '.join(found['variables'])}"
+            ),
             to_markdown(largest),
         ]
     )

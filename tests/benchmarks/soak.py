@@ -1,28 +1,35 @@
-"""The page in long use: memory, ticks, the cost of watching for the engine, and the time to show and to answer.
+"""The page in long use: memory, ticks, the cost of watching for the engine, and the time to show
+and to answer.
 
-    python -m tests.benchmarks.soak [--minutes 20] [--browsers 5] [--rounds 3] [--corpus NAME] [--json FILE]
-                                    [--tables opening paint controls class engine soak] [--phones 10] [--watchers 50]
+    python -m tests.benchmarks.soak [--minutes 20] [--browsers 5] [--rounds 3] [--corpus NAME]
+    [--json FILE]
+                                    [--tables opening paint controls class engine soak] [--phones
+                                    10] [--watchers 50]
 
-A separate server (`tests.benchmarks.watched`) with a separate folder, and Chromium, run on this machine: the time that
-a browser takes to draw is lost to the engine, as for a reader with a server at home. In turn:
+A separate server (`tests.benchmarks.watched`) with a separate folder, and Chromium, run on this
+machine: the time that a browser takes to draw is lost to the engine, as for a reader with a server
+at home. In turn:
 
-* opening: milliseconds of the server's processor from the request for a page until it has sent all of it, without a
-  browser; the run of the page learns at its usual pace meanwhile.
-* first paint: seconds from the request to the first text, to the state of the run, to the first curve and to the
-  settings; of the first visit of a browser, and the median of some more, when it has the page's files already.
+* opening: milliseconds of the server's processor from the request for a page until it has sent all
+  of it, without a browser; the run of the page learns at its usual pace meanwhile.
+* first paint: seconds from the request to the first text, to the state of the run, to the first
+  curve and to the settings; of the first visit of a browser, and the median of some more, when it
+  has the page's files already.
 * controls: milliseconds from the press to the visible answer, while a run learns.
-* class: seconds until each of some phones that open the link of a run at the same time, in browsers of their size,
-  shows its words and curve as text, and the state of the run and its word lists on the page itself; then milliseconds
-  of the presenter's ticks while some watchers without browsers are connected, and the run learns at ten mini-batches a
-  second.
-* the engine: documents per second of the same run, at full speed, alone in a process, and on the server with one page
-  and with all pages open. The three alternate, and a ratio compares neighbours.
-* the soak: all browsers open separate runs, run them again at full speed, share them, open each page, export the
-  curves, reload and close, many times. A tick that waits for a core or for the engine's threads takes more clock time
-  than processor time. Megabytes are the resident memory of the server after a garbage collection; its threads and its
-  open files are counted at the same moment. Errors are those in the log of the server and in the consoles of the
-  browsers. The memory that a session leaves is the slope of memory over closed sessions, in the last two thirds:
-  before that, caches and kept runs fill up.
+* class: seconds until each of some phones that open the link of a run at the same time, in browsers
+  of their size, shows its words and curve as text, and the state of the run and its word lists on
+  the page itself; then milliseconds of the presenter's ticks while some watchers without browsers
+  are connected, and the run learns at ten mini-batches a second.
+* the engine: documents per second of the same run, at full speed, alone in a process, and on the
+  server with one page and with all pages open. The three alternate, and a ratio compares
+  neighbours.
+* the soak: all browsers open separate runs, run them again at full speed, share them, open each
+  page, export the curves, reload and close, many times. A tick that waits for a core or for the
+  engine's threads takes more clock time than processor time. Megabytes are the resident memory of
+  the server after a garbage collection; its threads and its open files are counted at the same
+  moment. Errors are those in the log of the server and in the consoles of the browsers. The memory
+  that a session leaves is the slope of memory over closed sessions, in the last two thirds: before
+  that, caches and kept runs fill up.
 """
 
 import argparse
@@ -68,13 +75,15 @@ PLACES = {
     "first curve": [".curves-grid", "canvas"],
     "settings": [".MuiSlider-root"],
 }
-# Before the page is drawn, a browser shows the run as text. The curves of the page come when a user scrolls to them.
+# Before the page is drawn, a browser shows the run as text. The curves of the page come when a user
+# scrolls to them.
 PHONE_PLACES = {
     "words and curve, as text": ["#opening polyline"],
     "state of the run": PLACES["state of the run"],
     "word lists": [".word-table", "td.now"],
 }
-# Milliseconds between two looks at a page. Each look lays the page out, so ten phones are looked at less often.
+# Milliseconds between two looks at a page. Each look lays the page out, so ten phones are looked at
+# less often.
 PAUSE, PHONE_PAUSE = 40, 200
 SEEK = """(places, pause) => {
   const find = (root, wanted) => root.querySelector(wanted) ?? [...root.querySelectorAll("*")].reduce(
@@ -112,7 +121,9 @@ AWAIT_ANSWER = """(node, attribute) => {
 
 
 class Server:
-    """The address of a watched server, its measurements, and the errors in its log and in the browsers."""
+    """The address of a watched server, its measurements, and the errors in its log and in the
+    browsers.
+    """
 
     def __init__(self, address, log):
         self.address, self.log, self.faults = address, log, []
@@ -144,7 +155,10 @@ async def open_without_browser(address):
 
 
 def measure_opening(server):
-    """A row of milliseconds that the thread of all pages works for one page; the first visit does not count."""
+    """A row of milliseconds that the thread of all pages works for one page.
+
+    The first visit does not count.
+    """
     worked = []
     for _ in range(NUM_OPENINGS + 1):
         before = server.ask()["thread_seconds"]
@@ -152,19 +166,31 @@ def measure_opening(server):
         with ThreadPoolExecutor(1) as thread:
             thread.submit(asyncio.run, open_without_browser(server.address)).result()
         worked.append(1_000 * (server.ask()["thread_seconds"] - before))
-    return [{"what": "opening a page", "median_cpu_ms": float(np.median(worked[1:])), "least_cpu_ms": min(worked[1:])}]
+    return [
+        {
+            "what": "opening a page",
+            "median_cpu_ms": float(np.median(worked[1:])),
+            "least_cpu_ms": min(worked[1:]),
+        }
+    ]
 
 
 def measure_paint(browser, address):
-    """Rows of seconds until something is seen, from a first visit and from visits with a warm cache."""
+    """Rows of seconds until something is seen, from a first visit and from visits with a warm
+    cache.
+    """
     context = browser.new_context(viewport=WIDE)
     context.add_init_script(f"({SEEK})({json.dumps(PLACES)}, {PAUSE})")
     seconds = []
     for _ in range(NUM_VISITS + 1):
         page = context.new_page()
         page.goto(address, timeout=FIRST_SECONDS)
-        page.wait_for_function(f"() => Object.keys(seenAt).length === {len(PLACES)}", timeout=FIRST_SECONDS)
-        first = page.evaluate("() => performance.getEntriesByName('first-contentful-paint')[0].startTime")
+        page.wait_for_function(
+            f"() => Object.keys(seenAt).length === {len(PLACES)}", timeout=FIRST_SECONDS
+        )
+        first = page.evaluate(
+            "() => performance.getEntriesByName('first-contentful-paint')[0].startTime"
+        )
         seconds.append({"first text": first, **page.evaluate("() => seenAt")})
         Dashboard(page).leave()
         page.close()
@@ -200,7 +226,12 @@ def measure_controls(browser, address):
         time_answer("Run: the state", dashboard.state, dashboard.button("Run").click)
         key = ("ArrowRight", "ArrowLeft")[number % 2]
         slider.focus()
-        time_answer("slider κ: its value", slider, lambda key=key: page.keyboard.press(key), "aria-valuetext")
+        time_answer(
+            "slider κ: its value",
+            slider,
+            lambda key=key: page.keyboard.press(key),
+            "aria-valuetext",
+        )
         for name in ("Topics", "Live"):
             tab = dashboard.button(name)
             time_answer("tab: the tab", tab, tab.click, "aria-pressed")
@@ -208,12 +239,15 @@ def measure_controls(browser, address):
     dashboard.leave()
     page.context.close()
     return [
-        {"what": name, "median_ms": float(np.median(values)), "worst_ms": max(values)} for name, values in taken.items()
+        {"what": name, "median_ms": float(np.median(values)), "worst_ms": max(values)}
+        for name, values in taken.items()
     ]
 
 
 def measure_class(browser, server, num_phones, num_watchers):
-    """Rows of seconds until phones show a run, and of milliseconds of the presenter's ticks in a class."""
+    """Rows of seconds until phones show a run, and of milliseconds of the presenter's ticks in a
+    class.
+    """
     presenter = open_page(browser, server.address)
     presenter.button("Share").click()
     link = presenter.page.get_by_label("Link to watch this run").input_value()
@@ -228,12 +262,17 @@ def measure_class(browser, server, num_phones, num_watchers):
     seconds = []
     for page in phones:
         page.wait_for_function(
-            f"() => Object.keys(window.seenAt ?? {{}}).length === {len(PHONE_PLACES)}", timeout=FIRST_SECONDS
+            f"() => Object.keys(window.seenAt ?? {{}}).length === {len(PHONE_PLACES)}",
+            timeout=FIRST_SECONDS,
         )
         seconds.append(page.evaluate("() => seenAt"))
     frame = pd.DataFrame(seconds) / 1_000
     rows = [
-        {"what": f"{num_phones} phones: {name}, s", "median": frame[name].median(), "worst": frame[name].max()}
+        {
+            "what": f"{num_phones} phones: {name}, s",
+            "median": frame[name].median(),
+            "worst": frame[name].max(),
+        }
         for name in PHONE_PLACES
     ]
     for page in phones:
@@ -242,7 +281,9 @@ def measure_class(browser, server, num_phones, num_watchers):
     presenter.choose_pace("One mini-batch a second")
     are_connected, is_running = Event(), Event()
     with ThreadPoolExecutor(1) as thread:
-        watching = thread.submit(asyncio.run, watch(link, num_watchers, server, are_connected, is_running))
+        watching = thread.submit(
+            asyncio.run, watch(link, num_watchers, server, are_connected, is_running)
+        )
         while not are_connected.is_set() and not watching.done():
             presenter.page.wait_for_timeout(100)
         presenter.button("Run again").click()
@@ -256,7 +297,10 @@ def measure_class(browser, server, num_phones, num_watchers):
 
 
 async def watch(link, number, server, are_connected, is_running):
-    """Connect this many watchers without browsers; gives the looks of the presenter while all of them watch a run."""
+    """Connect this many watchers without browsers.
+
+    Gives the looks of the presenter while all of them watch a run.
+    """
     address, _, query = link.partition("?")
     pages = [await Page.open(address, f"?{query}") for _ in range(number)]
     are_connected.set()
@@ -270,7 +314,9 @@ async def watch(link, number, server, are_connected, is_running):
 
 
 def learn_alone(name):
-    """Documents a second of the default run on a corpus with nothing around it, after one that does not count."""
+    """Documents a second of the default run on a corpus with nothing around it, after one that does
+    not count.
+    """
     algorithm, corpus = engine.REGISTRY[0], engine.load_corpus(name)
     compile_algorithm(algorithm, algorithm.config())
     for _ in range(2):
@@ -291,7 +337,9 @@ def learn_watched(server, pages):
 
 
 def measure_engine(browser, server, corpus, num_browsers, num_rounds):
-    """Rows of documents a second on a corpus without a browser, with one, and with several at one run."""
+    """Rows of documents a second on a corpus without a browser, with one, and with several at one
+    run.
+    """
     rows = []
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
         first = open_page(browser, f"{server.address}?corpus={corpus}")
@@ -315,7 +363,9 @@ def close_all(dashboards):
 
 
 def visit_all(browser, places, faults):
-    """Open every run in a separate browser, do with all of them what users do, and reload them at their end."""
+    """Open every run in a separate browser, do with all of them what users do, and reload them at
+    their end.
+    """
     dashboards = [open_page(browser, place, learns=False, faults=faults) for place in places]
     for dashboard in dashboards:
         again = dashboard.button("Run again")
@@ -353,7 +403,9 @@ def soak(browser, server, num_browsers, minutes):
             row = {"minute": seconds / 60} | {name: said[name] for name in OF_SERVER}
             row["errors"] = server.count_errors()
             row |= {"closed_sessions": num_closed, "runs": num_finished}
-            row |= describe_looks(looks) | {"opening_cpu_ms": float(np.median([cpu for _, cpu in openings]))}
+            row |= describe_looks(looks) | {
+                "opening_cpu_ms": float(np.median([cpu for _, cpu in openings]))
+            }
             rows.append(row)
             print(to_markdown(tidy(rows[-1:])), flush=True)
             looks, openings = [], []
@@ -365,21 +417,31 @@ def soak(browser, server, num_browsers, minutes):
 
 
 def describe_looks(looks):
-    """The number of ticks and their percentiles in milliseconds, by the clock and of the processor."""
+    """The number of ticks and their percentiles in milliseconds, by the clock and of
+    the processor.
+    """
     values = np.percentile(looks or [[np.nan, np.nan]], PERCENTILES, axis=0)
     names = [f"p{p}_{kind}" for p in PERCENTILES for kind in ("ms", "cpu_ms")]
     return {"ticks": len(looks)} | dict(zip(names, values.ravel().tolist(), strict=True))
 
 
 def summarize(rows, speeds):
-    """Memory that a session leaves, and speed that pages leave to the engine: medians of ratios of neighbours."""
+    """Memory that a session leaves, and speed that pages leave to the engine: medians of ratios of
+    neighbours.
+    """
     frame = pd.DataFrame(rows).iloc[len(rows) // 3 :]
-    slope = np.polyfit(frame["closed_sessions"], frame["megabytes"], 1)[0] if len(frame) > 2 else None
+    slope = (
+        np.polyfit(frame["closed_sessions"], frame["megabytes"], 1)[0] if len(frame) > 2 else None
+    )
     speeds = pd.DataFrame(speeds)
     shares = (speeds.div(speeds["0"], axis=0)).median()
     return {
         "megabytes_a_session": slope,
-        **{f"engine_with_{number}_browsers": share for number, share in shares.items() if number != "0"},
+        **{
+            f"engine_with_{number}_browsers": share
+            for number, share in shares.items()
+            if number != "0"
+        },
     }
 
 
@@ -402,13 +464,17 @@ def watched_server():
 def measure(arguments):
     """Every requested table, by its name."""
     with watched_server() as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_browser(), args=list(BROWSER_FLAGS))
+        browser = playwright.chromium.launch(
+            executable_path=find_browser(), args=list(BROWSER_FLAGS)
+        )
         measures = {
             "opening": lambda: measure_opening(server),
             "paint": lambda: measure_paint(browser, server.address),
             "controls": lambda: measure_controls(browser, server.address),
             "class": lambda: measure_class(browser, server, arguments.phones, arguments.watchers),
-            "engine": lambda: measure_engine(browser, server, arguments.corpus, arguments.browsers, arguments.rounds),
+            "engine": lambda: measure_engine(
+                browser, server, arguments.corpus, arguments.browsers, arguments.rounds
+            ),
             "soak": lambda: soak(browser, server, arguments.browsers, arguments.minutes),
         }
         tables = {}
@@ -421,14 +487,18 @@ def measure(arguments):
 
 
 def main():
-    """Measure, print, write JSON where asked for, and end with an error if the soak has seen errors."""
+    """Measure, print, write JSON where asked for, and end with an error if the soak has seen
+    errors.
+    """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=20.0)
     parser.add_argument("--browsers", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--phones", type=int, default=10)
     parser.add_argument("--watchers", type=int, default=50)
-    parser.add_argument("--corpus", default="state-of-the-union", help="what the engine's runs read")
+    parser.add_argument(
+        "--corpus", default="state-of-the-union", help="what the engine's runs read"
+    )
     parser.add_argument("--tables", nargs="+", choices=TABLES, default=TABLES)
     parser.add_argument("--json")
     arguments = parser.parse_args()

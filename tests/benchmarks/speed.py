@@ -2,16 +2,18 @@
 
     python -m tests.benchmarks.speed [--corpora NAME ...] [--rounds 5] [--quick] [--json FILE]
 
-Contestants alternate, five times in one run unless told otherwise, so that other work on the machine affects
-all; a ratio is of two times measured one after the other, each the mean of as many passes as take a second. Each works
-in one of two processes, one held to a single core and one with two, which limits every library's threads alike; gensim
-and scikit-learn get one core, since neither uses a second by itself. Nothing is evaluated while the clock runs.
-Held-out scores are computed afterwards, `disjoint_words`: own inference for the two LDAs; the common fold-in for the
-HDP and gensim, which infers with another model.
+Contestants alternate, five times in one run unless told otherwise, so that other work on the
+machine affects all; a ratio is of two times measured one after the other, each the mean of as many
+passes as take a second. Each works in one of two processes, one held to a single core and one with
+two, which limits every library's threads alike; gensim and scikit-learn get one core, since neither
+uses a second by itself. Nothing is evaluated while the clock runs. Held-out scores are computed
+afterwards, `disjoint_words`: own inference for the two LDAs; the common fold-in for the HDP and
+gensim, which infers with another model.
 
-Rows: one pass against gensim's HDP, ours on one thread and on two; our online LDA against scikit-learn's on the same
-mini-batches. A ratio says how many times faster we are. "MB" is the memory that one pass adds at most to a process that
-has the corpus and the compiled code, without mapped files; each is measured once, in a new process.
+Rows: one pass against gensim's HDP, ours on one thread and on two; our online LDA against
+scikit-learn's on the same mini-batches. A ratio says how many times faster we are. "MB" is the
+memory that one pass adds at most to a process that has the corpus and the compiled code, without
+mapped files; each is measured once, in a new process.
 """
 
 import argparse
@@ -44,7 +46,9 @@ SYSTEMS = ("hdp", "gensim", "lda", "scikit-learn")
 
 
 class Data(NamedTuple):
-    """A corpus by name, the maximum number of its documents, and the seed of their draw, the split and the order."""
+    """A corpus by name, the maximum number of its documents, and the seed of their draw, the split
+    and the order.
+    """
 
     corpus: str
     num_documents: int
@@ -67,7 +71,9 @@ def load(data):
     """Training documents, shuffled, and the held-out split."""
     corpus = load_corpus(data.corpus)
     if corpus.num_documents > data.num_documents:
-        drawn = np.random.default_rng(data.seed).choice(corpus.num_documents, data.num_documents, replace=False)
+        drawn = np.random.default_rng(data.seed).choice(
+            corpus.num_documents, data.num_documents, replace=False
+        )
         corpus = corpus.select(np.sort(drawn))
     train, test = split_corpus(corpus, RunSettings(order="shuffled", seed=data.seed))
     return train, split_words(test.documents(), test.doc_ids, data.seed)
@@ -81,7 +87,9 @@ def prepare():
 
 
 def time_passes(system, data):
-    """The mean of passes of a contestant, each from the start, until they have taken LEAST_SECONDS together."""
+    """The mean of passes of a contestant, each from the start, until they have taken LEAST_SECONDS
+    together.
+    """
     train, held_out = load(data)
     seconds = []
     while sum(seconds) < LEAST_SECONDS:
@@ -147,7 +155,11 @@ def measure_all_memory(data):
 
 def measure_round(single, double, data):
     """The rows of one round, each with its ratio."""
-    one, gensim, two = ask(single, "hdp", data), ask(single, "gensim", data), ask(double, "hdp", data)
+    one, gensim, two = (
+        ask(single, "hdp", data),
+        ask(single, "gensim", data),
+        ask(double, "hdp", data),
+    )
     lda, sklearn = ask(single, "lda", data), ask(single, "scikit-learn", data)
     return [
         against(("gensim HdpModel", 1), data, one, gensim, "fold_in"),
@@ -178,7 +190,9 @@ def against(row, data, ours, theirs, predictive):
 
 
 def summarize(rounds, memory):
-    """One row a contestant, corpus and number of threads: least, median and greatest ratio, means of the rest."""
+    """One row a contestant, corpus and number of threads: least, median and greatest ratio, means
+    of the rest.
+    """
     frame = pd.DataFrame(rounds)
     frame["ahead"] = frame["our_nats"] - frame["their_nats"]
     keys = ["contestant", "corpus", "threads"]
@@ -189,7 +203,9 @@ def summarize(rounds, memory):
     rows = table.join(groups["predictive"].first()).reset_index().to_dict("records")
     for row in rows:
         used = memory[row["corpus"]]
-        ours, theirs = ("hdp", "gensim") if row["predictive"] == "fold_in" else ("lda", "scikit-learn")
+        ours, theirs = (
+            ("hdp", "gensim") if row["predictive"] == "fold_in" else ("lda", "scikit-learn")
+        )
         row |= {"our_mb": used[ours], "their_mb": used[theirs]}
     return rows
 
@@ -198,7 +214,9 @@ def tabulate(rows):
     """The rows as people read them."""
     thousandths = ["our_seconds", "their_seconds", "our_nats", "their_nats", "ahead", "ahead_error"]
     tenths = ["ratio_min", "ratio_median", "ratio_max", "our_mb", "their_mb"]
-    return to_markdown(pd.DataFrame(rows).round(dict.fromkeys(thousandths, 3) | dict.fromkeys(tenths, 1)))
+    return to_markdown(
+        pd.DataFrame(rows).round(dict.fromkeys(thousandths, 3) | dict.fromkeys(tenths, 1))
+    )
 
 
 def list_data(names, quick):
@@ -220,7 +238,9 @@ def main():
     parser.add_argument("--json")
     parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=list(CORPORA))
     parser.add_argument("--rounds", type=int, default=NUM_ROUNDS)
-    parser.add_argument("--quick", action="store_true", help="one round on 2,000 documents, to see that it runs")
+    parser.add_argument(
+        "--quick", action="store_true", help="one round on 2,000 documents, to see that it runs"
+    )
     arguments = parser.parse_args()
     cores = sorted(os.sched_getaffinity(0))[:2]
     if len(cores) < 2:

@@ -1,15 +1,19 @@
-"""The page of a stream in long use: memory of the server and of a browser, speed, and the time until a page shows text.
+"""The page of a stream in long use: memory of the server and of a browser, speed, and the time
+until a page shows text.
 
     python -m tests.benchmarks.stream_page [--documents 300000] [--parts 10] [--json FILE]
 
-A separate server (`tests.benchmarks.watched`) follows a file to which this program adds simulated documents of about 60
-tokens (`tests.benchmarks.zipf_texts`). The words after the 10,000 most frequent ones are new in each 20,000 documents,
-so the vocabulary is soon full and drops words. One browser shows the page. After each part of the documents:
+A separate server (`tests.benchmarks.watched`) follows a file to which this program adds simulated
+documents of about 60 tokens (`tests.benchmarks.zipf_texts`). The words after the 10,000 most
+frequent ones are new in each 20,000 documents, so the vocabulary is soon full and drops words. One
+browser shows the page. After each part of the documents:
 
-* megabytes: resident memory of the server after a garbage collection, and the JavaScript heap of the page after one;
-* documents/s: from the moment at which the part is written until the page shows its last full mini-batch;
-* seconds to show: from the moment at which one more mini-batch is written, while nothing else arrives, until the page
-  shows it.
+* megabytes: resident memory of the server after a garbage collection, and the JavaScript heap of
+  the page after one;
+* documents/s: from the moment at which the part is written until the page shows its last full
+  mini-batch;
+* seconds to show: from the moment at which one more mini-batch is written, while nothing else
+  arrives, until the page shows it.
 """
 
 import argparse
@@ -60,7 +64,9 @@ def measure(num_documents, num_parts):
         command = ["-m", "panel", "serve", "--plugins", "tests.benchmarks.watched"]
         with serving(command, log) as address, sync_playwright() as playwright:
             server = Server(address, log)
-            browser = playwright.chromium.launch(executable_path=find_browser(), args=list(BROWSER_FLAGS))
+            browser = playwright.chromium.launch(
+                executable_path=find_browser(), args=list(BROWSER_FLAGS)
+            )
             dashboard = open_page(browser, address, learns=False, faults=server.faults)
             debugger = dashboard.page.context.new_cdp_session(dashboard.page)
             read, rows = 0, []

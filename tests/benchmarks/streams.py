@@ -1,13 +1,17 @@
-"""What D should be in a stream whose length is not known: held-out likelihood of later text, and topics in use.
+"""What D should be in a stream whose length is not known: held-out likelihood of later text, and
+topics in use.
 
-    python -m tests.benchmarks.streams [--corpus NAME] [--documents 60000] [--seeds 0 1 2] [--json FILE]
+    python -m tests.benchmarks.streams [--corpus NAME] [--documents 60000] [--seeds 0 1 2] [--json
+    FILE]
 
-The first 95 % of the documents, in date order, arrive in mini-batches of 256 and are learned by `partial_fit`; the rest
-is scored at the end (disjoint_words). NPMI is that in the first 95 %. D is in turn: the true number ("known"), the
-number of documents so far ("seen", as in `partial_fit` without `corpus_size`), and a fixed number, however many arrive
-("population", the population posterior of McInerney et al. 2015). "equal weights" is streaming variational Bayes
-(Broderick et al. 2013): each document has the same weight, which is κ = 1 and τ₀ = 0 with a fixed D, except that λ is
-then scaled by D over the number of documents. Documents of a larger corpus are drawn evenly spaced.
+The first 95 % of the documents, in date order, arrive in mini-batches of 256 and are learned by
+`partial_fit`; the rest is scored at the end (disjoint_words). NPMI is that in the first 95 %. D is
+in turn: the true number ("known"), the number of documents so far ("seen", as in `partial_fit`
+without `corpus_size`), and a fixed number, however many arrive ("population", the population
+posterior of McInerney et al. 2015). "equal weights" is streaming variational Bayes (Broderick et
+al. 2013): each document has the same weight, which is κ = 1 and τ₀ = 0 with a fixed D, except that
+λ is then scaled by D over the number of documents. Documents of a larger corpus are drawn evenly
+spaced.
 """
 
 import argparse
@@ -38,7 +42,9 @@ def list_rules(corpus_size):
 
 
 def learn(kind, train, test, asked, settings, seed):
-    """One row: the score of the later documents, the topics and their NPMI, and seconds of the processor."""
+    """One row: the score of the later documents, the topics and their NPMI, and seconds of the
+    processor.
+    """
     more = {"max_topics": 100} if kind is engine.OnlineLDA else {}
     model = kind(batch_size=SIZE, random_state=seed, **settings, **more)
     with warnings.catch_warnings():
@@ -63,7 +69,9 @@ def measure(name, num_documents, seeds):
     if corpus.num_documents > num_documents:
         corpus = corpus.select(np.arange(num_documents) * corpus.num_documents // num_documents)
     num_train = int(TRAIN_SHARE * corpus.num_documents)
-    train, test = (corpus.select(rows) for rows in np.split(np.arange(corpus.num_documents), [num_train]))
+    train, test = (
+        corpus.select(rows) for rows in np.split(np.arange(corpus.num_documents), [num_train])
+    )
     rows = []
     for title, kind in KINDS.items():
         for rule, (asked, settings) in list_rules(num_train).items():
@@ -77,14 +85,21 @@ def measure(name, num_documents, seeds):
 def summarize(rows):
     """The mean score with its standard deviation over the seeds, and the means of the others."""
     groups = pd.DataFrame(rows).groupby(["system", "D"], sort=False)
-    frame = groups["score"].agg(["mean", "std"]).round(3).rename(columns={"mean": "nats per held-out word"})
+    frame = (
+        groups["score"]
+        .agg(["mean", "std"])
+        .round(3)
+        .rename(columns={"mean": "nats per held-out word"})
+    )
     others = groups[["topics", "npmi", "seconds"]].mean()
     return frame.assign(**others.round({"topics": 0, "npmi": 3, "seconds": 1})).reset_index()
 
 
 def main():
     """Read the command line, measure, print, and write JSON where asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--corpus", default="rfc")
     parser.add_argument("--documents", type=int, default=60_000)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])

@@ -1,11 +1,14 @@
-"""Every system of the papers with its paper's settings: all protocols that apply, topics, processor time, peak memory.
+"""Every system of the papers with its paper's settings: all protocols that apply, topics, processor
+time, peak memory.
 
-    python -m tests.benchmarks.systems --corpus state-of-the-union --seeds 3 [--json FILE] [--systems NAME ...]
+    python -m tests.benchmarks.systems --corpus state-of-the-union --seeds 3 [--json FILE]
+    [--systems NAME ...]
 
-Each system is a process of its own, so that its peak memory is its own too (corpus and compiled code are in it).
-`within_documents` is a second run, which learns from nine tenths of each training document's tokens; a sampler predicts
-by the mean over its samples (Teh 2007 Eq. 17). Settings are those of the papers where the name says so or the algorithm
-is one paper's own; what a paper leaves open is the default. Rows are written as runs finish.
+Each system is a process of its own, so that its peak memory is its own too (corpus and compiled
+code are in it). `within_documents` is a second run, which learns from nine tenths of each training
+document's tokens; a sampler predicts by the mean over its samples (Teh 2007 Eq. 17). Settings are
+those of the papers where the name says so or the algorithm is one paper's own; what a paper leaves
+open is the default. Rows are written as runs finish.
 """
 
 import argparse
@@ -72,16 +75,21 @@ def set_words(system, vocab_size):
 
 
 def document_concentration(config, state):
-    """α₀ in total: what the run has drawn or inferred of it, otherwise what it was set to; 1 where there is none."""
+    """α₀ in total: what the run has drawn or inferred of it, otherwise what it was set to.
+
+    1 where there is none.
+    """
     if hasattr(state, "alpha"):
         return state.alpha.mean()
     return getattr(state, "doc_concentration", getattr(config, "doc_concentration", 1.0))
 
 
 class Fitted:
-    """A system after its run: its topics, the Dirichlet prior of a document over them, and its own inference.
+    """A system after its run: its topics, the Dirichlet prior of a document over them, and its own
+    inference.
 
-    known: a Split of the training documents' words, of which samplers predict those held out at each sample.
+    known: a Split of the training documents' words, of which samplers predict those held out at
+    each sample.
     """
 
     def __init__(self, system, train, settings, known=None):
@@ -127,29 +135,48 @@ class Fitted:
     def score(self, split):
         """Nats per held-out token by the system's own inference and by the common fold-in."""
         shares = np.concatenate(
-            map_shards(lambda part: self.algorithm.infer(self.config, self.finished.state, part), split.observed)
+            map_shards(
+                lambda part: self.algorithm.infer(self.config, self.finished.state, part),
+                split.observed,
+            )
         )
         folded = fold_in(split.observed, self.summary.topics, self.prior())
         return tuple(score(split, each, self.summary.topics) for each in (shares, folded))
 
     def score_known(self, split):
-        """As `score`; a sampler's own is the mean over its samples, of documents whose tokens it has sampled."""
+        """As `score`.
+
+        A sampler's own is the mean over its samples, of documents whose tokens it has sampled.
+        """
         own, folded = self.score(split)
         if self.predictions:
-            own = float((split.counts * np.log(np.mean(self.predictions, 0))).sum() / split.num_tokens)
+            own = float(
+                (split.counts * np.log(np.mean(self.predictions, 0))).sum() / split.num_tokens
+            )
         return own, folded
 
     def score_whole(self, documents, seed):
-        """Log likelihood of whole documents, a token: of a mixture in closed form, of others by importance sampling."""
+        """Log likelihood of whole documents, a token: of a mixture in closed form, of others by
+        importance sampling.
+        """
         if self.algorithm.infers_by is InfersBy.MIXTURE:
             return mixture_likelihood(documents, self.summary.topics, self.summary.weights)
-        return importance_sampling(documents, self.summary.topics, self.prior(), np.random.default_rng([seed, 1]))
+        return importance_sampling(
+            documents, self.summary.topics, self.prior(), np.random.default_rng([seed, 1])
+        )
 
     def score_ahead(self):
-        """Nats per held-out token of each mini-batch but the first, before it was learned from; None without any."""
+        """Nats per held-out token of each mini-batch but the first, before it was learned from.
+
+        None without any.
+        """
         later = self.ahead[1:]
         total = sum(event.num_tokens for event in later)
-        return sum(event.nats_per_word * event.num_tokens for event in later) / total if total else None
+        return (
+            sum(event.nats_per_word * event.num_tokens for event in later) / total
+            if total
+            else None
+        )
 
 
 def measure(system, corpus_name, documents, order, seed):
@@ -168,12 +195,16 @@ def measure(system, corpus_name, documents, order, seed):
 
 
 def measure_within(system, corpus_name, documents, order, seed):
-    """Rows of `within_documents`: learn from nine tenths of each training document's tokens, predict the last tenth."""
+    """Rows of `within_documents`: learn from nine tenths of each training document's tokens,
+    predict the last tenth.
+    """
     train, _ = divide(corpus_name, order, seed, documents)
     train = train.select(train.counts.sum(1) >= 2)
     split = split_tokens(train.documents(), train.doc_ids, seed)
     kept = replace(train, counts=to_matrix(split.observed, train.vocab_size))
-    fitted = Fitted(system, kept, RunSettings(order=order, seed=seed, score_next_batch=False), split)
+    fitted = Fitted(
+        system, kept, RunSettings(order=order, seed=seed, score_next_batch=False), split
+    )
     found = {"within_documents": fitted.score_known(split)}
     return make_rows(found, (system, corpus_name, documents, order, seed), fitted.facts)
 
@@ -187,7 +218,13 @@ def make_rows(found, run_of, facts):
     """A row for each protocol and predictive that there is."""
     names = dict(zip(("system", "corpus", "subset", "order", "seed"), run_of, strict=True))
     return [
-        {**names, "protocol": protocol, "predictive": predictive, "nats_per_word": float(nats), **facts}
+        {
+            **names,
+            "protocol": protocol,
+            "predictive": predictive,
+            "nats_per_word": float(nats),
+            **facts,
+        }
         for protocol, scores in found.items()
         for predictive, nats in zip(("own", "fold_in"), scores, strict=True)
         if nats is not None
@@ -198,7 +235,9 @@ def measure_all(arguments):
     """Yield the rows of each system and seed, each in a process of its own."""
     with ProcessPoolExecutor(arguments.jobs, max_tasks_per_child=1) as pool:
         tasks = [
-            pool.submit(measure_both, system, arguments.corpus, arguments.documents, arguments.order, seed)
+            pool.submit(
+                measure_both, system, arguments.corpus, arguments.documents, arguments.order, seed
+            )
             for seed in range(arguments.seeds)
             for system in arguments.systems
         ]
@@ -211,7 +250,9 @@ def tabulate(rows):
     frame = pd.DataFrame(rows)
     frame["column"] = frame["protocol"] + " " + frame["predictive"]
     found = frame.groupby(["system", "column"], sort=False)["nats_per_word"].agg(["mean", "std"])
-    cells = found.apply(lambda cell: f"{cell['mean']:.3f} ± {cell['std']:.3f}", axis=1).unstack("column", sort=False)
+    cells = found.apply(lambda cell: f"{cell['mean']:.3f} ± {cell['std']:.3f}", axis=1).unstack(
+        "column", sort=False
+    )
     facts = frame[frame["protocol"] != "within_documents"].drop_duplicates(["system", "seed"])
     facts = facts.groupby("system", sort=False)
     means = facts[["passes", "topics", "processor_seconds", "peak_mb"]].mean().round(1)
@@ -222,11 +263,18 @@ def read_arguments():
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corpus", default="state-of-the-union")
-    parser.add_argument("--documents", type=int, help="maximum number of documents, drawn at random")
+    parser.add_argument(
+        "--documents", type=int, help="maximum number of documents, drawn at random"
+    )
     parser.add_argument("--order", choices=ORDERS, default="shuffled")
     parser.add_argument("--systems", nargs="+", choices=tuple(SYSTEMS), default=tuple(SYSTEMS))
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--jobs", type=int, default=1, help="processes; more than one makes the seconds unfit to quote")
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=1,
+        help="processes; more than one makes the seconds unfit to quote",
+    )
     parser.add_argument("--json", help="where to write the rows")
     return parser.parse_args()
 

@@ -1,22 +1,25 @@
 """How many topics the online HDP counts, and which of them are true.
 
-    python -m tests.benchmarks.topic_count [--corpora NAME ...] [--passes P ...] [--seeds N] [--systems NAME ...]
+    python -m tests.benchmarks.topic_count [--corpora NAME ...] [--passes P ...] [--seeds N]
+    [--systems NAME ...]
                                            [--json FILE] [--constants]
 
-Corpora: "one topic" and "N topics" are simulated, 10,000 documents of 80 words unless stated; "power law": topic k has
-a weight of 1/k; "shared": half of each topic is the words of all; "weak": nine tenths are; "Zipf": words have a Zipf
-law; "null of NAME": the lengths and word frequencies of a corpus, from one topic. All others are real text.
+Corpora: "one topic" and "N topics" are simulated, 10,000 documents of 80 words unless stated;
+"power law": topic k has a weight of 1/k; "shared": half of each topic is the words of all; "weak":
+nine tenths are; "Zipf": words have a Zipf law; "null of NAME": the lengths and word frequencies of
+a corpus, from one topic. All others are real text.
 
-"counted": topics in use, the fewest that cover 99 % of the tokens. Of these, "found": matched to a true topic within a
-total variation of .3; "repeated": as near to a true topic that another topic is matched to (real text: at least five of
-ten top words are those of a larger topic); "mixed": near no true topic; "echoes": Jensen-Shannon divergence from the
-corpus' word frequencies below .15 nats (real text). "unigram" has the nats of the word frequencies of the training
-documents, plus one per word.
+"counted": topics in use, the fewest that cover 99 % of the tokens. Of these, "found": matched to a
+true topic within a total variation of .3; "repeated": as near to a true topic that another topic is
+matched to (real text: at least five of ten top words are those of a larger topic); "mixed": near no
+true topic; "echoes": Jensen-Shannon divergence from the corpus' word frequencies below .15 nats
+(real text). "unigram" has the nats of the word frequencies of the training documents, plus one per
+word.
 
 --systems: also HDPs of other libraries (`coherence.py` says how they learn), without nats.
 
---constants: the same with each constant of the rule (`engine/inference/evidence.py`) at half and at double its value,
-on VARIED after one pass.
+--constants: the same with each constant of the rule (`engine/inference/evidence.py`) at half and at
+double its value, on VARIED after one pass.
 """
 
 import argparse
@@ -49,7 +52,9 @@ NUM_REAL = 10_000
 
 @dataclass(frozen=True)
 class Truth:
-    """A simulated corpus: topics, words of a document, the part of each topic that all share, and weights."""
+    """A simulated corpus: topics, words of a document, the part of each topic that all share, and
+    weights.
+    """
 
     topics: int
     words: int = NUM_WORDS
@@ -88,7 +93,12 @@ CONSTANTS = {
     "RATES_BETWEEN": (0.35, 1.39),
     "MOST_PARENTS": (3, 12),
 }
-VARIED = ("60 topics", "10 topics, 200 documents", "null of state-of-the-union", "state-of-the-union")
+VARIED = (
+    "60 topics",
+    "10 topics, 200 documents",
+    "null of state-of-the-union",
+    "state-of-the-union",
+)
 REAL = ("state-of-the-union", "rfc")
 NULLS = tuple(f"null of {name}" for name in REAL)
 CORPORA = (*SIMULATED, *NULLS, *REAL)
@@ -114,14 +124,18 @@ def simulate(name, seed):
     weights /= weights.sum()
     shares = rng.dirichlet(np.maximum(weights, 1e-3), truth.documents)
     tokens = np.array([rng.multinomial(truth.words, row) for row in shares])
-    counts = sum(np.array([rng.multinomial(n, topics[k]) for n in tokens[:, k]]) for k in range(truth.topics))
+    counts = sum(
+        np.array([rng.multinomial(n, topics[k]) for n in tokens[:, k]]) for k in range(truth.topics)
+    )
     return make_corpus(csr_array(counts), Vocabulary(tuple(map(str, range(VOCAB_SIZE))))), topics
 
 
 def make_corpus(counts, vocabulary):
     """A corpus without dates and titles."""
     number = counts.shape[0]
-    return Corpus("simulated", counts, vocabulary, np.full(number, "NaT", "datetime64[Y]"), [""] * number)
+    return Corpus(
+        "simulated", counts, vocabulary, np.full(number, "NaT", "datetime64[Y]"), [""] * number
+    )
 
 
 @lru_cache(maxsize=2)
@@ -155,24 +169,37 @@ def load(name, seed):
 
 
 def classify_topics(topics, known, frequencies):
-    """Found, repeated and mixed topics among those in use (n, V), by the true ones, and echoes of the frequencies."""
+    """Found, repeated and mixed topics among those in use (n, V), by the true ones, and echoes of
+    the frequencies.
+    """
     middle = (topics + frequencies) / 2
     divergences = (rel_entr(topics, middle).sum(1) + rel_entr(frequencies, middle).sum(1)) / 2
     if known is None:
         top = np.argsort(-topics, axis=1)[:, :TOP_WORDS]
         repeated = [
-            max((len(set(row) & set(other)) for other in top[:place]), default=0) for place, row in enumerate(top)
+            max((len(set(row) & set(other)) for other in top[:place]), default=0)
+            for place, row in enumerate(top)
         ]
-        return {"repeated": int((np.array(repeated) >= SHARED_WORDS).sum()), "echoes": int((divergences < ECHO).sum())}
+        return {
+            "repeated": int((np.array(repeated) >= SHARED_WORDS).sum()),
+            "echoes": int((divergences < ECHO).sum()),
+        }
     distances = np.array([0.5 * abs(topics - row).sum(1) for row in known])
     rows, matched = linear_sum_assignment(distances)
     found = int((distances[rows, matched] < NEAR).sum())
     near = int((distances.min(0) < NEAR).sum())
-    return {"true": len(known), "found": found, "repeated": near - found, "mixed": len(topics) - near}
+    return {
+        "true": len(known),
+        "found": found,
+        "repeated": near - found,
+        "mixed": len(topics) - near,
+    }
 
 
 def score_unigram(prepared):
-    """Nats per held-out word of the word frequencies of the training documents, plus one per word."""
+    """Nats per held-out word of the word frequencies of the training documents, plus
+    one per word.
+    """
     test = prepared.test
     split = split_words(test.documents(), test.doc_ids, prepared.settings.seed)
     counts = np.asarray(prepared.train.counts.sum(0), float).ravel() + 1.0
@@ -185,7 +212,12 @@ def measure(name, seed, passes, **chosen):
     corpus, known = load(name, seed)
     algorithm = find_algorithm("hdp")
     settings = RunSettings(
-        passes=max(passes), seed=seed, order="shuffled", num_evaluations=1, num_snapshots=0, score_next_batch=False
+        passes=max(passes),
+        seed=seed,
+        order="shuffled",
+        num_evaluations=1,
+        num_snapshots=0,
+        score_next_batch=False,
     )
     prepared = prepare(algorithm, algorithm.config(**chosen), corpus, settings)
     frequencies = np.asarray(prepared.train.counts.sum(0), float).ravel()
@@ -200,7 +232,11 @@ def measure(name, seed, passes, **chosen):
         row = {"corpus": name, "system": "hdp", "seed": seed, "passes": done, **chosen}
         row["counted"] = update.stepped.num_topics
         row |= classify_topics(topics, known, frequencies / frequencies.sum())
-        row |= {"nats": update.held_out.nats_per_word, "unigram": unigram, "seconds": update.stepped.seconds}
+        row |= {
+            "nats": update.held_out.nats_per_word,
+            "unigram": unigram,
+            "seconds": update.stepped.seconds,
+        }
         rows.append(row)
     return rows
 
@@ -212,38 +248,65 @@ def measure_other(name, system, seed):
     in_use = rank_topics(tokens)
     frequencies = np.asarray(corpus.counts.sum(0), float).ravel()
     found = classify_topics(topics[in_use], known, frequencies / frequencies.sum())
-    return {"corpus": name, "system": system, "seed": seed, "counted": len(in_use), **found, "seconds": seconds}
+    return {
+        "corpus": name,
+        "system": system,
+        "seed": seed,
+        "counted": len(in_use),
+        **found,
+        "seconds": seconds,
+    }
 
 
 def tabulate(rows):
     """Means over seeds, and the range of the counts."""
     frame = pd.DataFrame(rows).drop(columns="seed")
-    places = [name for name in ("corpus", "system", "max_topics", "corpus_concentration", "passes") if name in frame]
+    places = [
+        name
+        for name in ("corpus", "system", "max_topics", "corpus_concentration", "passes")
+        if name in frame
+    ]
     grouped = frame.groupby(places, sort=False, dropna=False)
     table = grouped.mean().round({"nats": 4, "unigram": 4}).round(1)
-    table.insert(1, "range", grouped["counted"].agg(lambda counts: f"{counts.min()} to {counts.max()}"))
+    table.insert(
+        1, "range", grouped["counted"].agg(lambda counts: f"{counts.min()} to {counts.max()}")
+    )
     for name in ("nats", "unigram"):
         table[name] = grouped[name].mean().round(4)
     return table.reset_index().astype(object).where(table.reset_index().notna(), "")
 
 
 def list_runs(corpora):
-    """Pairs of a corpus and settings: the defaults, three values of K for 60 topics, and of γ for real text."""
+    """Pairs of a corpus and settings: the defaults, three values of K for 60 topics, and of γ for
+    real text.
+    """
     runs = [(name, {}) for name in corpora]
-    runs += [("60 topics", {"max_topics": limit}) for limit in (120, 300, 600) if "60 topics" in corpora]
-    runs += [(name, {"corpus_concentration": gamma}) for name in REAL[:1] if name in corpora for gamma in (0.1, 10.0)]
+    runs += [
+        ("60 topics", {"max_topics": limit}) for limit in (120, 300, 600) if "60 topics" in corpora
+    ]
+    runs += [
+        (name, {"corpus_concentration": gamma})
+        for name in REAL[:1]
+        if name in corpora
+        for gamma in (0.1, 10.0)
+    ]
     return runs
 
 
 def vary(seeds):
-    """Rows of VARIED with each constant changed, means over seeds; the first row has none changed."""
+    """Rows of VARIED with each constant changed, means over seeds.
+
+    The first row has none changed.
+    """
     changes = [("", ""), *((name, value) for name, values in CONSTANTS.items() for value in values)]
     rows = []
     for name, value in changes:
         row = {"constant": name, "value": value}
         for corpus in VARIED:
             with patch.object(evidence, name, value) if name else nullcontext():
-                found = pd.DataFrame([row for seed in range(seeds) for row in measure(corpus, seed, (1,))])
+                found = pd.DataFrame(
+                    [row for seed in range(seeds) for row in measure(corpus, seed, (1,))]
+                )
             row[f"{corpus}: counted"] = found["counted"].mean().round(1)
             row[f"{corpus}: nats"] = found["nats"].mean().round(4)
         rows.append(row)
@@ -254,7 +317,9 @@ def main():
     """Read the command line, measure, print, and write JSON where asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=CORPORA)
-    parser.add_argument("--systems", nargs="+", choices=OTHERS, default=(), help="HDPs of other libraries")
+    parser.add_argument(
+        "--systems", nargs="+", choices=OTHERS, default=(), help="HDPs of other libraries"
+    )
     parser.add_argument("--passes", nargs="+", type=int, default=(1, 3))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--constants", action="store_true", help="vary the constants of the rule")

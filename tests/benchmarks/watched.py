@@ -1,6 +1,8 @@
-"""A served page that measures itself: `panel serve app --plugins tests.benchmarks.watched`, then /watched.
+"""A served page that measures itself: `panel serve app --plugins tests.benchmarks.watched`, then
+/watched.
 
-The page is unchanged, except that the clock is read around each `Session.look` and each engine's run.
+The page is unchanged, except that the clock is read around each `Session.look` and each engine's
+run.
 """
 
 import gc
@@ -23,7 +25,10 @@ look, run = Session.look, engine.run
 
 @wraps(look)
 def timed_look(session):
-    """As before; counts only looks with something new to show, and the look that first draws the page separately."""
+    """As before.
+
+    Counts only looks with something new to show, and the look that first draws the page separately.
+    """
     before, began, worked = session.state.progress, time.perf_counter(), time.thread_time()
     look(session)
     if session.state.progress is not before:
@@ -35,7 +40,10 @@ def timed_look(session):
 
 @wraps(run)
 def timed_run(*arguments, **options):
-    """As `engine.run`; a run that ends leaves its documents a second, the time between its updates included."""
+    """As `engine.run`.
+
+    A run that ends leaves its documents a second, the time between its updates included.
+    """
     updates, sent, began = run(*arguments, **options), None, time.perf_counter()
     while True:
         try:
@@ -48,11 +56,12 @@ def timed_run(*arguments, **options):
 
 
 class WatchedHandler(RequestHandler):
-    """Megabytes, threads, open files and sessions of the server, and the looks and speeds since the last question.
+    """Megabytes, threads, open files and sessions of the server, and the looks and speeds since the
+    last question.
 
-    `openings` are first looks, `presented` those of pages that control a run. A look has two times in milliseconds: by
-    the clock, and of the processor for its thread alone. `thread_seconds` is the processor time of this thread, which
-    works for all pages, since its start.
+    `openings` are first looks, `presented` those of pages that control a run. A look has two times
+    in milliseconds: by the clock, and of the processor for its thread alone. `thread_seconds` is
+    the processor time of this thread, which works for all pages, since its start.
     """
 
     def get(self):

@@ -1,10 +1,12 @@
-"""Documents simulated from a learned model, with a vocabulary of any size whose frequencies follow Zipf's law.
+"""Documents simulated from a learned model, with a vocabulary of any size whose frequencies follow
+Zipf's law.
 
 Word r of V has the frequency 1 / r, and copies the topics of a random word of the learned model:
 
     topic_k(r)  ∝  (1 / r) topic_k(b(r)) / mean_k topic_k(b(r))
 
-A document takes its topic shares from a random document of the learned corpus, and has 60 tokens on average (Poisson).
+A document takes its topic shares from a random document of the learned corpus, and has 60 tokens on
+average (Poisson).
 """
 
 from itertools import pairwise
@@ -24,7 +26,9 @@ FIRST_DAY, NUM_DAYS = np.datetime64("1990-01-01"), 12_000
 
 
 class ZipfModel(NamedTuple):
-    """Topic shares of documents (N, K), and the cumulative word probabilities of each topic (K, V)."""
+    """Topic shares of documents (N, K), and the cumulative word probabilities of each
+    topic (K, V).
+    """
 
     shares: np.ndarray
     cumulative: np.ndarray
@@ -52,15 +56,22 @@ def draw_counts(model, number, rng):
     shares = model.shares[rng.integers(len(model.shares), size=number)]
     # Each document's cumulative shares lie between its number and the next.
     ends = (np.minimum(shares.cumsum(1), 1.0) + np.arange(number)[:, None]).ravel()
-    places = np.searchsorted(ends, rows + rng.random(len(rows)), side="right") - rows * shares.shape[1]
+    places = (
+        np.searchsorted(ends, rows + rng.random(len(rows)), side="right") - rows * shares.shape[1]
+    )
     topics = np.clip(places, 0, shares.shape[1] - 1)
     words = np.empty(len(rows), np.int64)
     for k, cumulative in enumerate(model.cumulative):
         own = np.flatnonzero(topics == k)
-        words[own] = np.minimum(np.searchsorted(cumulative, rng.random(len(own)), side="right"), vocab_size - 1)
+        words[own] = np.minimum(
+            np.searchsorted(cumulative, rng.random(len(own)), side="right"), vocab_size - 1
+        )
     keys, counts = np.unique(rows * vocab_size + words, return_counts=True)
     starts = np.append(0, np.bincount(keys // vocab_size, minlength=number).cumsum())
-    return csr_array((counts.astype(np.int32), (keys % vocab_size).astype(np.int32), starts), (number, vocab_size))
+    return csr_array(
+        (counts.astype(np.int32), (keys % vocab_size).astype(np.int32), starts),
+        (number, vocab_size),
+    )
 
 
 def name_words(vocab_size):
@@ -74,9 +85,17 @@ def name_words(vocab_size):
 
 
 def draw_parts(model, num_documents):
-    """Yield the place of the first document and the counts, part by part; the first documents of any number agree."""
+    """Yield the place of the first document and the counts, part by part.
+
+    The first documents of any number agree.
+    """
     for part, first in enumerate(range(0, num_documents, AT_ONCE)):
-        yield first, draw_counts(model, min(AT_ONCE, num_documents - first), np.random.default_rng([part, 1]))
+        yield (
+            first,
+            draw_counts(
+                model, min(AT_ONCE, num_documents - first), np.random.default_rng([part, 1])
+            ),
+        )
 
 
 def date_documents(first, last, num_documents):
@@ -93,7 +112,9 @@ def write_texts(file, model, num_documents):
             tokens = words[np.repeat(counts.indices, counts.data)]
             ends = np.append(0, counts.data.cumsum())[counts.indptr].tolist()
             texts = [" ".join(tokens[start:end]) for start, end in pairwise(ends)]
-            dates = np.datetime_as_string(date_documents(first, first + len(texts), num_documents)).tolist()
+            dates = np.datetime_as_string(
+                date_documents(first, first + len(texts), num_documents)
+            ).tolist()
             writer.write_table(pa.table({"text": texts, "date": dates}, schema))
 
 
@@ -101,7 +122,11 @@ def draw_corpus(model, num_documents):
     """A corpus in memory."""
     parts = [counts for _, counts in draw_parts(model, num_documents)]
     starts = np.append(0, np.concatenate([np.diff(part.indptr) for part in parts]).cumsum())
-    entries = [np.concatenate([getattr(part, what) for part in parts]) for what in ("data", "indices")]
+    entries = [
+        np.concatenate([getattr(part, what) for part in parts]) for what in ("data", "indices")
+    ]
     counts = csr_array((*entries, starts), (num_documents, model.cumulative.shape[1]))
     words = Vocabulary(tuple(name_words(counts.shape[1])))
-    return Corpus("zipf", counts, words, date_documents(0, num_documents, num_documents), [""] * num_documents)
+    return Corpus(
+        "zipf", counts, words, date_documents(0, num_documents, num_documents), [""] * num_documents
+    )

@@ -18,9 +18,15 @@ from tests.patience import limit, limit_ms
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = re.compile(r"http://localhost:(\d+)/app")
-# A closed page's run counts as open until its session is unused that long; a slow page must have connected by then.
+# A closed page's run counts as open until its session is unused that long; a slow page must have
+# connected by then.
 SECONDS_UNUSED = round(limit(4))
-LIFETIME = ("--unused-session-lifetime", str(1_000 * SECONDS_UNUSED), "--check-unused-sessions", "500")
+LIFETIME = (
+    "--unused-session-lifetime",
+    str(1_000 * SECONDS_UNUSED),
+    "--check-unused-sessions",
+    "500",
+)
 # The servers of tests print it too; each browser exchanges it for a cookie before it opens a page.
 TOKEN = "the start-up token of these tests"
 OPTIONS = ("app", "--port", "0")
@@ -32,7 +38,10 @@ expect.set_options(timeout=limit_ms(60))
 
 @contextmanager
 def serving(command: list[str], log: Path, lifetime: tuple[str, ...] = LIFETIME, root: Path = ROOT):
-    """Serve the page of a checkout with this command; yields its address. The output of the server goes into `log`."""
+    """Serve the page of a checkout with this command.
+
+    Yields its address. The output of the server goes into `log`.
+    """
     environment = os.environ | {"STICKBREAKER_TOKEN": TOKEN, "PYTHONPATH": list_paths(root)}
     server, address = start([*command, *OPTIONS, *lifetime], log, environment, root)
     try:
@@ -41,8 +50,13 @@ def serving(command: list[str], log: Path, lifetime: tuple[str, ...] = LIFETIME,
         stop(server)
 
 
-def start(command: list[str], log: Path, environment: dict[str, str], root: Path) -> tuple[subprocess.Popen, str]:
-    """Start a server, a second time if it prints no address; returns its process and its address."""
+def start(
+    command: list[str], log: Path, environment: dict[str, str], root: Path
+) -> tuple[subprocess.Popen, str]:
+    """Start a server, a second time if it prints no address.
+
+    Returns its process and its address.
+    """
     for _ in range(2):
         with log.open("w") as output:
             server = subprocess.Popen(
@@ -51,7 +65,9 @@ def start(command: list[str], log: Path, environment: dict[str, str], root: Path
         if address := find_address(server, log):
             return server, address
         stop(server)
-    return pytest.fail(f"The server was started twice and printed no address. Its log:\n{log.read_text()}")
+    return pytest.fail(
+        f"The server was started twice and printed no address. Its log:\n{log.read_text()}"
+    )
 
 
 def stop(server: subprocess.Popen) -> None:
@@ -70,7 +86,10 @@ def list_paths(root: Path) -> str:
 
 
 def find_address(server: subprocess.Popen, log: Path) -> str | None:
-    """Wait for the address in the output of the server, and return it; None if the server ends or takes too long."""
+    """Wait for the address in the output of the server, and return it.
+
+    None if the server ends or takes too long.
+    """
     end = time.monotonic() + limit(SECONDS_TO_SERVE)
     while time.monotonic() < end:
         if found := ADDRESS.search(log.read_text()):
@@ -105,7 +124,8 @@ def dying_address(tmp_path_factory) -> str:
 
 @pytest.fixture
 def compiling_address(tmp_path_factory) -> str:
-    """The address of a page whose engine takes long to compile for float64, on a server that has not compiled it yet.
+    """The address of a page whose engine takes long to compile for float64, on a server that has
+    not compiled it yet.
 
     The kernels are in the cache of this machine, so that the time depends on nothing else.
     """
@@ -132,15 +152,19 @@ def faults(noticed) -> list[str]:
 
 @pytest.fixture
 def visit(new_context, address, faults):
-    """Open the page in a new browser of this size; returns it as soon as the run has begun to learn.
+    """Open the page in a new browser of this size.
 
-    prepare(context) is called before the page is asked for; a page that is not to learn is returned as soon as it is
-    drawn; `emulated` is what else the browser is to be like.
-    Runs are paused in the end, so that the next test need not wait for a core.
+    Returns it as soon as the run has begun to learn.
+
+    prepare(context) is called before the page is asked for; a page that is not to learn is returned
+    as soon as it is drawn; `emulated` is what else the browser is to be like. Runs are paused in
+    the end, so that the next test need not wait for a core.
     """
     opened = []
 
-    def visit(size=None, at=address, prepare=lambda context: None, learns=True, **emulated) -> Dashboard:
+    def visit(
+        size=None, at=address, prepare=lambda context: None, learns=True, **emulated
+    ) -> Dashboard:
         context = admit(new_context(viewport=size or WIDE, **emulated), at, faults)
         prepare(context)
         opened.append(Dashboard(context.new_page()))
@@ -167,7 +191,9 @@ def used_page(browser, address, noticed) -> Dashboard:
 
 @pytest.fixture
 def restarted(used_page) -> Dashboard:
-    """A page whose run has just begun again, for tests to which it does not matter what was done on the page before."""
+    """A page whose run has just begun again, for tests to which it does not matter what was done on
+    the page before.
+    """
     used_page.page.keyboard.press("Escape")
     if used_page.pace.inner_text() != DEFAULT_PACE:
         used_page.choose_pace(DEFAULT_PACE)
@@ -188,7 +214,9 @@ def finished_run(browser, address, share) -> str:
 
 @pytest.fixture(scope="session")
 def finished_pages(browser, noticed):
-    """Open a page of the run that has read everything, one for each kind of browser, which tests share."""
+    """Open a page of the run that has read everything, one for each kind of browser, which tests
+    share.
+    """
     pages = {}
 
     def open_page(finished_run, size, **emulated) -> Dashboard:
@@ -205,7 +233,9 @@ def finished_pages(browser, noticed):
 
 @pytest.fixture
 def look_at_finished(finished_pages, finished_run):
-    """Open the run that has read everything in a browser of this size, on the Live page and in its first theme."""
+    """Open the run that has read everything in a browser of this size, on the Live page and in its
+    first theme.
+    """
 
     def look(size=None, **emulated) -> Dashboard:
         dashboard = finished_pages(finished_run, size or WIDE, **emulated)
@@ -232,7 +262,9 @@ def read_everything(browser: Browser, address: str) -> str:
 
 
 def admit(context: BrowserContext, address: str, faults: list[str]) -> BrowserContext:
-    """Prepare a browser for pages at this address: its faults are collected, and it has the cookie."""
+    """Prepare a browser for pages at this address: its faults are collected, and it
+    has the cookie.
+    """
     watch(context, address, faults)
     let_in(context, address)
     return context
@@ -245,11 +277,20 @@ def let_in(context: BrowserContext, address: str) -> None:
 
 
 def watch(context: BrowserContext, address: str, faults: list[str]) -> None:
-    """Collect errors and plots without ranges that the console names, what is thrown, and requests to elsewhere."""
+    """Collect errors and plots without ranges that the console names, what is thrown, and requests
+    to elsewhere.
+    """
     origin = address.rsplit("/", 1)[0]
-    context.on("console", lambda said: faults.append(f"console: {said.text}") if is_fault(said) else None)
+    context.on(
+        "console", lambda said: faults.append(f"console: {said.text}") if is_fault(said) else None
+    )
     context.on("weberror", lambda thrown: faults.append(f"page: {thrown.error}"))
-    context.on("request", lambda asked: None if is_ours(asked.url, origin) else faults.append(f"request: {asked.url}"))
+    context.on(
+        "request",
+        lambda asked: (
+            None if is_ours(asked.url, origin) else faults.append(f"request: {asked.url}")
+        ),
+    )
 
 
 def is_fault(said: ConsoleMessage) -> bool:

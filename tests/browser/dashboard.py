@@ -16,7 +16,11 @@ PHONE = {"width": 390, "height": 844}
 FIRST_SECONDS = limit_ms(120)
 LEAVE_TRIES = 5
 DEFAULT_PACE = "One pass a minute"
-SLIDERS = {"forgetting_rate": "Forgetting rate κ", "delay": "Delay τ₀", "batch_size": "Mini-batch size S"}
+SLIDERS = {
+    "forgetting_rate": "Forgetting rate κ",
+    "delay": "Delay τ₀",
+    "batch_size": "Mini-batch size S",
+}
 FIND_MARKS = """() => Bokeh.documents.flatMap(d => d.roots()).flatMap(r => [...r.references()])
     .filter(m => m.type === "ColumnDataSource" && "height" in m.data && "align" in m.data)
     .map(m => [...m.data.text].map((text, i) => [m.data.x[i], text]))"""
@@ -57,7 +61,9 @@ class Dashboard:
         self.notifications = page.locator(".notyf__toast, .notyf__message, .MuiAlert-root")
 
     def open(self, address: str, learns: bool = True) -> "Dashboard":
-        """Load the page and wait until it is drawn and has learned from a mini-batch, or until it shows a message."""
+        """Load the page and wait until it is drawn and has learned from a mini-batch, or until it
+        shows a message.
+        """
         self.page.goto(address)
         if learns:
             expect(self.documents).to_have_text(re.compile(r"^[1-9]"), timeout=FIRST_SECONDS)
@@ -94,12 +100,15 @@ class Dashboard:
         self.expect_state("Paused")
 
     def leave(self) -> None:
-        """Pause the run, so that its core is free, unless the run has ended or another page has paused it."""
+        """Pause the run, so that its core is free, unless the run has ended or another page has
+        paused it.
+        """
         pause = self.button("Pause")
         if not pause.is_visible():
             return
         self.page.keyboard.press("Escape")
-        # A press that is not made in time on a busy machine is tried again; one that is made must not be made twice.
+        # A press that is not made in time on a busy machine is tried again; one that is made must
+        # not be made twice.
         for _ in range(LEAVE_TRIES):
             with suppress(TimeoutError):
                 if pause.is_visible():
@@ -115,7 +124,9 @@ class Dashboard:
         self.expect_state("Paused")
 
     def choose_pace(self, name: str) -> None:
-        option = self.page.get_by_role("menuitem", name=name).or_(self.page.get_by_role("option", name=name))
+        option = self.page.get_by_role("menuitem", name=name).or_(
+            self.page.get_by_role("option", name=name)
+        )
         self.pace.click()
         option.click()
         self._expect_no_menu()
@@ -136,8 +147,9 @@ class Dashboard:
     def expect_ground(self, dark: bool) -> None:
         """Wait until the background of the page is dark, or light."""
         self.page.wait_for_function(
-            "dark => { const ground = parseInt(getComputedStyle(document.body).backgroundColor.split('(')[1])\n"
-            "return dark ? ground < 60 : ground > 200 }",
+            "dark => { const ground ="
+            " parseInt(getComputedStyle(document.body).backgroundColor.split('(')[1])\nreturn dark"
+            " ? ground < 60 : ground > 200 }",
             arg=dark,
         )
 
@@ -147,7 +159,9 @@ class Dashboard:
         return int(self.documents.inner_text().split()[0].replace(",", ""))
 
     def step_number(self) -> int:
-        return int(re.search(r"Mini-batch ([\d,]+) of", self.sketch.inner_text())[1].replace(",", ""))
+        return int(
+            re.search(r"Mini-batch ([\d,]+) of", self.sketch.inner_text())[1].replace(",", "")
+        )
 
     def press_key(self, setting: str, key: str) -> None:
         self.slider(setting).focus()
@@ -155,7 +169,11 @@ class Dashboard:
 
     def click_slider(self, setting: str, share: float) -> None:
         """Click the slider's track at this share of its length."""
-        track = self.slider(setting).locator("xpath=ancestor::*[contains(@class, 'MuiSlider-root')]").first
+        track = (
+            self.slider(setting)
+            .locator("xpath=ancestor::*[contains(@class, 'MuiSlider-root')]")
+            .first
+        )
         track.scroll_into_view_if_needed()
         box = track.bounding_box()
         self.page.mouse.click(box["x"] + box["width"] * share, box["y"] + box["height"] / 2)
@@ -173,7 +191,9 @@ class Dashboard:
         self.settle()
 
     def expect_marks(self, text: str, at: int | None = None) -> None:
-        """Wait until each of the three curves has a mark with this label and, if given, at this number of documents."""
+        """Wait until each of the three curves has a mark with this label and, if given, at this
+        number of documents.
+        """
         self.show_curves()
         self.page.wait_for_function(
             f"""([text, at]) => {{

@@ -72,7 +72,10 @@ def emptied():
 
 @pytest.fixture
 def paused_page(used_page):
-    """A page that tests of this file share, whose run is paused. Its dialog shows what an earlier test has chosen."""
+    """A page that tests of this file share, whose run is paused.
+
+    Its dialog shows what an earlier test has chosen.
+    """
     used_page.button("Restart").wait_for()
     used_page.leave()
     yield used_page
@@ -89,7 +92,9 @@ def drop(dashboard, *files: tuple[str, bytes]) -> None:
     page = dashboard.page
     if not find_dialog(page).is_visible():
         dashboard.button("Bring your own text").press("Enter")
-    payload = [{"name": name, "mimeType": "text/plain", "buffer": content} for name, content in files]
+    payload = [
+        {"name": name, "mimeType": "text/plain", "buffer": content} for name, content in files
+    ]
     page.get_by_role("dialog").locator("input[type=file]").set_input_files(payload)
 
 
@@ -111,7 +116,9 @@ def test_own_text_is_dropped_previewed_built_learned_downloaded_and_deleted(dash
         expect(page.get_by_role("combobox", name=name, exact=True)).to_have_text(value)
     expect(page.get_by_text("300 rows with text. Dates from 1900 to 1999.")).to_be_visible()
     page.get_by_text("Skipped: 1 row").click()
-    expect(page.get_by_text(re.compile(r"^speeches\.csv, row 9: 'soon' is not a date"))).to_be_visible()
+    expect(
+        page.get_by_text(re.compile(r"^speeches\.csv, row 9: 'soon' is not a date"))
+    ).to_be_visible()
     expect(page.get_by_text(f"{EVIL} 0")).to_be_visible()
     expect_no_markup(page)
     assert find_barriers(page) == []
@@ -152,19 +159,19 @@ def test_own_text_is_dropped_previewed_built_learned_downloaded_and_deleted(dash
 
 
 @pytest.mark.extended
-def test_escape_closes_the_dialog_right_after_the_button_with_the_focus_has_disappeared(look_at_finished):
+def test_escape_closes_the_dialog_right_after_the_button_with_the_focus_has_disappeared(
+    look_at_finished,
+):
     dashboard = look_at_finished()
     page = dashboard.page
     dashboard.button("Bring your own text").click()
     expect(find_dialog(page)).to_be_visible()
     page.get_by_role("dialog").locator("button").first.focus()
     page.keyboard.press("Shift")
-    page.evaluate(
-        """() => {
+    page.evaluate("""() => {
           document.activeElement.blur()
           document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape", bubbles: true}))
-        }"""
-    )
+        }""")
     expect(find_dialog(page)).to_be_hidden()
 
 
@@ -187,7 +194,9 @@ def test_words_that_are_markup_are_shown_as_text_in_every_view(dashboard):
     page.wait_for_function(f"() => ({FIND_DOT})() !== null")
     page.get_by_role("heading", name=re.compile("Map")).first.scroll_into_view_if_needed()
     page.mouse.move(*page.evaluate(FIND_DOT))
-    expect(page.locator(".bk-Tooltip, .bk-tooltip-row-value").filter(has_text=EVIL).first).to_be_visible()
+    expect(
+        page.locator(".bk-Tooltip, .bk-tooltip-row-value").filter(has_text=EVIL).first
+    ).to_be_visible()
     expect_no_markup(page)
     for name in ("Time", "Documents", "Live"):
         dashboard.button(name).click()
@@ -196,14 +205,22 @@ def test_words_that_are_markup_are_shown_as_text_in_every_view(dashboard):
 
 
 @pytest.mark.extended
-def test_an_unreadable_file_is_reported_in_the_dialog_and_a_long_build_can_be_cancelled(paused_page):
+def test_an_unreadable_file_is_reported_in_the_dialog_and_a_long_build_can_be_cancelled(
+    paused_page,
+):
     page = paused_page.page
     drop(paused_page, ("picture.csv", bytes(range(256)) * 40))
-    expect(page.get_by_role("alert").filter(has_text="picture.csv is a binary file, not text")).to_be_visible()
+    expect(
+        page.get_by_role("alert").filter(has_text="picture.csv is a binary file, not text")
+    ).to_be_visible()
     drop(paused_page, ("speeches.csv", write_speeches(60_000)))
     expect_preview(page)
-    expect(page.get_by_text(re.compile(r"In a sample of [\d,]+ of 60,000 documents"))).to_be_visible()
-    expect(page.get_by_role("alert").filter(has_text="These choices leave no words")).to_be_visible()
+    expect(
+        page.get_by_text(re.compile(r"In a sample of [\d,]+ of 60,000 documents"))
+    ).to_be_visible()
+    expect(
+        page.get_by_role("alert").filter(has_text="These choices leave no words")
+    ).to_be_visible()
     expect(paused_page.button("Build the corpus")).to_be_disabled()
     page.get_by_role("button", name="Word choices").click()
     page.get_by_label("Maximum document frequency").fill("1")
@@ -211,7 +228,9 @@ def test_an_unreadable_file_is_reported_in_the_dialog_and_a_long_build_can_be_ca
     paused_page.button("Build the corpus").click()
     expect(page.get_by_role("progressbar", name="Progress")).to_be_visible()
     paused_page.button("Cancel").click()
-    expect(page.get_by_role("alert").filter(has_text="Cancelled; nothing was built.")).to_be_visible()
+    expect(
+        page.get_by_role("alert").filter(has_text="Cancelled; nothing was built.")
+    ).to_be_visible()
     assert list_own() == ()
 
 
@@ -227,7 +246,8 @@ def test_the_dialog_fits_and_is_accessible_in_dark_mode(visit, size):
     drop(dashboard, ("speeches.csv", write_speeches()))
     expect_preview(page)
     assert page.evaluate(OVERFLOWS) == []
-    # panel-material-ui gives the drawer of a phone, which lies beneath, no name. Colours fade for a moment.
+    # panel-material-ui gives the drawer of a phone, which lies beneath, no name. Colours fade for a
+    # moment.
     unnamed = "aria-dialog-name" if size == PHONE else "none"
     barriers, tries = find_barriers(page), 10
     while any(unnamed not in each for each in barriers) and tries:
@@ -263,7 +283,9 @@ def drop_path(page, path: Path) -> None:
 
 # Different numbers, since the dialog still shows the other folder.
 @pytest.mark.extended
-@pytest.mark.parametrize(("way", "num_files"), [("chosen", 40), ("dropped", 42)], ids=["chosen", "dropped"])
+@pytest.mark.parametrize(
+    ("way", "num_files"), [("chosen", 40), ("dropped", 42)], ids=["chosen", "dropped"]
+)
 def test_a_folder_is_uploaded_with_its_inner_folders(paused_page, tmp_path, way, num_files):
     page = paused_page.page
     folder = write_folder(tmp_path / f"{way} speeches", num_files)

@@ -38,13 +38,17 @@ WATCH_PLACE = """(part) => {
 def open_compare(dashboard):
     """Open the Compare page."""
     dashboard.button("Compare").click()
-    expect(dashboard.page.get_by_role("row", name=re.compile("State of the Union")).first).to_be_visible()
+    expect(
+        dashboard.page.get_by_role("row", name=re.compile("State of the Union")).first
+    ).to_be_visible()
     return dashboard.page
 
 
 @pytest.fixture
 def swept(used_page):
-    """The Compare page of a run that has finished, so that sweeps can run, without values of an earlier sweep."""
+    """The Compare page of a run that has finished, so that sweeps can run, without values of an
+    earlier sweep.
+    """
     if used_page.state.inner_text() != "Finished":
         used_page.finish()
     page = open_compare(used_page)
@@ -70,7 +74,10 @@ def test_a_sweep_fills_its_plot_and_its_runs_are_named_drawn_and_matched(swept):
     expect(newer).to_be_visible()
     assert len(page.evaluate("() => [...places]")) == 1
     newer.click()
-    sweep, pair = (page.get_by_role("heading", name=name, exact=True) for name in ("Sweep", "Two runs side by side"))
+    sweep, pair = (
+        page.get_by_role("heading", name=name, exact=True)
+        for name in ("Sweep", "Two runs side by side")
+    )
     assert sweep.bounding_box()["y"] < pair.bounding_box()["y"]
     rows = page.get_by_role("row", name=re.compile("sweep of 4 runs"))
     expect(rows.nth(3)).to_be_attached()
@@ -79,7 +86,9 @@ def test_a_sweep_fills_its_plot_and_its_runs_are_named_drawn_and_matched(swept):
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name=f"Delete {name}")).to_be_visible()
     page.get_by_role("checkbox", name=f"Show the curve of {name}").check()
-    expect(page.get_by_text(re.compile("topics matched, the largest of the left run first"))).to_be_visible()
+    expect(
+        page.get_by_text(re.compile("topics matched, the largest of the left run first"))
+    ).to_be_visible()
     assert find_barriers(page) == []
 
 
@@ -115,11 +124,14 @@ def test_a_phone_shows_every_value_of_a_kept_run_without_scrolling_sideways(look
         cell = region.locator(f'td[data-column="{name}"]').first
         expect(cell).to_be_visible()
         assert name in cell.evaluate("cell => getComputedStyle(cell, '::before').content")
-    expect(region.get_by_role("button", name=re.compile("^Delete")).first).to_be_in_viewport(ratio=1)
+    expect(region.get_by_role("button", name=re.compile("^Delete")).first).to_be_in_viewport(
+        ratio=1
+    )
 
 
 def test_a_run_that_was_left_early_is_listed_on_request(dashboard):
-    # The first held-out score, without which no run is kept, comes with the first column of the word lists.
+    # The first held-out score, without which no run is kept, comes with the first column of the
+    # word lists.
     dashboard.choose_pace("Four mini-batches a second")
     expect(dashboard.documents).to_have_text(re.compile(r"^[1-9],\d{3} "))
     dashboard.pause()

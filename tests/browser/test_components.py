@@ -1,4 +1,6 @@
-"""The values of components: Panel's own send back each value that they have drawn, and ours do not."""
+"""The values of components: Panel's own send back each value that they have drawn,
+and ours do not.
+"""
 
 from pathlib import Path
 
@@ -8,7 +10,8 @@ from playwright.sync_api import expect
 from stickbreaker.app.fixes.page import COMPONENTS
 from tests.browser.conftest import serving
 
-# Notes what is written into the model of the button while the server changes it; gives what was written besides.
+# Notes what is written into the model of the button while the server changes it; gives what was
+# written besides.
 CHANGE = """async () => {
   const data = [...Bokeh.documents[0].all_models].find((model) => model.class_name === "Button").data
   const write = Object.getPrototypeOf(data).setv, written = []
@@ -17,7 +20,10 @@ CHANGE = """async () => {
   await new Promise((resolve) => setTimeout(resolve, 500))
   return written
 }"""
-READ = '() => [...Bokeh.documents[0].all_models].find((model) => model.class_name === "Switch").data.value'
+READ = (
+    "() => [...Bokeh.documents[0].all_models].find((model) => model.class_name ==="
+    ' "Switch").data.value'
+)
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +34,12 @@ def plain(tmp_path_factory):
         yield found
 
 
-@pytest.mark.parametrize(("script", "echoes"), [("", [{"disabled": True}]), (COMPONENTS, [])], ids=["panel", "ours"])
-def test_a_component_sends_back_what_it_has_drawn_unless_its_model_has_its_values(page, plain, script, echoes):
+@pytest.mark.parametrize(
+    ("script", "echoes"), [("", [{"disabled": True}]), (COMPONENTS, [])], ids=["panel", "ours"]
+)
+def test_a_component_sends_back_what_it_has_drawn_unless_its_model_has_its_values(
+    page, plain, script, echoes
+):
     def add_script(route):
         response = route.fetch()
         route.fulfill(response=response, body=f"{response.text()};{script}")

@@ -4,11 +4,12 @@
 
 writes the pictures in `tests/browser/expected` again. Look at the changes before you commit them.
 
-The pages show a finished run of the default seed. Fonts, the order of equal values and measured speeds differ between
-machines, so pictures are compared by the mean luminance of coarse blocks. The limit follows from the stored pictures: a
-page may differ from its own picture by half the distance to the nearest other page of the same size and theme. A page
-that is empty, has the other theme or lacks a part differs by more. The test waits until Under the hood has computed its
-view of the finished model, which takes some seconds the first time in a process.
+The pages show a finished run of the default seed. Fonts, the order of equal values and measured
+speeds differ between machines, so pictures are compared by the mean luminance of coarse blocks. The
+limit follows from the stored pictures: a page may differ from its own picture by half the distance
+to the nearest other page of the same size and theme. A page that is empty, has the other theme or
+lacks a part differs by more. The test waits until Under the hood has computed its view of the
+finished model, which takes some seconds the first time in a process.
 """
 
 import io
@@ -55,7 +56,9 @@ def is_like(dashboard, name, expected):
     """Whether the page looks as expected before the time is over."""
     own = expected[name]
     limit = SHARE_OF_DISTANCE * min(
-        np.abs(own - other).mean() for page, other in expected.items() if page != name and other.shape == own.shape
+        np.abs(own - other).mean()
+        for page, other in expected.items()
+        if page != name and other.shape == own.shape
     )
     distances = []
     for _ in range(PATIENCE):
@@ -76,8 +79,13 @@ def take_settled(page):
 
 
 def look_through(dashboard, size_name, theme):
-    """Names of pages that do not look as expected; with STICKBREAKER_WRITE_EXPECTED, writes their pictures instead."""
-    files = {name: FOLDER / f"{name.lower().replace(' ', '-')}-{size_name}-{theme}.png" for name in PAGES}
+    """Names of pages that do not look as expected.
+
+    With STICKBREAKER_WRITE_EXPECTED, writes their pictures instead.
+    """
+    files = {
+        name: FOLDER / f"{name.lower().replace(' ', '-')}-{size_name}-{theme}.png" for name in PAGES
+    }
     if not IS_WRITING:
         expected = {name: measure_blocks(file.read_bytes()) for name, file in files.items()}
     strange = []

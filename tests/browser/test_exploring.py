@@ -27,10 +27,14 @@ def test_a_topic_is_named_and_leads_to_its_words_and_to_a_document(dashboard):
     dashboard.finish()
     expect(page.get_by_text("Share of the tokens in the documents")).to_be_visible()
     dashboard.button("Topics").click()
-    expect(page.get_by_text(re.compile("all 10,384 documents, including held-out ones"))).to_be_visible()
+    expect(
+        page.get_by_text(re.compile("all 10,384 documents, including held-out ones"))
+    ).to_be_visible()
     page.get_by_role("textbox", name="Topic name").fill("the large one")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("combobox", name="Topic").first).to_have_text(re.compile("^the large one"))
+    expect(page.get_by_role("combobox", name="Topic").first).to_have_text(
+        re.compile("^the large one")
+    )
     page.get_by_role("textbox", name="Find topics by word").fill("treaty")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Topics with “treaty”")).to_be_visible()
@@ -38,9 +42,13 @@ def test_a_topic_is_named_and_leads_to_its_words_and_to_a_document(dashboard):
     expect(page.get_by_text(re.compile("^in the lists from [0-9,]+"))).not_to_have_count(0)
     page.get_by_role("button", name=re.compile("^open: ")).first.click()
     expect(page.get_by_text("not in the order of the text")).to_be_visible()
-    expect(page.get_by_text(re.compile(r"documents with “the large one” \(at least 10 %\)"))).to_be_visible()
+    expect(
+        page.get_by_text(re.compile(r"documents with “the large one” \(at least 10 %\)"))
+    ).to_be_visible()
     page.get_by_role("slider", name="Minimum topic share, %").fill("60")
-    expect(page.get_by_text(re.compile(r"documents with “the large one” \(at least 60 %\)"))).to_be_visible()
+    expect(
+        page.get_by_text(re.compile(r"documents with “the large one” \(at least 60 %\)"))
+    ).to_be_visible()
     dashboard.button("Live").click()
     expect(page.get_by_text("the large one", exact=True).first).to_be_visible()
 
@@ -62,7 +70,9 @@ def test_the_back_button_returns_from_a_document_to_its_topic(finished):
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "narrow"])
-def test_a_document_is_in_view_when_it_is_opened_far_down_the_list_or_from_a_topic(look_at_finished, size):
+def test_a_document_is_in_view_when_it_is_opened_far_down_the_list_or_from_a_topic(
+    look_at_finished, size
+):
     dashboard = look_at_finished(size)
     page = dashboard.page
     document = page.get_by_role("heading", name=re.compile("^[0-9]{4} .+, passage [0-9]+$"))
@@ -86,8 +96,9 @@ FIND_DOTS = """() => {
   return [...data.title].map((title, i) => ({title, alpha: data.alpha[i],
     x: place.x + view.frame.x_scale.compute(data.x[i]), y: place.y + view.frame.y_scale.compute(data.y[i])}))
 }"""
-IS_LIT = f"([least, most]) => {{ const lit = ({FIND_DOTS})().filter(dot => dot.alpha > 0.5).length\n" + (
-    "return lit >= least && lit <= most }"
+IS_LIT = (
+    f"([least, most]) => {{ const lit = ({FIND_DOTS})().filter(dot => dot.alpha > 0.5).length\n"
+    + "return lit >= least && lit <= most }"
 )
 
 
@@ -135,9 +146,14 @@ def test_the_calendar_names_its_axes_and_a_span_narrows_the_documents(finished):
     finished.button("Model at the time").click()
     expect(page.get_by_text("inferred just before it learned from the document")).to_be_attached()
     finished.button("Latest model").click()
-    expect(page.get_by_text("as inferred with the latest model. Up to 15 topics are shown")).to_be_attached()
+    expect(
+        page.get_by_text("as inferred with the latest model. Up to 15 topics are shown")
+    ).to_be_attached()
     # No decade is empty: the topic that is largest in it has a row.
-    are_large = f"() => {{ const all = ({FIND_LARGEST})(); return all.length === 24 && Math.min(...all) > 0.05 }}"
+    are_large = (
+        f"() => {{ const all = ({FIND_LARGEST})(); return all.length === 24 && Math.min(...all) >"
+        " 0.05 }"
+    )
     page.wait_for_function(are_large)
     expect(page.get_by_text(re.compile("1[0-9]{2} topics at the first moment"))).to_be_visible()
     expect(page.get_by_text(re.compile("^stable from here on"))).not_to_have_count(0)
@@ -181,7 +197,9 @@ def test_under_the_hood_the_topic_of_a_slot_is_the_one_whose_arrows_are_drawn(fi
     finished.button("Under the hood").click()
     expect(page.get_by_text("The model after 9,384 documents.", exact=True)).to_be_visible()
     expect(page.get_by_text("These iterations maximise the document")).to_be_visible()
-    expect(page.get_by_text(re.compile("The run stops after [0-9]+ iterations, up to the dashed line"))).to_be_visible()
+    expect(
+        page.get_by_text(re.compile("The run stops after [0-9]+ iterations, up to the dashed line"))
+    ).to_be_visible()
     slot = page.get_by_role("button", name=re.compile("^select topic: slot")).last
     topic = re.search(r"slot \d+: (.+)$", slot.get_attribute("aria-label") or slot.inner_text())[1]
     slot.click()

@@ -1,4 +1,6 @@
-"""Everything that a mouse can use can be reached with the Tab and arrow keys, with visible focus."""
+"""Everything that a mouse can use can be reached with the Tab and arrow keys, with
+visible focus.
+"""
 
 import re
 
@@ -29,8 +31,9 @@ FOCUSED = """
   let focused = document.activeElement
   while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement
 """
-# What can be pressed: controls by their element or role, and other elements that have the pointer of a control.
-# A label counts as its box, an icon as the tool of the plot around it, a slider's track as its thumb.
+# What can be pressed: controls by their element or role, and other elements that have the pointer
+# of a control. A label counts as its box, an icon as the tool of the plot around it, a slider's
+# track as its thumb.
 COLLECT = """() => {
   const controls = "button, a[href], input:not([type=hidden]), select, textarea, summary, [tabindex], " +
     "[contenteditable=true], [role=button], [role=combobox], [role=slider], [role=switch], [role=checkbox]"
@@ -49,7 +52,8 @@ COLLECT = """() => {
   return found.map(node =>
     `${node.tagName} ${node.getAttribute("aria-label") || node.title || node.innerText || node.className}`.slice(0, 90))
 }"""
-# The look of a control and of what is around it: a different ring, frame or background shows the focus.
+# The look of a control and of what is around it: a different ring, frame or background shows the
+# focus.
 DESCRIBE_LOOK = """() => { window.describe_look = (node) => {
   const near = [node, node.parentElement, ...(node.parentElement?.children ?? [])].filter(Boolean)
   return near.map(each => { const style = getComputedStyle(each)
@@ -82,7 +86,9 @@ def collect_settled(page):
 
 
 class Round:
-    """A round with the Tab key: `reached` are places of controls, `unseen` are those that do not show the focus."""
+    """A round with the Tab key: `reached` are places of controls, `unseen` are those that do not
+    show the focus.
+    """
 
     def __init__(self, page):
         self.page = page
@@ -94,19 +100,29 @@ class Round:
         self.unseen.discard(self.start)
 
     def go(self, is_whole):
-        """Press Tab to the end of the page, or around to the start; fail if the focus stays or goes back."""
+        """Press Tab to the end of the page, or around to the start.
+
+        Fail if the focus stays or goes back.
+        """
         for _ in range(MOST_STOPS):
             self.page.keyboard.press("Tab")
             place, tag, is_seen, size = self.page.evaluate(LOOK)
             if place in self.reached or (tag in ("BODY", "HTML") and not is_whole):
                 break
-            assert place >= 0 or tag in ("BODY", "HTML"), f"{self.page.evaluate(NAME_FOCUSED)} cannot be seen"
+            assert place >= 0 or tag in (
+                "BODY",
+                "HTML",
+            ), f"{self.page.evaluate(NAME_FOCUSED)} cannot be seen"
             self._note(place, is_seen)
             self._walk_group(size)
         else:
             raise AssertionError(f"{MOST_STOPS} stops, and not come round")
         first = 0 if is_whole else self.start
-        return [name for place, name in enumerate(self.names) if place >= first and place not in self.reached]
+        return [
+            name
+            for place, name in enumerate(self.names)
+            if place >= first and place not in self.reached
+        ]
 
     def not_seen(self):
         return [self.names[place] for place in sorted(self.unseen)]
@@ -118,7 +134,9 @@ class Round:
             self.unseen.add(place)
 
     def _walk_group(self, size):
-        """Go through a row of buttons, which is one Tab stop, with the arrow keys, and return to the first one."""
+        """Go through a row of buttons, which is one Tab stop, with the arrow keys, and return to
+        the first one.
+        """
         for _ in range(size if size > 1 else 0):
             self.page.keyboard.press("ArrowRight")
             place, _, is_seen, _ = self.page.evaluate(LOOK)
@@ -145,7 +163,9 @@ def act_by_keys(dashboard):
     collect_settled(page)
     before = topic.inner_text()
     topic.press("Enter")
-    expect(page.get_by_role("menuitem", name=before).or_(page.get_by_role("option", name=before))).to_be_focused()
+    expect(
+        page.get_by_role("menuitem", name=before).or_(page.get_by_role("option", name=before))
+    ).to_be_focused()
     keys.press("ArrowDown")
     keys.press("Enter")
     expect(topic).not_to_have_text(before)
@@ -174,14 +194,19 @@ def act_by_keys(dashboard):
 
 
 def set_a_task_by_keys(dashboard):
-    """Share the run, open the Class page, which is then the last one, and ask a question; everything can be reached."""
+    """Share the run, open the Class page, which is then the last one, and ask a question.
+
+    Everything can be reached.
+    """
     page = dashboard.page
     dashboard.button("Share").press("Enter")
     expect(dashboard.button(CLASS)).to_be_visible()
     dashboard.button(HOOD).focus()
     turn_by_keys(dashboard, CLASS)
     dashboard.button("Choose κ").press("Enter")
-    expect(page.get_by_role("region", name="Task for the class").get_by_text("κ = 0.7")).to_be_visible()
+    expect(
+        page.get_by_role("region", name="Task for the class").get_by_text("κ = 0.7")
+    ).to_be_visible()
     dashboard.button(CLASS).focus()
     around = Round(page)
     assert (around.go(is_whole=False), around.not_seen()) == ([], [])
@@ -213,7 +238,8 @@ def test_the_keyboard_reaches_everything_on_every_page_and_does_what_the_mouse_d
     page.get_by_role("button", name=re.compile("^open: ")).first.press("Enter")
     expect(page.get_by_text("not in the order of the text")).to_be_visible()
     page.keyboard.press("Tab")
-    # A browser continues where the page was scrolled to: at the opened document, or else at the start of the page.
+    # A browser continues where the page was scrolled to: at the opened document, or else at the
+    # start of the page.
     search = page.get_by_role("textbox", name="Find documents", exact=True)
     reached = search.or_(page.get_by_role("button", name=re.compile("passage")))
     expect(reached.and_(page.locator(":focus"))).to_be_visible()

@@ -34,7 +34,8 @@ LAY_OUT_UNDRAWN = """() => {
   return view.model.type
 }"""
 
-# Opens the menu of a select, and returns the places of its last item in each frame until its transitions have ended.
+# Opens the menu of a select, and returns the places of its last item in each frame until its
+# transitions have ended.
 FOLLOW_ITEM = """async (select) => {
   const frame = () => new Promise(requestAnimationFrame)
   const find = () => [...select.getRootNode().querySelectorAll(".MuiMenu-root [role=menuitem]")].at(-1)
@@ -52,7 +53,9 @@ FOLLOW_ITEM = """async (select) => {
 
 
 def find_barriers(page) -> list[str]:
-    """The faults that axe finds, but that the empty layer of panel-material-ui 0.16 for menus is in no landmark."""
+    """The faults that axe finds, but that the empty layer of panel-material-ui 0.16 for menus is in
+    no landmark.
+    """
     found = Axe().run(page).response["violations"]
     return [
         f"{violation['id']}: {node['target']} {node['html'][:200]}"
@@ -63,7 +66,9 @@ def find_barriers(page) -> list[str]:
 
 
 def find_lasting_barriers(page):
-    """What axe reports after a change of theme, once the colours of all components have faded to the new ones."""
+    """What axe reports after a change of theme, once the colours of all components have faded to
+    the new ones.
+    """
     barriers, tries = find_barriers(page), 10
     while barriers and tries:
         page.wait_for_timeout(300)
@@ -86,7 +91,9 @@ def test_axe_finds_nothing_and_dark_mode_darkens_the_page_and_goes_back(look_at_
 
 @pytest.mark.extended
 @SIZES
-def test_a_page_follows_the_theme_of_the_system_until_a_person_chooses_one_and_remembers_it(look_at_finished, size):
+def test_a_page_follows_the_theme_of_the_system_until_a_person_chooses_one_and_remembers_it(
+    look_at_finished, size
+):
     dashboard = look_at_finished(size, color_scheme="dark")
     dashboard.expect_ground(dark=True)
     # What is drawn later has the theme of the rest.
@@ -135,10 +142,14 @@ def test_the_first_headings_of_all_pages_are_equally_large(look_at_finished):
     assert set(sizes.values()) == {"18px"}, sizes
 
 
-def test_the_buttons_of_a_finished_run_take_two_lines_on_a_phone_and_keep_their_names(look_at_finished):
+def test_the_buttons_of_a_finished_run_take_two_lines_on_a_phone_and_keep_their_names(
+    look_at_finished,
+):
     dashboard = look_at_finished(PHONE)
     names = ("Run again", "Step", "Restart", "Share", "Another pass")
-    parts = [dashboard.button(name) for name in names] + [dashboard.page.get_by_role("combobox", name="Pace")]
+    parts = [dashboard.button(name) for name in names] + [
+        dashboard.page.get_by_role("combobox", name="Pace")
+    ]
     boxes = [part.bounding_box() for part in parts]
     assert all(box["height"] > 30 and box["width"] >= 44 for box in boxes)
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= PHONE["width"] for box in boxes)

@@ -21,7 +21,8 @@ WATCH_SHIFTS = """() => {
   }).observe({type: "layout-shift", buffered: true})
 }"""
 
-# Parts of the page, also those inside other components, that a person sees before the page has been drawn.
+# Parts of the page, also those inside other components, that a person sees before the page has been
+# drawn.
 WATCH_PARTS = """() => {
   window.early = new Set()
   const isSeen = (node) => {
@@ -50,7 +51,9 @@ WATCH_PARTS = """() => {
 
 
 def cumulate(shifts):
-    """The cumulative layout shift: the largest sum in a window of at most 5 s whose shifts are less than 1 s apart."""
+    """The cumulative layout shift: the largest sum in a window of at most 5 s whose shifts are less
+    than 1 s apart.
+    """
     largest = total = began = last = 0.0
     for value, at, _ in shifts:
         if at - last >= 1_000 or at - began >= 5_000:
@@ -66,7 +69,9 @@ def test_shifts_add_up_within_a_window():
 
 
 @SIZES
-def test_the_page_appears_as_a_whole_and_does_not_jump_while_controls_arrive_and_columns_fill(visit, size):
+def test_the_page_appears_as_a_whole_and_does_not_jump_while_controls_arrive_and_columns_fill(
+    visit, size
+):
     watch = f"({WATCH_SHIFTS})(); ({WATCH_PARTS})()"
     dashboard = visit(size, prepare=lambda context: context.add_init_script(watch))
     page = dashboard.page

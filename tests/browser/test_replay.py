@@ -57,7 +57,9 @@ def test_a_replay_plays_to_the_end_by_itself_and_a_link_opens_its_moment(look_at
     moment = page.get_by_role("slider", name="Moment of the replay").get_attribute("aria-valuetext")
     page.wait_for_url(re.compile(f"moment={moment.split()[-1].replace(',', '')}(&|$)"))
     page.reload()
-    expect(page.get_by_role("slider", name="Moment of the replay")).to_have_attribute("aria-valuetext", moment)
+    expect(page.get_by_role("slider", name="Moment of the replay")).to_have_attribute(
+        "aria-valuetext", moment
+    )
     page.get_by_role("combobox", name="Length of the replay").select_option("15 s")
     page.get_by_role("button", name="Play the replay").click()
     expect(page.get_by_text("Read 9,384 documents in date order")).to_be_visible()

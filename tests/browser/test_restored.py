@@ -56,11 +56,16 @@ def test_a_run_opens_where_it_stopped_after_its_server_was_killed(new_context, t
 
 
 def expect_saved(folder, dashboard):
-    """Wait until the paused run is on disk. Before that its first mini-batch is, which was saved as it was learned."""
+    """Wait until the paused run is on disk.
+
+    Before that its first mini-batch is, which was saved as it was learned.
+    """
     end = time.monotonic() + limit(60)
     while time.monotonic() < end:
         saved = [checkpoint.load(path) for path in folder.glob("open-runs/[!.]*.npz")]
-        if [(read_status(each), each.documents_seen) for each in saved] == [("paused", dashboard.num_seen())]:
+        if [(read_status(each), each.documents_seen) for each in saved] == [
+            ("paused", dashboard.num_seen())
+        ]:
             return
         dashboard.page.wait_for_timeout(100)
     pytest.fail("the run was not saved")

@@ -18,7 +18,9 @@ def test_a_first_visit_begins_to_learn_by_itself_and_says_where_it_is(dashboard)
     expect(dashboard.bar.locator(".corpus")).to_have_text("State of the Union")
     says = re.compile("^Reading 9,384 documents in date order, 1790 to 2021: now")
     expect(dashboard.page.get_by_text(says)).to_be_in_viewport()
-    expect(dashboard.page.get_by_role("region", name="Word lists over time")).to_be_in_viewport(ratio=0.2)
+    expect(dashboard.page.get_by_role("region", name="Word lists over time")).to_be_in_viewport(
+        ratio=0.2
+    )
     expect(dashboard.reading).to_have_text(re.compile(r"now at \d{4}"))
     expect(dashboard.documents).to_have_text(re.compile(r"^[\d,]+ of 9,\d{3} documents$"))
     expect(dashboard.phase).to_have_text(re.compile(r"^warm-up, temperature [1-4]\.\d$"))
@@ -153,14 +155,18 @@ def test_a_page_without_a_free_core_says_so_from_the_first_and_learns_when_there
     page.expect_state("Running")
 
 
-def test_the_count_is_checked_by_the_sampler_with_the_keyboard_and_a_check_can_be_cancelled(restarted):
+def test_the_count_is_checked_by_the_sampler_with_the_keyboard_and_a_check_can_be_cancelled(
+    restarted,
+):
     restarted.pause()
     check, page = restarted.button("Check the number of topics"), restarted.page
     check.press("Enter")
     restarted.button("Cancel check").press("Enter")
     expect(page.get_by_text("The check of the count was cancelled.")).to_be_visible()
     check.press("Enter")
-    found = re.compile(r"^Gibbs sampler started from this model: [\d,]+ (to [\d,]+ )?topics? in use over")
+    found = re.compile(
+        r"^Gibbs sampler started from this model: [\d,]+ (to [\d,]+ )?topics? in use over"
+    )
     expect(page.get_by_text(found)).to_be_visible()
     page.get_by_role("button", name="Help: Check the number of topics").click()
     expect(page.get_by_role("note", name="Check the number of topics")).to_be_visible()

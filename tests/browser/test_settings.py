@@ -26,19 +26,25 @@ def rates_of(settings: dict[str, float], *steps: int) -> list[float]:
 
 
 def expect_applied_from_the_next_step(dashboard, move) -> tuple[dict[str, float], dict[str, float]]:
-    """Change a setting and take a step: earlier steps keep their rates and sizes, and the next one has the new ones.
+    """Change a setting and take a step: earlier steps keep their rates and sizes, and the next one
+    has the new ones.
 
     A mark is between them. Returns both settings.
     """
     old, taken, number = read_settings(dashboard), dashboard.steps(), dashboard.step_number()
     text = move()
     new = read_settings(dashboard)
-    dashboard.expect_marks((text or describe_change(old, new)).replace(", ", "\n"), at=dashboard.num_seen())
+    dashboard.expect_marks(
+        (text or describe_change(old, new)).replace(", ", "\n"), at=dashboard.num_seen()
+    )
     assert dashboard.steps() == taken
     dashboard.step()
     assert dashboard.step_number() == number + 1
     (rate,) = rates_of(new, number + 1)
-    assert dashboard.steps() == [*taken, (taken[-1][0] + new["batch_size"], pytest.approx(rate, rel=1e-9))]
+    assert dashboard.steps() == [
+        *taken,
+        (taken[-1][0] + new["batch_size"], pytest.approx(rate, rel=1e-9)),
+    ]
     assert dashboard.num_seen() == taken[-1][0] + new["batch_size"]
     expect(dashboard.sketch).to_contain_text(f"Mini-batch {number + 1} of")
     expect(dashboard.sketch).to_contain_text(f"ρ = {rate:.4f}")
@@ -46,7 +52,9 @@ def expect_applied_from_the_next_step(dashboard, move) -> tuple[dict[str, float]
 
 
 def pause_untouched(dashboard) -> None:
-    """Pause a run whose sliders were never moved, so that all its steps have the rates and sizes of the sliders."""
+    """Pause a run whose sliders were never moved, so that all its steps have the rates and sizes of
+    the sliders.
+    """
     dashboard.pause()
     taken, number = dashboard.steps(), dashboard.step_number()
     rates = rates_of(read_settings(dashboard), *range(1, number + 1))
@@ -56,10 +64,16 @@ def pause_untouched(dashboard) -> None:
 
 def describe_change(old: dict[str, float], new: dict[str, float]) -> str:
     symbols = {name: text.split()[0] for name, (_, text) in CHANGES.items()}
-    return ", ".join(f"{symbols[name]} {old[name]:g} → {new[name]:g}" for name in CHANGES if old[name] != new[name])
+    return ", ".join(
+        f"{symbols[name]} {old[name]:g} → {new[name]:g}"
+        for name in CHANGES
+        if old[name] != new[name]
+    )
 
 
-def test_a_slider_moved_by_key_acts_from_exactly_the_next_mini_batch_and_marks_every_curve(dashboard):
+def test_a_slider_moved_by_key_acts_from_exactly_the_next_mini_batch_and_marks_every_curve(
+    dashboard,
+):
     pause_untouched(dashboard)
     for name, (key, text) in CHANGES.items():
 
@@ -72,7 +86,9 @@ def test_a_slider_moved_by_key_acts_from_exactly_the_next_mini_batch_and_marks_e
 
 
 @pytest.mark.extended
-def test_a_slider_moved_by_mouse_acts_from_exactly_the_next_mini_batch_and_marks_every_curve(dashboard):
+def test_a_slider_moved_by_mouse_acts_from_exactly_the_next_mini_batch_and_marks_every_curve(
+    dashboard,
+):
     pause_untouched(dashboard)
     for name, share in {"forgetting_rate": 0.9, "delay": 0.2, "batch_size": 0.2}.items():
 
@@ -105,7 +121,9 @@ def test_an_advanced_setting_acts_on_restart_and_a_wrong_one_says_why(dashboard)
     page = dashboard.page
     dashboard.pause()
     page.get_by_role("button", name="Advanced settings").click()
-    expect(page.get_by_text("Changes apply after a restart. The current run does not change.")).to_be_visible()
+    expect(
+        page.get_by_text("Changes apply after a restart. The current run does not change.")
+    ).to_be_visible()
     field = page.get_by_label("Maximum topics K")
     field.fill("0")
     field.press("Tab")
@@ -121,13 +139,17 @@ def test_an_advanced_setting_acts_on_restart_and_a_wrong_one_says_why(dashboard)
 
 
 @pytest.mark.extended
-def test_compilation_for_a_new_precision_is_shown_while_the_page_stays_usable(compiling_address, visit):
+def test_compilation_for_a_new_precision_is_shown_while_the_page_stays_usable(
+    compiling_address, visit
+):
     dashboard = visit(at=compiling_address)
     page = dashboard.page
     dashboard.pause()
     page.get_by_role("button", name="Advanced settings").click()
     page.get_by_role("combobox", name="Floating-point precision").click()
-    page.get_by_role("option", name="float64").or_(page.get_by_role("menuitem", name="float64")).click()
+    page.get_by_role("option", name="float64").or_(
+        page.get_by_role("menuitem", name="float64")
+    ).click()
     expect(page.get_by_role("combobox", name="Floating-point precision")).to_have_text("float64")
     dashboard.button("Restart with these settings").click()
     dashboard.expect_state("Compiling")
@@ -140,4 +162,6 @@ def test_compilation_for_a_new_precision_is_shown_while_the_page_stays_usable(co
     dashboard.expect_state("Running")
     expect(dashboard.documents).to_have_text(re.compile("^[1-9]"))
     dashboard.pause()
-    assert dashboard.steps()[0][1] == pytest.approx(rates_of({"delay": 18, "forgetting_rate": 1.0}, 1)[0])
+    assert dashboard.steps()[0][1] == pytest.approx(
+        rates_of({"delay": 18, "forgetting_rate": 1.0}, 1)[0]
+    )

@@ -59,7 +59,10 @@ def news(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def stream_address(news, tmp_path_factory):
-    """The address of a server that follows it. At the end, the log is checked for errors of views."""
+    """The address of a server that follows it.
+
+    At the end, the log is checked for errors of views.
+    """
     folder = tmp_path_factory.mktemp("stream")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(PATH, str(news.path))
@@ -84,18 +87,22 @@ def open_page(visit, stream_address):
 def test_a_page_follows_a_file_that_grows(open_page, news):
     dashboard = open_page()
     page, says = dashboard.page, dashboard.page.locator(".run-summary")
-    expect(says).to_contain_text("Waiting for documents: 0 of 256 documents have arrived.", timeout=FIRST_SECONDS)
+    expect(says).to_contain_text(
+        "Waiting for documents: 0 of 256 documents have arrived.", timeout=FIRST_SECONDS
+    )
     expect(page.get_by_text("The first column appears with the first mini-batch.")).to_be_visible()
     expect(page.get_by_role("button", name="Share")).to_have_count(0)
     news.append(100)
     expect(says).to_contain_text("Waiting for documents: 100 of 256 documents have arrived.")
-    expect(page.get_by_role("progressbar", name="Documents of the next mini-batch")).to_have_attribute(
-        "aria-valuetext", "100 of 256 documents"
-    )
+    expect(
+        page.get_by_role("progressbar", name="Documents of the next mini-batch")
+    ).to_have_attribute("aria-valuetext", "100 of 256 documents")
     news.fill(1)
     expect(dashboard.documents).to_have_text("256 documents", timeout=FIRST_SECONDS)
     dashboard.expect_state("Following")
-    expect(says).to_contain_text("Following news.jsonl: 256 documents read, the last of 2026-11-26 10:15.")
+    expect(says).to_contain_text(
+        "Following news.jsonl: 256 documents read, the last of 2026-11-26 10:15."
+    )
     expect(dashboard.word_heads).to_have_count(1)
     expect(dashboard.words.locator("tbody").first.locator("td").first).not_to_be_empty()
     expect(page.locator("li")).to_have_count(5)
@@ -126,7 +133,9 @@ def test_a_wrong_line_is_named_and_the_stream_goes_on(open_page, news):
 
 
 @SIZES
-def test_axe_finds_nothing_on_the_page_of_a_stream_light_or_dark_and_nothing_is_cut_off(open_page, news, size):
+def test_axe_finds_nothing_on_the_page_of_a_stream_light_or_dark_and_nothing_is_cut_off(
+    open_page, news, size
+):
     news.fill(6)
     dashboard = open_page(size)
     # Mini-batches that arrive together may share a column.

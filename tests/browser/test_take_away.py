@@ -8,7 +8,8 @@ from stickbreaker.app.export.figures import FORMATS
 
 READ = re.compile("all 10,384 documents, including held-out ones")
 HELDOUT = "state-of-the-union-held-out-log-likelihood"
-# Whether the figure to save is seen in this format. Pages that were opened before keep their figures, hidden.
+# Whether the figure to save is seen in this format. Pages that were opened before keep their
+# figures, hidden.
 IS_SHOWN = """([name, backend]) => Bokeh.index.query_one(({model, el}) => model.type === "Figure"
   && model.output_backend === backend && model.toolbar.tools.some(tool => tool.attributes.filename === name)
   && el.checkVisibility() && el.clientHeight > 0) != null"""

@@ -18,7 +18,15 @@ def test_a_watcher_follows_the_presenter_on_a_separate_page_without_controls(vis
     link = presenter.page.get_by_label("Link to watch this run").input_value()
     watcher = visit(at=link)
     expect(watcher.page.get_by_text(WATCHING)).to_be_visible()
-    for name in ("Run", "Pause", "Step", "Restart", "Share", "Bring your own text", "Restart with these settings"):
+    for name in (
+        "Run",
+        "Pause",
+        "Step",
+        "Restart",
+        "Share",
+        "Bring your own text",
+        "Restart with these settings",
+    ):
         expect(watcher.button(name)).to_have_count(0)
     for setting in SLIDERS:
         expect(watcher.slider(setting)).to_have_count(0)

@@ -21,7 +21,9 @@ def test_the_table_fills_column_by_column_marks_new_words_and_adds_a_topic_of_th
     expect(page.locator("thead th.planned")).to_have_count(0)
     expect(dashboard.word_heads.last).to_contain_text("2021")
     expect(page.locator("tbody")).to_have_count(2)
-    expect(page.locator("tbody .note")).to_have_text([re.compile("^stable early"), re.compile("^formed late")])
+    expect(page.locator("tbody .note")).to_have_text(
+        [re.compile("^stable early"), re.compile("^formed late")]
+    )
     expect(page.locator("td.new strong").first).to_be_visible()
     expect(page.locator("td.new:not(:has(.said))")).to_have_count(0)
     assert page.locator("tbody tr").count() == 22
@@ -32,7 +34,9 @@ def test_the_table_fills_column_by_column_marks_new_words_and_adds_a_topic_of_th
     shown = page.locator("tbody .name strong").all_inner_texts()
     labels = [button.get_attribute("aria-label") for button in buttons.all()]
     # By its place: topics can get other labels until the button is pressed.
-    other = next(i for i, label in enumerate(labels) if label.removeprefix("show in table: ") not in shown)
+    other = next(
+        i for i, label in enumerate(labels) if label.removeprefix("show in table: ") not in shown
+    )
     buttons.nth(other).click()
     expect(page.locator("tbody")).to_have_count(3)
     dashboard.button("Show default topics").click()
@@ -50,7 +54,8 @@ def test_curves_say_their_protocol_their_phase_and_their_rule(dashboard):
         expect(dashboard.button(axis)).to_have_attribute("aria-pressed", "true")
 
 
-# Heads of columns that are seen in part: behind the ranks, which stay in place, or at the right end.
+# Heads of columns that are seen in part: behind the ranks, which stay in place, or at the right
+# end.
 FIND_CUT = """(scroller) => {
   const place = scroller.getBoundingClientRect(), from = scroller.querySelector("th.rank").getBoundingClientRect().right
   return [...scroller.querySelectorAll("thead th:not(.rank)")].filter(head => {
@@ -74,7 +79,9 @@ def test_columns_that_do_not_fit_are_counted_and_can_be_turned_to(look_at_finish
             break
         number = re.search("[0-9]+", earlier.get_attribute("aria-label"))[0]
         earlier.press("Enter")
-        expect(page.get_by_role("button", name=re.compile(f"^Show {number} earlier column"))).to_have_count(0)
+        expect(
+            page.get_by_role("button", name=re.compile(f"^Show {number} earlier column"))
+        ).to_have_count(0)
     expect(dashboard.word_heads.first).to_be_in_viewport(ratio=1)
     # The button that has done its work is gone; the focus is not lost.
     expect(later).to_be_focused()

@@ -1,1 +1,4 @@
-"""Commands that damage files, kill processes, simulate disk failures and upload malformed files; tests run a part."""
+"""Commands that damage files, kill processes, simulate disk failures and upload malformed files.
+
+Tests run a part.
+"""

@@ -1,9 +1,10 @@
-"""Pages that are asked for and left at once: how soon the server then answers, and how many pages it has made.
+"""Pages that are asked for and left at once: how soon the server then answers, and how many pages
+it has made.
 
     python -m tests.chaos.abandoned [--number 40] [--rounds 3] [--json FILE]
 
-Prints a row for each round. The health check must answer, and the median of its seconds must be at most 1; fewer than
-half of the pages may be made.
+Prints a row for each round. The health check must answer, and the median of its seconds must be at
+most 1; fewer than half of the pages may be made.
 """
 
 import argparse
@@ -41,18 +42,29 @@ def count_made(address: str) -> int:
 
 
 def measure(address: str, number: int) -> dict[str, float]:
-    """One row: the requests, the seconds until the health check answers, and the pages made for the requests."""
+    """One row: the requests, the seconds until the health check answers, and the pages made for the
+    requests.
+    """
     before = count_made(address)
     abandon(address, number)
     began = time.monotonic()
     healthy = ask(address, "/healthz").status == 200
     seconds = time.monotonic() - began
-    return {"requests": number, "healthy": healthy, "seconds": seconds, "pages_made": count_made(address) - before}
+    return {
+        "requests": number,
+        "healthy": healthy,
+        "seconds": seconds,
+        "pages_made": count_made(address) - before,
+    }
 
 
 def main() -> None:
-    """Print the rows of a new server, and end with an error if it answers late or makes too many pages."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """Print the rows of a new server, and end with an error if it answers late or makes too many
+    pages.
+    """
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--number", type=int, default=40)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=Path)

@@ -1,13 +1,15 @@
-"""A page without its server for a minute: stalled, offline, suspended, and after a restart of the server.
+"""A page without its server for a minute: stalled, offline, suspended, and after a restart of the
+server.
 
     python -m tests.chaos.connection [--seconds 60] [--most-seconds 3] [--json FILE]
 
-A browser shows a run that learns, through a proxy, which first stalls five times for a moment. Then in turn, for
---seconds: the proxy passes nothing on; it cuts all connections and refuses new ones; all processes of the browser are
-stopped (SIGSTOP), as on a suspended laptop; the server is killed, and another one starts. Prints after how many seconds
-the page says that the connection is lost, after how many seconds it shows the run again once it could, and whether this
-is another run, or an earlier state than the one on disk ("lost", which must be 0). The median of the seconds until a
-lost connection shows must be at most --most-seconds.
+A browser shows a run that learns, through a proxy, which first stalls five times for a moment. Then
+in turn, for --seconds: the proxy passes nothing on; it cuts all connections and refuses new ones;
+all processes of the browser are stopped (SIGSTOP), as on a suspended laptop; the server is killed,
+and another one starts. Prints after how many seconds the page says that the connection is lost,
+after how many seconds it shows the run again once it could, and whether this is another run, or an
+earlier state than the one on disk ("lost", which must be 0). The median of the seconds until a lost
+connection shows must be at most --most-seconds.
 """
 
 import argparse
@@ -120,11 +122,15 @@ def stall_often(dashboard: Dashboard, proxy: Proxy) -> list[float]:
     for _ in range(NUM_STALLS):
         with stalled(proxy):
             said.append(see_loss(dashboard))
-        expect(dashboard.state).to_have_text(re.compile("Running|Paused"), timeout=MOST_MILLISECONDS)
+        expect(dashboard.state).to_have_text(
+            re.compile("Running|Paused"), timeout=MOST_MILLISECONDS
+        )
     return said
 
 
-def go_without(dashboard: Dashboard, folder: Path, without, seconds: float, sees_loss: bool = True) -> dict:
+def go_without(
+    dashboard: Dashboard, folder: Path, without, seconds: float, sees_loss: bool = True
+) -> dict:
     """A row of what a page says while and after its server is out of reach for some seconds."""
     run, saved, said = find_run(dashboard), count_saved(folder), float("nan")
     with without:
@@ -141,15 +147,22 @@ def go_without(dashboard: Dashboard, folder: Path, without, seconds: float, sees
 
 
 def measure(folder: Path, seconds: float) -> tuple[list[dict], float]:
-    """A row for each way to be without a server, and the median of the seconds until a lost connection shows."""
+    """A row for each way to be without a server, and the median of the seconds until a lost
+    connection shows.
+    """
     with proxying() as proxy, sync_playwright() as playwright:
         origin = ("--allow-websocket-origin", f"localhost:{proxy.port}")
         first, second = (server_to_kill(folder, name, *origin) for name in ("first", "second"))
         with first as (server, address), second as (_, other):
             port, other_port = (urlsplit(each).port for each in (address, other))
             proxy.connect_to(port)
-            browser = playwright.chromium.launch(executable_path=find_browser(), args=list(BROWSER_FLAGS))
-            context, reached = browser.new_context(viewport=WIDE), f"http://localhost:{proxy.port}/app"
+            browser = playwright.chromium.launch(
+                executable_path=find_browser(), args=list(BROWSER_FLAGS)
+            )
+            context, reached = (
+                browser.new_context(viewport=WIDE),
+                f"http://localhost:{proxy.port}/app",
+            )
             let_in(context, reached)
             # Small mini-batches, one a second, so that the run learns all the time.
             dashboard = Dashboard(context.new_page()).open(f"{reached}?batch_size=16")
@@ -159,16 +172,26 @@ def measure(folder: Path, seconds: float) -> tuple[list[dict], float]:
             said, rows = stall_often(dashboard, proxy), {}
             rows["stalled"] = go_without(dashboard, folder, stalled(proxy), seconds)
             rows["offline"] = go_without(dashboard, folder, offline(proxy, port), seconds)
-            rows["browser suspended"] = go_without(dashboard, folder, suspended(), seconds, sees_loss=False)
-            rows["server killed"] = go_without(dashboard, folder, killed(server, proxy, other_port), seconds)
+            rows["browser suspended"] = go_without(
+                dashboard, folder, suspended(), seconds, sees_loss=False
+            )
+            rows["server killed"] = go_without(
+                dashboard, folder, killed(server, proxy, other_port), seconds
+            )
             browser.close()
-    said += [row["says so after, s"] for row in rows.values() if not math.isnan(row["says so after, s"])]
+    said += [
+        row["says so after, s"] for row in rows.values() if not math.isnan(row["says so after, s"])
+    ]
     return [{"for this time": name} | row for name, row in rows.items()], statistics.median(said)
 
 
 def main() -> None:
-    """Print the table, and end with an error if a run was lost, or a lost connection shows too late."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """Print the table, and end with an error if a run was lost, or a lost connection shows too
+    late.
+    """
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--most-seconds", type=float, default=MOST_SECONDS)
     parser.add_argument("--json")
@@ -177,7 +200,10 @@ def main() -> None:
         rows, median = measure(Path(folder), options.seconds)
     print(to_markdown(pd.DataFrame(rows).round(1).astype(object).fillna("-")))
     is_late = median > options.most_seconds
-    print(f"A lost connection shows after {median:.1f} s (median){', which is too late' if is_late else ''}.")
+    print(
+        f"A lost connection shows after {median:.1f} s"
+        f" (median){', which is too late' if is_late else ''}."
+    )
     write_json(options.json, {"connection": rows, "seconds_until_it_shows": median})
     if is_late or any(row["lost"] for row in rows):
         raise SystemExit(1)

@@ -1,10 +1,12 @@
-"""Damage to stored files: each item is refused with a sentence or loads the same content, and the others stay.
+"""Damage to stored files: each item is refused with a sentence or loads the same content, and the
+others stay.
 
     python -m tests.chaos.damage [--number 10000] [--seed 0] [--json FILE]
 
-Flips a bit, truncates, swaps two blocks or the files of two items, or deletes, in every kind of file, and reads
-everything again as a new process would. Prints the number of each outcome: "silent" is wrong content without a
-sentence, "foreign" an error that is not the project's own, "others" a fault in an item that was not touched.
+Flips a bit, truncates, swaps two blocks or the files of two items, or deletes, in every kind of
+file, and reads everything again as a new process would. Prints the number of each outcome: "silent"
+is wrong content without a sentence, "foreign" an error that is not the project's own, "others" a
+fault in an item that was not touched.
 """
 
 import argparse
@@ -36,19 +38,25 @@ def attack(kind: Kind, folder: Path, number: int, seed: int) -> Counter:
     rng = np.random.default_rng([seed, len(kind.name)])
     for _ in range(number):
         damage, path = DAMAGES[rng.integers(len(DAMAGES))], files[rng.integers(len(files))]
-        changed = change(damage, path, contents if kind.has_own_name else {path: contents[path]}, rng)
+        changed = change(
+            damage, path, contents if kind.has_own_name else {path: contents[path]}, rng
+        )
         for place, content in changed.items():
             place.unlink() if content is None else place.write_bytes(content)
         # As a new process: digests of unchanged files are kept by size and time.
         verified_files.digest_once.cache_clear()
-        touched = {name for place in changed for name in before if name in (place.stem, place.parent.name)}
+        touched = {
+            name for place in changed for name in before if name in (place.stem, place.parent.name)
+        }
         counted[damage, judge(kind, folder, before, touched, damage)] += 1
         for place in changed:
             place.write_bytes(contents[place])
     return counted
 
 
-def change(damage: str, path: Path, contents: dict[Path, bytes], rng: np.random.Generator) -> dict[Path, bytes | None]:
+def change(
+    damage: str, path: Path, contents: dict[Path, bytes], rng: np.random.Generator
+) -> dict[Path, bytes | None]:
     """The new contents of the files that one damage touches; None deletes a file."""
     content = contents[path]
     if damage == "delete":
@@ -57,7 +65,11 @@ def change(damage: str, path: Path, contents: dict[Path, bytes], rng: np.random.
         return {path: content[: rng.integers(len(content))]}
     if damage == "flip":
         place = rng.integers(len(content))
-        return {path: content[:place] + bytes([content[place] ^ 1 << int(rng.integers(8))]) + content[place + 1 :]}
+        return {
+            path: content[:place]
+            + bytes([content[place] ^ 1 << int(rng.integers(8))])
+            + content[place + 1 :]
+        }
     twins = [each for each in contents if each != path]
     if rng.random() < 0.5 and twins:
         other = twins[rng.integers(len(twins))]
@@ -66,7 +78,13 @@ def change(damage: str, path: Path, contents: dict[Path, bytes], rng: np.random.
     first, second = sorted(rng.integers(0, max(1, len(content) - size), 2).tolist())
     second = max(second, first + size)
     one, two = content[first : first + size], content[second : second + size]
-    return {path: content[:first] + two + content[first + size : second] + one + content[second + size :]}
+    return {
+        path: content[:first]
+        + two
+        + content[first + size : second]
+        + one
+        + content[second + size :]
+    }
 
 
 def judge(kind: Kind, folder: Path, before: Found, touched: set[str], damage: str) -> str:
@@ -113,7 +131,9 @@ def count_outcomes(number: int, seed: int) -> pd.DataFrame:
 
 def main() -> None:
     """Print the table, and end with an error if an outcome is bad."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--number", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path)

@@ -1,10 +1,12 @@
-"""Disks that fail: the old content stays complete, nothing is left over, and one sentence says what to do.
+"""Disks that fail: the old content stays complete, nothing is left over, and one sentence says what
+to do.
 
     python -m tests.chaos.disk [--number 200] [--seed 0] [--json FILE]
 
-For each operation of the project, every n-th write, sync or rename fails: no space, input/output error, read-only. Then
-each operation is recorded, and its first n operations are replayed --number times, where what was not synced may be
-lost. Prints how often the operation failed with a sentence, and every other outcome, which must be 0.
+For each operation of the project, every n-th write, sync or rename fails: no space, input/output
+error, read-only. Then each operation is recorded, and its first n operations are replayed --number
+times, where what was not synced may be lost. Prints how often the operation failed with a sentence,
+and every other outcome, which must be 0.
 """
 
 import argparse
@@ -39,7 +41,15 @@ from tests.chaos import stored
 from tests.chaos.disks import ERRORS, Disk, replay
 from tests.chaos.stored import KINDS, Kind, Refusal
 
-COLUMNS = ("failed with a sentence", "succeeded", "replays", "old lost", "debris", "foreign", "no sentence")
+COLUMNS = (
+    "failed with a sentence",
+    "succeeded",
+    "replays",
+    "old lost",
+    "debris",
+    "foreign",
+    "no sentence",
+)
 BAD = COLUMNS[3:]
 KIND = {kind.name: kind for kind in KINDS}
 
@@ -107,7 +117,11 @@ def study_cells(folder: Path) -> None:
 
 
 ACTIONS = (
-    Action("checkpoint", KIND["checkpoint"], lambda f: checkpoint.save(f / "one.npz", stored.make_positions()[1])),
+    Action(
+        "checkpoint",
+        KIND["checkpoint"],
+        lambda f: checkpoint.save(f / "one.npz", stored.make_positions()[1]),
+    ),
     Action("model", KIND["model"], save_model),
     Action("kept run", KIND["kept run"], lambda f: KeptRuns(f).rename("one", "mine")),
     Action("keeping a run", KIND["kept model"], lambda f: stored.keep_run(f, "three", 25)),
@@ -120,8 +134,16 @@ ACTIONS = (
         Kind("old corpus", stored.write_old_corpora, stored.read_old_corpora),
         lambda f: load_own("one", f),
     ),
-    Action("export of a corpus", KIND["corpus"], lambda f: export_own("one", f.parent / "out.parquet", f)),
-    Action("table", KIND["checkpoint"], lambda f: write_table(pd.DataFrame({"a": range(9)}), f / "a.csv")),
+    Action(
+        "export of a corpus",
+        KIND["corpus"],
+        lambda f: export_own("one", f.parent / "out.parquet", f),
+    ),
+    Action(
+        "table",
+        KIND["checkpoint"],
+        lambda f: write_table(pd.DataFrame({"a": range(9)}), f / "a.csv"),
+    ),
     Action("study", KIND["study cell"], study_cells),
     Action("saved sweep", KIND["saved sweep"], save_sweep),
     Action("reading", KIND["reading"], save_reading),
@@ -131,7 +153,11 @@ ACTIONS = (
 
 def fail_everywhere(action: Action, start: Path, error: str) -> Counter:
     """Let each write, sync and rename of an action fail in turn; count the outcomes."""
-    counted, before, folder = Counter(), action.kind.read(start / "files"), start.parent / "now" / "files"
+    counted, before, folder = (
+        Counter(),
+        action.kind.read(start / "files"),
+        start.parent / "now" / "files",
+    )
     for number in count(1):
         restore(start, folder.parent)
         disk = Disk(fails_at=number, error=error)
@@ -162,7 +188,11 @@ def has_debris(folder: Path) -> bool:
 
 def stop_everywhere(action: Action, start: Path, number: int, seed: int) -> Counter:
     """Stop the machine after a random operation of an action, many times; count what is lost."""
-    counted, before, folder = Counter(), action.kind.read(start / "files"), start.parent / "now" / "files"
+    counted, before, folder = (
+        Counter(),
+        action.kind.read(start / "files"),
+        start.parent / "now" / "files",
+    )
     restore(start, folder.parent)
     contents = {str(path): path.read_bytes() for path in folder.parent.rglob("*") if path.is_file()}
     with Disk().between() as disk:
@@ -180,7 +210,10 @@ def stop_everywhere(action: Action, start: Path, number: int, seed: int) -> Coun
 
 
 def has_lost(before: stored.Found, now: stored.Found, after: stored.Found | None) -> bool:
-    """Whether an item has neither its old nor its new content; without `after`, whether one cannot be read."""
+    """Whether an item has neither its old nor its new content.
+
+    Without `after`, whether one cannot be read.
+    """
     verified_files.digest_once.cache_clear()
     for name in before.keys() | now.keys():
         found = now.get(name)
@@ -220,7 +253,9 @@ def count_outcomes(number: int, seed: int) -> pd.DataFrame:
 
 def main() -> None:
     """Print the table, and end with an error if an outcome is bad."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--number", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path)

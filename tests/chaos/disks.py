@@ -1,4 +1,6 @@
-"""A disk between the project and the system: it fails at an operation, or records all of them for a replay."""
+"""A disk between the project and the system: it fails at an operation, or records all of them for a
+replay.
+"""
 
 import errno
 import io
@@ -18,7 +20,9 @@ ERRORS = {name: getattr(errno, name) for name in ("ENOSPC", "EIO", "EROFS")}
 
 
 class Operation(NamedTuple):
-    """One operation: create, write, truncate, sync, rename, mkdir or sync_folder, with what it needs."""
+    """One operation: create, write, truncate, sync, rename, mkdir or sync_folder, with what it
+    needs.
+    """
 
     name: str
     path: str
@@ -29,7 +33,8 @@ class Operation(NamedTuple):
 
 @dataclass
 class Disk:
-    """Counts writes, syncs and renames, fails at the one with the number `fails_at`, and records all operations.
+    """Counts writes, syncs and renames, fails at the one with the number `fails_at`, and records
+    all operations.
 
     A full or read-only disk fails from then on; an input/output error happens once.
     """
@@ -110,11 +115,14 @@ class _System:
         os.rename(source, target)
 
 
-def replay(operations: list[Operation], before: dict[str, bytes], folder: Path, rng: np.random.Generator) -> None:
+def replay(
+    operations: list[Operation], before: dict[str, bytes], folder: Path, rng: np.random.Generator
+) -> None:
     """Make the state of a disk whose machine stopped after these operations.
 
-    What was synced is there. Of the writes that were not, a random part is; of names that were not, those before a
-    random moment are. before: contents by path. folder: an empty folder for what `operations` did in its namesake.
+    What was synced is there. Of the writes that were not, a random part is; of names that were not,
+    those before a random moment are. before: contents by path. folder: an empty folder for what
+    `operations` did in its namesake.
     """
     contents = {path: bytearray(content) for path, content in before.items()}
     names = {path: path for path in before}
@@ -122,7 +130,9 @@ def replay(operations: list[Operation], before: dict[str, bytes], folder: Path, 
         _apply_name(operation, names, contents)
     synced = {each.path: place for place, each in enumerate(operations) if each.name == "sync"}
     for place, each in enumerate(operations):
-        if each.name in ("write", "truncate") and (place < synced.get(each.path, -1) or rng.random() < 0.5):
+        if each.name in ("write", "truncate") and (
+            place < synced.get(each.path, -1) or rng.random() < 0.5
+        ):
             content = contents.setdefault(each.path, bytearray())
             if each.name == "truncate":
                 del content[each.offset :]
@@ -136,15 +146,27 @@ def replay(operations: list[Operation], before: dict[str, bytes], folder: Path, 
 
 
 def _keep_names(operations: list[Operation], rng: np.random.Generator) -> list[Operation]:
-    """The operations on names that are on disk: those synced with their folder, and the first of the others."""
-    on_names = [(place, each) for place, each in enumerate(operations) if each.name in ("create", "rename")]
-    synced = {each.path: place for place, each in enumerate(operations) if each.name == "sync_folder"}
-    loose = [place for place, each in on_names if place > synced.get(str(Path(each.other or each.path).parent), -1)]
+    """The operations on names that are on disk: those synced with their folder, and the first of
+    the others.
+    """
+    on_names = [
+        (place, each) for place, each in enumerate(operations) if each.name in ("create", "rename")
+    ]
+    synced = {
+        each.path: place for place, each in enumerate(operations) if each.name == "sync_folder"
+    }
+    loose = [
+        place
+        for place, each in on_names
+        if place > synced.get(str(Path(each.other or each.path).parent), -1)
+    ]
     kept = set(loose[: rng.integers(len(loose) + 1)])
     return [each for place, each in on_names if place not in loose or place in kept]
 
 
-def _apply_name(operation: Operation, names: dict[str, str], contents: dict[str, bytearray]) -> None:
+def _apply_name(
+    operation: Operation, names: dict[str, str], contents: dict[str, bytearray]
+) -> None:
     if operation.name == "create":
         names[operation.path] = operation.path
         contents[operation.path] = bytearray()

@@ -1,11 +1,13 @@
-"""Processes that are killed while they write: the files that they leave are complete, and the next one continues.
+"""Processes that are killed while they write: the files that they leave are complete, and the next
+one continues.
 
     python -m tests.chaos.kill [--number 100] [--json FILE]
 
-Kills (SIGKILL) each of these --number times, at a random moment: runs of all algorithms, which save a checkpoint after
-each mini-batch, builds of corpora, studies with two processes, and a stream whose model is saved. After each kill
-everything is read, and a run or stream that continues must have the bits of an uninterrupted one. At the end the next
-writer must be able to remove what the killed processes have left.
+Kills (SIGKILL) each of these --number times, at a random moment: runs of all algorithms, which save
+a checkpoint after each mini-batch, builds of corpora, studies with two processes, and a stream
+whose model is saved. After each kill everything is read, and a run or stream that continues must
+have the bits of an uninterrupted one. At the end the next writer must be able to remove what the
+killed processes have left.
 """
 
 import argparse
@@ -48,7 +50,9 @@ BAD = COLUMNS[2:]
 def starting() -> Iterator[Callable[[str], int]]:
     """Yield a function that starts a process for a job and returns its number."""
     command = [sys.executable, "-m", "tests.chaos.worker"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
 
         def start(job: str) -> int:
             process.stdin.write(job + "\n")
@@ -62,7 +66,9 @@ def starting() -> Iterator[Callable[[str], int]]:
             process.stdin.close()
 
 
-def kill_often(job: str, name: str, folder: Path, number: int, start: Callable[[str], int]) -> Counter:
+def kill_often(
+    job: str, name: str, folder: Path, number: int, start: Callable[[str], int]
+) -> Counter:
     """Start a process, kill it and read what it has left, many times."""
     counted, rng = Counter(), np.random.default_rng(number)
     while counted["kills"] < number:
@@ -106,7 +112,9 @@ def list_times(folder: Path) -> dict[str, int]:
 
 def has_whole_file(folder: Path) -> bool:
     """Whether one writer or more has finished: kills before that leave nothing to read."""
-    return any(not path.name.startswith(".") and path.suffix != ".partial" for path in folder.iterdir())
+    return any(
+        not path.name.startswith(".") and path.suffix != ".partial" for path in folder.iterdir()
+    )
 
 
 def wait_for_write(folder: Path, before: dict[str, int], process: int) -> None:
@@ -134,7 +142,9 @@ def read_run(folder: Path, name: str) -> Counter:
 def _finish(prepared, resume: Position | None) -> str:
     *_, last = engine.run(prepared, resume=resume)
     name, config = prepared.algorithm.name, prepared.config
-    return digest_position(Position(name, config, prepared.settings, last.state, last.stepped.documents_seen, 0.0))
+    return digest_position(
+        Position(name, config, prepared.settings, last.state, last.stepped.documents_seen, 0.0)
+    )
 
 
 def read_corpora(folder: Path, name: str) -> Counter:
@@ -196,19 +206,28 @@ def count_outcomes(number: int, names: tuple[str, ...]) -> pd.DataFrame:
     """A row for each algorithm, for builds, for studies and for a stream."""
     logging.disable(logging.WARNING)
     rows = []
-    for job, name in [*(("run", name) for name in names), ("build", ""), ("study", ""), ("stream", "")]:
+    for job, name in [
+        *(("run", name) for name in names),
+        ("build", ""),
+        ("study", ""),
+        ("stream", ""),
+    ]:
         with tempfile.TemporaryDirectory() as folder, starting() as start:
             inside = Path(folder) / "files"
             inside.mkdir()
             counted = kill_often(job, name, inside, number, start)
-        rows.append({"job": job, "algorithm": name} | {column: counted[column] for column in COLUMNS})
+        rows.append(
+            {"job": job, "algorithm": name} | {column: counted[column] for column in COLUMNS}
+        )
     logging.disable(logging.NOTSET)
     return pd.DataFrame(rows)
 
 
 def main() -> None:
     """Print the table, and end with an error if an outcome is bad."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--number", type=int, default=100)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()

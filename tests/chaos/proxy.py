@@ -1,4 +1,6 @@
-"""A TCP proxy between a browser and a server that stalls, cuts all connections, and changes to another server."""
+"""A TCP proxy between a browser and a server that stalls, cuts all connections, and changes to
+another server.
+"""
 
 import asyncio
 import threading

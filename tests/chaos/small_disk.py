@@ -1,10 +1,11 @@
-"""A small disk of this machine that is full or read-only: the same as `tests.chaos.disk`, without a substitute for it.
+"""A small disk of this machine that is full or read-only: the same as `tests.chaos.disk`, without a
+substitute for it.
 
     python -m tests.chaos.small_disk [--json FILE]
 
-Mounts a tmpfs of a few megabytes (Linux, as root), fills it except for some kilobytes, or makes it read-only, and does
-each operation of `tests.chaos.disk` on it, and those that do not write through `whole_files`: uploads, new folders and
-removals. Prints the outcomes as `tests.chaos.disk` does.
+Mounts a tmpfs of a few megabytes (Linux, as root), fills it except for some kilobytes, or makes it
+read-only, and does each operation of `tests.chaos.disk` on it, and those that do not write through
+`whole_files`: uploads, new folders and removals. Prints the outcomes as `tests.chaos.disk` does.
 """
 
 import argparse
@@ -31,7 +32,17 @@ from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import delete_own
 from tests.app.browser_messages import answer_with, send
 from tests.chaos import stored
-from tests.chaos.disk import ACTIONS, BAD, COLUMNS, KIND, Action, attempt, has_debris, has_lost, restore
+from tests.chaos.disk import (
+    ACTIONS,
+    BAD,
+    COLUMNS,
+    KIND,
+    Action,
+    attempt,
+    has_debris,
+    has_lost,
+    restore,
+)
 
 DISK_KILOBYTES = 8_192
 # What is free, in kilobytes; None: the disk is read-only.
@@ -70,7 +81,9 @@ def upload(folder: Path) -> None:
 
 def save_first_run(folder: Path) -> None:
     """Save a run in a new folder."""
-    SavedRuns(folder / "user" / "open-runs").write(SavedRun("three", "watch", None, stored.make_positions()[0]))
+    SavedRuns(folder / "user" / "open-runs").write(
+        SavedRun("three", "watch", None, stored.make_positions()[0])
+    )
 
 
 def name_first_topic(folder: Path) -> None:
@@ -88,7 +101,12 @@ FURTHER = (
     Action("first saved run", KIND["saved run"], save_first_run),
     Action("first topic name", KIND["topic names"], name_first_topic),
     Action("claim of a run", KIND["saved run"], claim_run),
-    Action("deletion of a kept run", KIND["kept model"], lambda f: KeptRuns(f).delete("one"), removes="one"),
+    Action(
+        "deletion of a kept run",
+        KIND["kept model"],
+        lambda f: KeptRuns(f).delete("one"),
+        removes="one",
+    ),
     Action("deletion of topic names", KIND["topic names"], lambda f: TopicNames(f).remove("one")),
     Action("deletion of a corpus", KIND["corpus"], lambda f: delete_own("one", f), removes="one"),
 )
@@ -110,7 +128,9 @@ def find_obstacle() -> str:
 def mounted(folder: Path) -> Iterator[Path]:
     """Mount a new small disk on a folder."""
     options = f"size={DISK_KILOBYTES}k"
-    subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], check=True, capture_output=True)
+    subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], check=True, capture_output=True
+    )
     try:
         yield folder
     finally:
@@ -157,7 +177,9 @@ def fail_in_each_state(action: Action, start: Path, disk: Path) -> Counter:
             gone = action.removes if outcome == "succeeded" else ""
             now = action.kind.read(folder)
             stays = {name: content for name, content in before.items() if name != gone}
-            counted["old lost"] += has_lost(stays, {name: now[name] for name in now if name != gone}, None)
+            counted["old lost"] += has_lost(
+                stays, {name: now[name] for name in now if name != gone}, None
+            )
     return counted
 
 
@@ -180,7 +202,9 @@ def count_outcomes() -> pd.DataFrame:
 
 def main() -> None:
     """Print the table, and end with an error if an outcome is bad."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     if obstacle := find_obstacle():

@@ -42,7 +42,11 @@ from tests.app.small_runs import learn, small_corpus, small_spec
 from tests.app.small_streams import BATCH_SIZE, make_follower, write_texts
 from tests.engine.corpora.old_folders import write_old
 
-WORDS = tuple(first + last for first in ("arm", "cot", "nav", "pea", "tar") for last in ("mer", "ton", "ves", "ced"))
+WORDS = tuple(
+    first + last
+    for first in ("arm", "cot", "nav", "pea", "tar")
+    for last in ("mer", "ton", "ves", "ced")
+)
 NAMES = ("one", "two")
 ERRORS = (FileError, KeptRunError, SavedSweepError, TopicNameError, CorpusError)
 
@@ -72,7 +76,9 @@ def digest(*values) -> str:
     whole = hashlib.sha256()
     for value in values:
         if isinstance(value, np.ndarray):
-            whole.update(f"{value.dtype.str} {value.shape}".encode() + np.ascontiguousarray(value).tobytes())
+            whole.update(
+                f"{value.dtype.str} {value.shape}".encode() + np.ascontiguousarray(value).tobytes()
+            )
         else:
             whole.update(json.dumps(value, default=str).encode())
     return whole.hexdigest()
@@ -105,24 +111,40 @@ def make_positions(name: str = "hdp") -> tuple[Position, ...]:
     algorithm, settings = engine.find_algorithm(name), engine.RunSettings(num_evaluations=0)
     counts = np.random.default_rng(0).poisson(1.0, (40, len(WORDS)))
     years = np.datetime64("1900", "Y") + np.arange(40)
-    corpus = engine.Corpus("notes", counts, engine.Vocabulary(WORDS), years, [f"Note {i}" for i in range(40)])
-    prepared = engine.prepare(algorithm, algorithm.config(max_topics=3, batch_size=8), corpus, settings)
+    corpus = engine.Corpus(
+        "notes", counts, engine.Vocabulary(WORDS), years, [f"Note {i}" for i in range(40)]
+    )
+    prepared = engine.prepare(
+        algorithm, algorithm.config(max_topics=3, batch_size=8), corpus, settings
+    )
     updates = list(islice(engine.run(prepared), len(NAMES)))
     return tuple(
-        Position(name, prepared.config, prepared.settings, each.state, each.stepped.documents_seen, 0.0)
+        Position(
+            name, prepared.config, prepared.settings, each.state, each.stepped.documents_seen, 0.0
+        )
         for each in updates
     )
 
 
 def digest_state(model: engine.OnlineHDP) -> str:
     """Everything that a model of a stream has learned."""
-    return digest(model.documents_seen_, model.words_, *dict(checkpoint.flatten("state", model.state_)).values())
+    return digest(
+        model.documents_seen_,
+        model.words_,
+        *dict(checkpoint.flatten("state", model.state_)).values(),
+    )
 
 
 def digest_position(position: Position) -> str:
     """Everything in a position, except for the seconds of learning."""
     arrays = dict(checkpoint.flatten("state", position.state))
-    return digest(position.algorithm, position.config, position.settings, position.documents_seen, *arrays.values())
+    return digest(
+        position.algorithm,
+        position.config,
+        position.settings,
+        position.documents_seen,
+        *arrays.values(),
+    )
 
 
 def write_checkpoints(folder: Path) -> None:
@@ -134,7 +156,10 @@ def write_checkpoints(folder: Path) -> None:
 def read_checkpoints(folder: Path) -> Found:
     """The positions."""
     return read_all(
-        {name: lambda name=name: digest_position(checkpoint.load(folder / f"{name}.npz")) for name in NAMES}
+        {
+            name: lambda name=name: digest_position(checkpoint.load(folder / f"{name}.npz"))
+            for name in NAMES
+        }
     )
 
 
@@ -155,7 +180,9 @@ def read_models(folder: Path) -> Found:
 
     def read(name: str) -> str:
         model = engine.load(folder / f"{name}.npz")
-        return digest(model.components_, model.get_params(), model.history_.to_csv(), model.corpus_size_)
+        return digest(
+            model.components_, model.get_params(), model.history_.to_csv(), model.corpus_size_
+        )
 
     return read_all({name: lambda name=name: read(name) for name in NAMES})
 
@@ -167,7 +194,14 @@ def write_kept_runs(folder: Path) -> None:
         for columns in CURVES.values()
     ]
     places = np.arange(6, dtype=np.int32).reshape(2, 3)
-    arrays = np.arange(2), np.full(2, 0.5), np.array(WORDS), places, np.full((2, 3), 0.3, np.float32), np.full(2, 0.5)
+    arrays = (
+        np.arange(2),
+        np.full(2, 0.5),
+        np.array(WORDS),
+        places,
+        np.full((2, 3), 0.3, np.float32),
+        np.full(2, 0.5),
+    )
     for name in NAMES:
         values = {"sizes": dict.fromkeys(("a", "b"), 3), "none": {}}
         run = KeptRun(
@@ -180,7 +214,9 @@ def write_kept_runs(folder: Path) -> None:
 
 
 def read_kept_runs(folder: Path) -> Found:
-    """The kept runs that are listed, with their curves and topics, and a sentence for each that cannot be listed."""
+    """The kept runs that are listed, with their curves and topics, and a sentence for each that
+    cannot be listed.
+    """
     kept = KeptRuns(folder)
     listing = kept.listing()
 
@@ -188,11 +224,19 @@ def read_kept_runs(folder: Path) -> Found:
         content = kept.load(run.key)
         curves = [getattr(content, name)[column] for name in CURVES for column in CURVES[name]]
         return digest(
-            run, *curves, content.weights, content.words.tolist(), content.top_words, content.top_shares, content.sizes
+            run,
+            *curves,
+            content.weights,
+            content.words.tolist(),
+            content.top_words,
+            content.top_shares,
+            content.sizes,
         )
 
     found = read_all({run.key: lambda run=run: read(run) for run in listing.runs})
-    return found | {fault.split()[3].removesuffix(".npz"): Refusal(fault) for fault in listing.faults}
+    return found | {
+        fault.split()[3].removesuffix(".npz"): Refusal(fault) for fault in listing.faults
+    }
 
 
 @cache
@@ -227,7 +271,9 @@ def read_kept_models(folder: Path) -> Found:
 def write_topic_names(folder: Path) -> None:
     """The names of topics of two corpora."""
     for place, name in enumerate(NAMES):
-        TopicNames(folder).change(name, [NamedTopic(f"war {name}", {WORDS[place]: 0.5, WORDS[2]: 0.25})])
+        TopicNames(folder).change(
+            name, [NamedTopic(f"war {name}", {WORDS[place]: 0.5, WORDS[2]: 0.25})]
+        )
 
 
 def read_topic_names(folder: Path) -> Found:
@@ -238,7 +284,9 @@ def read_topic_names(folder: Path) -> Found:
 
     places = {hash_name(name): name for name in NAMES}
     there = {path.stem for path in folder.glob("*.zip")}
-    return read_all({place: lambda name=name: read(name) for place, name in places.items() if place in there})
+    return read_all(
+        {place: lambda name=name: read(name) for place, name in places.items() if place in there}
+    )
 
 
 def save_runs(folder: Path) -> None:
@@ -265,16 +313,21 @@ def make_read_models() -> tuple[Model, ...]:
     algorithm = engine.find_algorithm("hdp")
     counts = np.random.default_rng(0).poisson(1.0, (40, len(WORDS)))
     years = np.datetime64("1900", "Y") + np.arange(40)
-    corpus = engine.Corpus("notes", counts, engine.Vocabulary(WORDS), years, [f"Note {i}" for i in range(40)])
+    corpus = engine.Corpus(
+        "notes", counts, engine.Vocabulary(WORDS), years, [f"Note {i}" for i in range(40)]
+    )
     return tuple(
-        Model(1, algorithm, each.config, each.state, corpus, corpus, each.documents_seen) for each in make_positions()
+        Model(1, algorithm, each.config, each.state, corpus, corpus, each.documents_seen)
+        for each in make_positions()
     )
 
 
 def save_readings(folder: Path) -> None:
     """The corpus read with two models."""
     for model in make_read_models():
-        SavedReadings(folder).write(model, read_shares(model.algorithm, model.config, model.state, model.corpus))
+        SavedReadings(folder).write(
+            model, read_shares(model.algorithm, model.config, model.state, model.corpus)
+        )
 
 
 def read_saved_readings(folder: Path) -> Found:
@@ -292,7 +345,10 @@ def make_sweep(num_ended: int) -> SweepState:
     algorithm = engine.find_algorithm("hdp")
     configs = [algorithm.config(max_topics=3, batch_size=size) for size in (4, 8, 16)]
     plan = tuple(RunSpec("notes", algorithm, config, engine.RunSettings()) for config in configs)
-    points = tuple(SweepPoint("Online HDP", "S", config, "finished", "", -7.5) for config in configs[:num_ended])
+    points = tuple(
+        SweepPoint("Online HDP", "S", config, "finished", "", -7.5)
+        for config in configs[:num_ended]
+    )
     return SweepState("running", plan, points)
 
 
@@ -307,7 +363,10 @@ def read_saved_sweeps(folder: Path) -> Found:
 
     def read(name: str) -> str:
         state = SavedSweeps(folder).load(name)
-        specs = [(spec.corpus_name, spec.algorithm.name, spec.config, spec.settings) for spec in state.plan]
+        specs = [
+            (spec.corpus_name, spec.algorithm.name, spec.config, spec.settings)
+            for spec in state.plan
+        ]
         return digest(state.status, specs, state.points)
 
     return read_all({hash_name(name): lambda name=name: read(name) for name in NAMES})
@@ -316,7 +375,9 @@ def read_saved_sweeps(folder: Path) -> Found:
 def store_corpora(folder: Path) -> None:
     """Two corpora that need not fit in memory."""
     for seed, name in enumerate(NAMES):
-        store_corpus(load_corpus(write_notes(folder.parent, seed), text="text", date="date"), folder / name)
+        store_corpus(
+            load_corpus(write_notes(folder.parent, seed), text="text", date="date"), folder / name
+        )
 
 
 def read_stored_corpora(folder: Path) -> Found:
@@ -345,7 +406,14 @@ def read_corpora(folder: Path) -> Found:
         corpus, stored = load_own(name, folder), texts.find_texts(name, folder)
         read_texts = stored.read(corpus.doc_ids) if stored else []
         counts, dates = corpus.counts.toarray(), np.datetime_as_string(corpus.dates).tolist()
-        return digest(find_own(name, folder).about, counts, corpus.vocabulary.words, dates, corpus.titles, read_texts)
+        return digest(
+            find_own(name, folder).about,
+            counts,
+            corpus.vocabulary.words,
+            dates,
+            corpus.titles,
+            read_texts,
+        )
 
     names = {*NAMES, *(own.name for own in list_own(folder))}
     return read_all({name: lambda name=name: read(name) for name in sorted(names)})
@@ -368,7 +436,12 @@ def read_old_corpora(folder: Path) -> Found:
 @cache
 def make_cells(folder: Path) -> tuple[Study, tuple[str, ...]]:
     """A study of two cells, and their keys."""
-    declared = Study(("hdp",), (str(write_notes(folder)),), {"forgetting_rate": (0.6, 0.9)}, fixed={"max_topics": 3})
+    declared = Study(
+        ("hdp",),
+        (str(write_notes(folder)),),
+        {"forgetting_rate": (0.6, 0.9)},
+        fixed={"max_topics": 3},
+    )
     return declared, tuple(cell.key() for cell in declared.cells())
 
 
@@ -422,7 +495,12 @@ def read_saved_streams(folder: Path) -> Found:
             return Refusal("There is no model, so learning begins.")
         return digest(digest_state(found[0]), found[1])
 
-    return read_all({hashlib.sha256(name.encode()).hexdigest()[:32]: lambda name=name: read(name) for name in NAMES})
+    return read_all(
+        {
+            hashlib.sha256(name.encode()).hexdigest()[:32]: lambda name=name: read(name)
+            for name in NAMES
+        }
+    )
 
 
 KINDS = (

@@ -1,11 +1,12 @@
-"""Malformed uploads: generated files of every format, valid and broken, are read or refused with a short sentence.
+"""Malformed uploads: generated files of every format, valid and broken, are read or refused with a
+short sentence.
 
     python -m tests.chaos.uploads [--number 10000] [--seed 0] [--json FILE]
 
-Each file goes through `preview`, `load_corpus`, and the upload and the tasks of the page. Prints how many of each
-format were read and refused; "foreign" is an error that is not the project's own, "long" a sentence of over 300
-characters.
-`--number 1 --seed N` repeats one file: file i of a longer call has the seed N + i.
+Each file goes through `preview`, `load_corpus`, and the upload and the tasks of the page. Prints
+how many of each format were read and refused; "foreign" is an error that is not the project's own,
+"long" a sentence of over 300 characters. `--number 1 --seed N` repeats one file: file i of a longer
+call has the seed N + i.
 """
 
 import argparse
@@ -37,12 +38,36 @@ from stickbreaker.engine.corpora.corpus import CorpusError
 
 OUTCOMES = ("read", "refused", "foreign", "long")
 BAD = OUTCOMES[2:]
-# Before each build the page measures all corpora of its library, so one library for all files would take ever longer.
+# Before each build the page measures all corpora of its library, so one library for all files would
+# take ever longer.
 FILES_OF_A_LIBRARY = 100
 MAX_SENTENCE = 300
 WORDS = WordChoices(min_documents=1, max_share=1.0)
-NAMES = ("text", "date", "title", "", " ", "body", "text", "größe", "\u202etxet", "<b>x</b>", "a" * 300)
-TEXTS = ("war and peace", "", "  ", "cotton trade", "\0", "\ud83d peace", "平和 戦争", "<script>", "=1+1", "x" * 5000)
+NAMES = (
+    "text",
+    "date",
+    "title",
+    "",
+    " ",
+    "body",
+    "text",
+    "größe",
+    "\u202etxet",
+    "<b>x</b>",
+    "a" * 300,
+)
+TEXTS = (
+    "war and peace",
+    "",
+    "  ",
+    "cotton trade",
+    "\0",
+    "\ud83d peace",
+    "平和 戦争",
+    "<script>",
+    "=1+1",
+    "x" * 5000,
+)
 DATES = (
     *(
         "1863",
@@ -56,7 +81,16 @@ DATES = (
         "soon",
         "",
     ),
-    *("1e9", "Dec 1863", "²⁰²⁰", "1863-13-45", "-5", "12345678901234567890", "2020-01-01T00:00:00+99:99", "१२/१२/१२"),
+    *(
+        "1e9",
+        "Dec 1863",
+        "²⁰²⁰",
+        "1863-13-45",
+        "-5",
+        "12345678901234567890",
+        "2020-01-01T00:00:00+99:99",
+        "१२/१२/१२",
+    ),
 )
 NUMBERS = (0, 1, 2, 3, -1, 2**31, 2**63, 10**30)
 DIGITS = "9" * 5_000
@@ -75,7 +109,10 @@ def make_rows(rng: Rng) -> tuple[list[str], list[list[str]]]:
     """Names of columns, and rows of texts and dates."""
     names = [pick(rng, NAMES) if rng.random() < 0.3 else name for name in ("text", "date", "title")]
     column = DATES if rng.random() < 0.5 else ("1863", "1864")
-    rows = [[pick(rng, TEXTS), pick(rng, column), f"Note {row}"] for row in range(int(rng.integers(0, 12)))]
+    rows = [
+        [pick(rng, TEXTS), pick(rng, column), f"Note {row}"]
+        for row in range(int(rng.integers(0, 12)))
+    ]
     return names, rows
 
 
@@ -84,9 +121,16 @@ def write_delimited(rng: Rng, folder: Path) -> Path:
     names, rows = make_rows(rng)
     suffix = pick(rng, (".csv", ".tsv"))
     sign = "\t" if suffix == ".tsv" else pick(rng, ",;|")
-    lines = [sign.join(f'"{cell}"' if rng.random() < 0.3 else cell for cell in row) for row in (names, *rows)]
+    lines = [
+        sign.join(f'"{cell}"' if rng.random() < 0.3 else cell for cell in row)
+        for row in (names, *rows)
+    ]
     encoding = pick(rng, ("utf-8", "utf-8", "utf-16", "cp1252", "utf-32", "utf-16-le"))
-    return save(rng, folder / f"a{suffix}", pick(rng, ("\n", "\r\n", "\r")).join(lines).encode(encoding, "replace"))
+    return save(
+        rng,
+        folder / f"a{suffix}",
+        pick(rng, ("\n", "\r\n", "\r")).join(lines).encode(encoding, "replace"),
+    )
 
 
 def write_json_lines(rng: Rng, folder: Path) -> Path:
@@ -95,7 +139,10 @@ def write_json_lines(rng: Rng, folder: Path) -> Path:
     odd = (None, 1e400, [], {"a": 1}, True, 10**400, [[[[]]]], float("nan"))
     lines = [
         json.dumps(
-            {name: pick(rng, odd) if rng.random() < 0.2 else cell for name, cell in zip(names, row, strict=True)}
+            {
+                name: pick(rng, odd) if rng.random() < 0.2 else cell
+                for name, cell in zip(names, row, strict=True)
+            }
         )
         for row in rows
     ]
@@ -107,8 +154,13 @@ def write_parquet(rng: Rng, folder: Path) -> Path:
     names, rows = make_rows(rng)
     size = len(rows)
     odd = (
-        pa.array([pick(rng, (0, -(10**8), 10**8, 2**31 - 1)) for _ in rows], pa.int32()).cast(pa.date32()),
-        pa.array([pick(rng, (0, 2**62, -(2**62))) for _ in rows], pa.timestamp(pick(rng, ("ms", "us", "ns")))),
+        pa.array([pick(rng, (0, -(10**8), 10**8, 2**31 - 1)) for _ in rows], pa.int32()).cast(
+            pa.date32()
+        ),
+        pa.array(
+            [pick(rng, (0, 2**62, -(2**62))) for _ in rows],
+            pa.timestamp(pick(rng, ("ms", "us", "ns"))),
+        ),
         pa.array([pick(rng, (0, 2**62)) for _ in rows], pa.duration("s")),
         pa.array([b"\xff\xfe"] * size, pa.binary()),
         pa.array([[1, 2]] * size),
@@ -116,7 +168,8 @@ def write_parquet(rng: Rng, folder: Path) -> Path:
         pa.nulls(size),
     )
     texts = [
-        pa.array([row[place].encode("utf-8", "replace").decode() for row in rows], pa.string()) for place in (0, 1, 2)
+        pa.array([row[place].encode("utf-8", "replace").decode() for row in rows], pa.string())
+        for place in (0, 1, 2)
     ]
     columns = [pick(rng, odd) if rng.random() < 0.3 else column for column in texts]
     buffer = io.BytesIO()
@@ -135,8 +188,22 @@ def write_zip(rng: Rng, folder: Path) -> Path:
     with warnings.catch_warnings(), zipfile.ZipFile(buffer, "w") as archive:
         warnings.simplefilter("ignore")
         for number in range(int(rng.integers(0, 6))):
-            name = pick(rng, ("a.txt", "b/1863.txt", "../x.txt", "ü.txt", "/etc/x.txt", "c.pdf", "d", f"{number}.txt"))
-            archive.writestr(name, mend(pick(rng, TEXTS)), pick(rng, (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)))
+            name = pick(
+                rng,
+                (
+                    "a.txt",
+                    "b/1863.txt",
+                    "../x.txt",
+                    "ü.txt",
+                    "/etc/x.txt",
+                    "c.pdf",
+                    "d",
+                    f"{number}.txt",
+                ),
+            )
+            archive.writestr(
+                name, mend(pick(rng, TEXTS)), pick(rng, (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
+            )
     content = buffer.getvalue()
     if rng.random() < 0.5:
         content = content.replace("ü".encode(), b"\xff\xfe")
@@ -148,7 +215,9 @@ def write_folder(rng: Rng, folder: Path) -> Path:
     inside = folder / "texts"
     inside.mkdir()
     for number in range(int(rng.integers(0, 5))):
-        name = pick(rng, ("a.txt", "1863-01.txt", "b", "c.md", "d.pdf", "ü.txt", ".hidden", f"{number}.txt"))
+        name = pick(
+            rng, ("a.txt", "1863-01.txt", "b", "c.md", "d.pdf", "ü.txt", ".hidden", f"{number}.txt")
+        )
         save(rng, inside / name, mend(pick(rng, TEXTS)).encode())
     return inside
 
@@ -157,16 +226,26 @@ def write_counts(rng: Rng, folder: Path) -> Path:
     """Counts in one of three formats, with a list of words, packed or not."""
     kind = pick(rng, ("docword.a.txt", "a.ldac", "a.mtx"))
     size = [3, 4, 5] if rng.random() < 0.7 else [pick(rng, NUMBERS) for _ in range(3)]
-    entries = [[pick(rng, (1, 2, 3, 4, pick(rng, NUMBERS))) for _ in range(3)] for _ in range(int(rng.integers(0, 8)))]
+    entries = [
+        [pick(rng, (1, 2, 3, 4, pick(rng, NUMBERS))) for _ in range(3)]
+        for _ in range(int(rng.integers(0, 8)))
+    ]
     lines = [" ".join(map(str, entry)) for entry in entries]
     if kind == "a.ldac":
         lines = [f"{pick(rng, (1, 1, 1, 7))} {one}:{two}" for one, two, _ in entries]
     elif kind == "a.mtx":
-        lines = ["%%MatrixMarket matrix coordinate integer general", " ".join(map(str, size)), *lines]
+        lines = [
+            "%%MatrixMarket matrix coordinate integer general",
+            " ".join(map(str, size)),
+            *lines,
+        ]
     else:
         lines = [*map(str, size), *lines]
     names = {"docword.a.txt": "vocab.a.txt", "a.ldac": "a.vocab", "a.mtx": "a.vocab"}
-    words = "\n".join(pick(rng, ("war", "peace", "", "ü", "war", "x" * 50)) for _ in range(pick(rng, (4, 4, 4, 0, 2))))
+    words = "\n".join(
+        pick(rng, ("war", "peace", "", "ü", "war", "x" * 50))
+        for _ in range(pick(rng, (4, 4, 4, 0, 2)))
+    )
     (folder / names[kind]).write_text(words)
     content = "\n".join(lines).encode()
     if rng.random() < 0.3:
@@ -192,9 +271,15 @@ def write_long_numbers(rng: Rng, folder: Path) -> Path:
     lines = {
         "docword.a.txt": [*size, " ".join(entry)],
         "a.ldac": [f"{entry[0]} {entry[1]}:{entry[2]}", "1 0:1"],
-        "a.mtx": ["%%MatrixMarket matrix coordinate integer general", " ".join(size), " ".join(entry)],
+        "a.mtx": [
+            "%%MatrixMarket matrix coordinate integer general",
+            " ".join(size),
+            " ".join(entry),
+        ],
     }
-    (folder / ("vocab.a.txt" if kind == "docword.a.txt" else "a.vocab")).write_text("war\npeace\ncotton\ntrade")
+    (folder / ("vocab.a.txt" if kind == "docword.a.txt" else "a.vocab")).write_text(
+        "war\npeace\ncotton\ntrade"
+    )
     return save(rng, folder / kind, "\n".join(lines[kind]).encode())
 
 
@@ -216,7 +301,8 @@ WRITERS: dict[str, Callable[[Rng, Path], Path]] = {
     "folder": write_folder,
     "counts": write_counts,
 }
-# Written in the place of some files of their format. The seeds of past failures still give the same files.
+# Written in the place of some files of their format. The seeds of past failures still give the same
+# files.
 EXTREMES = {"zip": write_long_names, "counts": write_long_numbers, "parquet": write_repeated_text}
 SHARE_EXTREME = 0.1
 
@@ -265,7 +351,11 @@ def try_file(seed: int, library: Path) -> tuple[str, str, str]:
     is_extreme = kind in EXTREMES and np.random.default_rng([seed, 4]).random() < SHARE_EXTREME
     with tempfile.TemporaryDirectory() as folder:
         path = (EXTREMES if is_extreme else WRITERS)[kind](rng, Path(folder))
-        readers = (preview, lambda path: load_corpus(path, words=WORDS), lambda path: take_page_path(path, library))
+        readers = (
+            preview,
+            lambda path: load_corpus(path, words=WORDS),
+            lambda path: take_page_path(path, library),
+        )
         said = [say(lambda read=read: read(path), folder) for read in readers]
     outcome, words = max(said, key=lambda each: OUTCOMES.index(each[0]))
     return kind, outcome, words
@@ -277,7 +367,9 @@ def say(read: Callable[[], object], folder: str) -> tuple[str, str]:
         found = read()
     except CorpusError as error:
         sentence = str(error).replace(folder, "")
-        return ("refused" if len(sentence) <= MAX_SENTENCE and "\n" not in sentence else "long"), sentence
+        return (
+            "refused" if len(sentence) <= MAX_SENTENCE and "\n" not in sentence else "long"
+        ), sentence
     except Exception:
         return "foreign", traceback.format_exc()
     rows = [str(row).replace(folder, "") for row in getattr(found, "bad", ())]
@@ -286,7 +378,9 @@ def say(read: Callable[[], object], folder: str) -> tuple[str, str]:
 
 
 def count_outcomes(seeds: list[int] | range) -> tuple[pd.DataFrame, dict[int, str]]:
-    """A row for each format with the number of each outcome, and what was said for each seed with a bad one."""
+    """A row for each format with the number of each outcome, and what was said for each seed with a
+    bad one.
+    """
     logging.disable(logging.WARNING)
     counted, faults = Counter(), {}
     for first in range(0, len(seeds), FILES_OF_A_LIBRARY):
@@ -297,13 +391,18 @@ def count_outcomes(seeds: list[int] | range) -> tuple[pd.DataFrame, dict[int, st
                 if outcome in BAD:
                     faults[seed] = words
     logging.disable(logging.NOTSET)
-    rows = [{"format": kind} | {outcome: counted[kind, outcome] for outcome in OUTCOMES} for kind in WRITERS]
+    rows = [
+        {"format": kind} | {outcome: counted[kind, outcome] for outcome in OUTCOMES}
+        for kind in WRITERS
+    ]
     return pd.DataFrame(rows), faults
 
 
 def main() -> None:
     """Print the table and every fault with its seed, and end with an error if there is one."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--number", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path)

@@ -1,6 +1,7 @@
 """The work of the processes that `tests.chaos.kill` kills: one job, repeated, in a separate folder.
 
-The first process has imported everything and forks one for each line of its input: job, algorithm and folder.
+The first process has imported everything and forks one for each line of its input: job, algorithm
+and folder.
 """
 
 import logging
@@ -33,7 +34,9 @@ def prepare_run(name: str) -> Prepared:
     algorithm = engine.find_algorithm(name)
     counts = np.random.default_rng(0).poisson(1.0, (40, len(WORDS)))
     years = np.datetime64("1900", "Y") + np.arange(40)
-    corpus = engine.Corpus("notes", counts, engine.Vocabulary(WORDS), years, [f"Note {i}" for i in range(40)])
+    corpus = engine.Corpus(
+        "notes", counts, engine.Vocabulary(WORDS), years, [f"Note {i}" for i in range(40)]
+    )
     settings = engine.RunSettings(num_evaluations=0, score_next_batch=False, passes=3)
     return engine.prepare(algorithm, small_config(algorithm), corpus, settings)
 
@@ -42,11 +45,15 @@ def small_config(algorithm: Algorithm):
     """Settings with few topics and small mini-batches."""
     own = {each.name for each in fields(algorithm.config)}
     small = {"max_topics": 3, "batch_size": 4 if algorithm.reads is Reads.BATCHES else None}
-    return algorithm.config(**{name: value for name, value in small.items() if name in own and value is not None})
+    return algorithm.config(
+        **{name: value for name, value in small.items() if name in own and value is not None}
+    )
 
 
 def save_runs(folder: Path, name: str) -> None:
-    """Learn and save after each mini-batch, from the checkpoint if there is one, and begin again at the end."""
+    """Learn and save after each mini-batch, from the checkpoint if there is one, and begin again at
+    the end.
+    """
     prepared, path = prepare_run(name), folder / CHECKPOINT
     while True:
         resume = checkpoint.load(path) if path.exists() else None
@@ -54,7 +61,9 @@ def save_runs(folder: Path, name: str) -> None:
             resume = None
         for update in engine.run(prepared, resume=resume):
             seen, config = update.stepped.documents_seen, prepared.config
-            checkpoint.save(path, Position(name, config, prepared.settings, update.state, seen, 0.0))
+            checkpoint.save(
+                path, Position(name, config, prepared.settings, update.state, seen, 0.0)
+            )
 
 
 def build_corpora(folder: Path, name: str) -> None:
@@ -70,7 +79,13 @@ def build_corpora(folder: Path, name: str) -> None:
 def make_study(folder: Path) -> Study:
     """A study of forty cells."""
     rates = tuple(np.linspace(0.55, 1.0, 20).round(3).tolist())
-    return Study(("hdp",), (str(write_notes(folder.parent)),), {"forgetting_rate": rates}, (0, 1), {"max_topics": 3})
+    return Study(
+        ("hdp",),
+        (str(write_notes(folder.parent)),),
+        {"forgetting_rate": rates},
+        (0, 1),
+        {"max_topics": 3},
+    )
 
 
 def study_cells(folder: Path, name: str) -> None:
@@ -80,11 +95,16 @@ def study_cells(folder: Path, name: str) -> None:
 
 def make_stream(model: engine.OnlineHDP | None = None) -> engine.Follower:
     """What learns from a stream, new or with the model that was saved."""
-    return engine.Follower(model or make_model(), engine.WordChoices(max_words=18), corpus_size=100_000)
+    return engine.Follower(
+        model or make_model(), engine.WordChoices(max_words=18), corpus_size=100_000
+    )
 
 
 def learn_batch(follower: engine.Follower, seen: int) -> int:
-    """Learn from the next mini-batch of the stream; returns how many documents have then been seen."""
+    """Learn from the next mini-batch of the stream.
+
+    Returns how many documents have then been seen.
+    """
     list(follower.follow(write_texts(BATCH_SIZE, seen)))
     return seen + BATCH_SIZE
 

@@ -1,4 +1,6 @@
-"""How the bundled corpora are built from texts: pages are stripped, passages are cut, words are counted."""
+"""How the bundled corpora are built from texts: pages are stripped, passages are cut, words are
+counted.
+"""
 
 import re
 
@@ -12,15 +14,26 @@ from data.passages import Words, Writing, build_corpus
 def paged(head, foot, bodies):
     """Return pages with the headers and footers of RFCs; `#` stands for the page number."""
     pages = enumerate(bodies, start=1)
-    return "\n\f".join(f"{head}\n\n{body}\n\n{foot}".replace("#", str(number)) for number, body in pages)
+    return "\n\f".join(
+        f"{head}\n\n{body}\n\n{foot}".replace("#", str(number)) for number, body in pages
+    )
 
 
 @pytest.mark.parametrize(
     ("head", "foot"),
     [
-        ("RFC 8446                 TLS                August 2018", "Rescorla        Standards Track        [Page #]"),
-        ("RFC 675            Specification of TCP      Dec. 74", "Cerf, Dalal & Sunshine                  [page #]"),
-        ("September 1981\n             Internet Protocol\n               Overview", "[Page #]          Postel"),
+        (
+            "RFC 8446                 TLS                August 2018",
+            "Rescorla        Standards Track        [Page #]",
+        ),
+        (
+            "RFC 675            Specification of TCP      Dec. 74",
+            "Cerf, Dalal & Sunshine                  [page #]",
+        ),
+        (
+            "September 1981\n             Internet Protocol\n               Overview",
+            "[Page #]          Postel",
+        ),
         ("NWG/RFC 542     File Transfer Protocol", "                    - # -"),
     ],
 )
@@ -31,7 +44,11 @@ def test_headers_and_footers_are_removed_and_the_text_stays(head, foot):
 
 def test_repeated_lines_inside_pages_with_headers_and_footers_stay():
     body = "   STATUS current\n   DESCRIPTION\n   STATUS current"
-    text = paged("RFC 1213          MIB-II          March 1991", "McCloghrie & Rose          [Page #]", [body] * 5)
+    text = paged(
+        "RFC 1213          MIB-II          March 1991",
+        "McCloghrie & Rose          [Page #]",
+        [body] * 5,
+    )
     assert strip_pages(text) == "\n".join([body] * 5)
 
 
@@ -46,7 +63,10 @@ def test_passages_have_250_words_and_a_short_rest_is_added_to_the_last(num_words
 
 
 def test_addresses_are_cut_at_the_ends_of_sentences():
-    sentences = [f"Mr. Speaker, in the year {year} " + "peace " * 49 + "reigned." for year in range(1900, 1910)]
+    sentences = [
+        f"Mr. Speaker, in the year {year} " + "peace " * 49 + "reigned."
+        for year in range(1900, 1910)
+    ]
     passages = list(split_sentences(" ".join(sentences)))
     assert " ".join(passages) == " ".join(sentences)
     assert all(re.fullmatch(r"Mr\. .* reigned\.", passage) for passage in passages)

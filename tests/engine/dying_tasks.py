@@ -1,4 +1,5 @@
-"""Functions for the workers of a cluster, the first of which ends its process, as when memory runs out.
+"""Functions for the workers of a cluster, the first of which ends its process, as when memory runs
+out.
 
 The workers import this module, so it must not import pytest.
 """
@@ -64,7 +65,10 @@ class ReturningWriter(FileWriter):
 
 
 class DyingCounter(PartCounter):
-    """Counts parts; the worker of part 1 ends after the part is complete, and before it is known to be."""
+    """Counts parts.
+
+    The worker of part 1 ends after the part is complete, and before it is known to be.
+    """
 
     def __call__(self, part):
         """The files of a part."""
@@ -75,14 +79,19 @@ class DyingCounter(PartCounter):
 
 
 def local(config, expectations, documents, rng=None):
-    """The local step of the HDP. In steps 2 and 4 the worker of one shard ends in the middle of it."""
+    """The local step of the HDP. In steps 2 and 4 the worker of one shard ends in the
+    middle of it.
+    """
     if expectations.step in (2, 4) and 0 in expectations.words:
         die_once(expectations.step)
     return hdp.local(config, expectations, documents, rng)
 
 
 def die_at_random(config, expectations, documents, rng=None):
-    """The local step of the HDP; one task in 64 ends its worker, if that has not happened for its place yet."""
+    """The local step of the HDP.
+
+    One task in 64 ends its worker, if that has not happened for its place yet.
+    """
     place = f"{expectations.step}-{documents.words[0]}-{documents.num_tokens}"
     # The mini-batches from which a new worker compiles have fewer documents.
     if documents.num_documents > BATCH_SIZE and sha256(place.encode()).digest()[0] < 4:
@@ -91,7 +100,9 @@ def die_at_random(config, expectations, documents, rng=None):
 
 
 def slow(config, expectations, documents, rng=None):
-    """The local step of the HDP, which takes ten times as long on the first worker that calls it."""
+    """The local step of the HDP, which takes ten times as long on the first worker
+    that calls it.
+    """
     marker = Path(os.environ[FOLDER]) / "slow"
     with suppress(FileExistsError), marker.open("x") as file:
         file.write(str(os.getpid()))

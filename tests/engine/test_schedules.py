@@ -33,7 +33,9 @@ def test_with_kappa_1_the_start_up_share_after_n_steps_is_delay_over_delay_plus_
         assert startup_share(n, delay, 1.0) == pytest.approx(delay / (delay + n), rel=1e-12)
 
 
-def test_less_than_a_tenth_of_the_start_up_mass_is_left_after_a_default_pass_of_state_of_the_union(state_of_the_union):
+def test_less_than_a_tenth_of_the_start_up_mass_is_left_after_a_default_pass_of_state_of_the_union(
+    state_of_the_union,
+):
     num_train = state_of_the_union.num_documents - 1000
     config = resolve(HDPConfig(), num_train)
     steps = num_batches(num_train, config.batch_size)
@@ -89,6 +91,8 @@ def test_settings_left_to_the_corpus_follow_its_size(corpus_size, batch_size, de
     assert resolve(chosen, corpus_size, 10**9) == chosen
 
 
-@pytest.mark.parametrize(("num_tokens", "max_topics"), [(0, 150), (750_000, 150), (1_000_000, 200), (10**9, 300)])
+@pytest.mark.parametrize(
+    ("num_tokens", "max_topics"), [(0, 150), (750_000, 150), (1_000_000, 200), (10**9, 300)]
+)
 def test_the_number_of_topics_follows_the_tokens_of_the_corpus(num_tokens, max_topics):
     assert resolve(HDPConfig(), 9384, num_tokens).max_topics == max_topics

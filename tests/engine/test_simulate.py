@@ -10,7 +10,9 @@ DOC_CONCENTRATION, CORPUS_CONCENTRATION = 2.0, 3.0
 def simulate(num_documents=4000, doc_length=2, num_topics=4, seed=0):
     rng = np.random.default_rng(seed)
     topics = rng.dirichlet(np.full(6, 0.5), num_topics)
-    return simulate_hdp(topics, num_documents, doc_length, DOC_CONCENTRATION, CORPUS_CONCENTRATION, rng)
+    return simulate_hdp(
+        topics, num_documents, doc_length, DOC_CONCENTRATION, CORPUS_CONCENTRATION, rng
+    )
 
 
 def standard_errors(sample, expected):
@@ -73,7 +75,9 @@ def test_stick_weights_have_their_expected_values_and_sum_to_one():
 def test_doc_shares_have_the_mean_and_variance_of_a_dirichlet_process():
     rng, alpha, num_draws = np.random.default_rng(1), 2.0, 4000
     weights = np.array([0.5, 0.3, 0.15, 0.05])
-    shares = np.array([break_document_sticks(weights, 60, alpha, rng).doc_shares for _ in range(num_draws)])
+    shares = np.array(
+        [break_document_sticks(weights, 60, alpha, rng).doc_shares for _ in range(num_draws)]
+    )
     assert (abs(shares.mean(0) - weights) < 5 * shares.std(0) / np.sqrt(num_draws)).all()
     squares = (shares - weights) ** 2
     variance = weights * (1 - weights) / (1 + alpha)
@@ -82,5 +86,9 @@ def test_doc_shares_have_the_mean_and_variance_of_a_dirichlet_process():
 
 def test_doc_shares_are_sums_over_the_slots_of_a_topic():
     sticks = break_document_sticks(np.array([0.6, 0.4]), 30, 5.0, np.random.default_rng(2))
-    of_first = sum(share for share, topic in zip(sticks.slot_shares, sticks.slot_topics, strict=True) if topic == 0)
+    of_first = sum(
+        share
+        for share, topic in zip(sticks.slot_shares, sticks.slot_topics, strict=True)
+        if topic == 0
+    )
     np.testing.assert_allclose(sticks.doc_shares, [of_first, 1 - of_first])

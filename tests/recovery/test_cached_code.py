@@ -1,7 +1,8 @@
 """Code that was just compiled and code from the cache of numba give the same bits.
 
-A kernel's code is also part of the code of each kernel that calls it. A process that has just compiled a kernel and
-its callers must not run another copy than a process that reads only the callers from the cache.
+A kernel's code is also part of the code of each kernel that calls it. A process that has just
+compiled a kernel and its callers must not run another copy than a process that reads only the
+callers from the cache.
 """
 
 import os
@@ -43,9 +44,17 @@ print(sum(fit_dirichlet.stats.cache_hits.values()))
 
 
 def print_digests(program, cache):
-    """Run a program in a new process: its digests, and how many functions it read from this cache folder."""
+    """Run a program in a new process: its digests, and how many functions it read from this cache
+    folder.
+    """
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
-    ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert ran.returncode == 0, ran.stderr
     *bits, num_found = ran.stdout.split()
     return bits, int(num_found)

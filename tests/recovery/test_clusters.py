@@ -1,4 +1,6 @@
-"""Runs on Dask clusters of several processes, whose workers join, leave and end in the middle of a step."""
+"""Runs on Dask clusters of several processes, whose workers join, leave and end in the middle of a
+step.
+"""
 
 import os
 import signal
@@ -33,13 +35,17 @@ pytestmark = pytest.mark.extended
 
 dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
 HDP = find_algorithm("hdp")
-SETTINGS = engine.RunSettings(num_evaluations=0, num_snapshots=0, score_next_batch=False, num_shards=4)
+SETTINGS = engine.RunSettings(
+    num_evaluations=0, num_snapshots=0, score_next_batch=False, num_shards=4
+)
 CONFIG = HDP.config(batch_size=60)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder that workers find in their environment: each worker that ends leaves a file there."""
+    """A folder that workers find in their environment: each worker that ends leaves a
+    file there.
+    """
     folder = tmp_path_factory.mktemp("deaths")
     os.environ[dying_tasks.FOLDER] = str(folder)
     yield folder
@@ -49,8 +55,16 @@ def folder(tmp_path_factory):
 @contextmanager
 def one_worker():
     """A client of a cluster with one worker, a process of its own."""
-    options = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0", "silence_logs": 50}
-    with distributed.LocalCluster(n_workers=1, **options) as cluster, distributed.Client(cluster) as client:
+    options = {
+        "threads_per_worker": 1,
+        "processes": True,
+        "dashboard_address": ":0",
+        "silence_logs": 50,
+    }
+    with (
+        distributed.LocalCluster(n_workers=1, **options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
         yield client
 
 
@@ -67,7 +81,8 @@ def corpus(tmp_path_factory):
     words = engine.Vocabulary(tuple(f"word{number}" for number in range(counts.shape[1])))
     dates = np.full(len(counts), "NaT", "datetime64[D]")
     return store_corpus(
-        engine.Corpus("two topics", counts, words, dates, [""] * len(counts)), tmp_path_factory.mktemp("a") / "corpus"
+        engine.Corpus("two topics", counts, words, dates, [""] * len(counts)),
+        tmp_path_factory.mktemp("a") / "corpus",
     )
 
 
@@ -95,7 +110,9 @@ def test_a_worker_compiles_the_steps_before_its_first_task(corpus):
         assert list(client.run(count_compiled).values()) == [1, 1]
 
 
-def test_the_bits_are_the_same_with_0_1_2_and_4_workers_also_when_workers_end(corpus, client, folder):
+def test_the_bits_are_the_same_with_0_1_2_and_4_workers_also_when_workers_end(
+    corpus, client, folder
+):
     alone = bits(corpus)
     assert bits(corpus, client) == alone
     client.cluster.scale(2)
@@ -113,14 +130,20 @@ def test_the_bits_are_the_same_with_8_workers_of_which_each_takes_a_shard(corpus
     settings = replace(SETTINGS, num_shards=8)
     with (
         distributed.LocalCluster(
-            n_workers=8, threads_per_worker=1, processes=False, dashboard_address=":0", silence_logs=50
+            n_workers=8,
+            threads_per_worker=1,
+            processes=False,
+            dashboard_address=":0",
+            silence_logs=50,
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
         assert bits(corpus, client, settings=settings) == bits(corpus, settings=settings)
 
 
-def test_a_worker_that_is_ten_times_slower_changes_no_bit_with_work_stealing_on(corpus, client, folder):
+def test_a_worker_that_is_ten_times_slower_changes_no_bit_with_work_stealing_on(
+    corpus, client, folder
+):
     assert client.run_on_scheduler(lambda dask_scheduler: "stealing" in dask_scheduler.extensions)
     assert len(client.scheduler_info()["workers"]) == 4
     assert bits(corpus, client, replace(HDP, local=dying_tasks.slow)) == bits(corpus)
@@ -134,7 +157,9 @@ def test_a_run_continues_from_its_checkpoint_after_the_scheduler_was_restarted(c
         updates = engine.run(prepared, client=client, checkpoint=tmp_path / "run.npz", every=0.0)
         found = [next(updates), next(updates)]
         cluster.close()
-        with pytest.raises(ClusterError, match="The scheduler has ended or cannot be reached. Start it again"):
+        with pytest.raises(
+            ClusterError, match="The scheduler has ended or cannot be reached. Start it again"
+        ):
             next(updates)
     with distributed.LocalCluster(**settings) as cluster, distributed.Client(cluster) as client:
         found += engine.run(prepared, client=client, checkpoint=tmp_path / "run.npz")
@@ -145,7 +170,10 @@ def test_a_run_continues_from_its_checkpoint_after_the_scheduler_was_restarted(c
 @pytest.fixture(scope="module")
 def declared(tmp_path_factory):
     """A study of four short runs."""
-    rng, words = np.random.default_rng(0), ["army", "cotton", "navy", "peace", "ship", "tariff", "treaty", "trade"]
+    rng, words = (
+        np.random.default_rng(0),
+        ["army", "cotton", "navy", "peace", "ship", "tariff", "treaty", "trade"],
+    )
     path = tmp_path_factory.mktemp("notes") / "notes.csv"
     path.write_text("text\n" + "\n".join(" ".join(rng.choice(words, 5)) for _ in range(40)))
     return Study(("hdp", "gibbs-lda"), (str(path),), seeds=(0, 1), fixed={"max_topics": 3})
@@ -170,7 +198,9 @@ def test_a_study_has_the_same_bits_on_a_cluster_also_when_a_worker_ends(
 
 @pytest.fixture
 def ctrl_c_interrupts():
-    """Let SIGINT raise KeyboardInterrupt, also if the tests were started with `&`: a shell makes those ignore it."""
+    """Let SIGINT raise KeyboardInterrupt, also if the tests were started with `&`: a shell makes
+    those ignore it.
+    """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -182,7 +212,8 @@ def test_ctrl_c_also_cancels_the_cells_that_run(declared, client, folder, tmp_pa
 
     def interrupt():
         wait_until((folder / "began").exists)
-        # As a terminal does: a signal of another thread does not end what the main thread waits for.
+        # As a terminal does: a signal of another thread does not end what the main thread waits
+        # for.
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
     threading.Thread(target=interrupt).start()
@@ -200,13 +231,18 @@ def test_a_task_that_ends_every_worker_is_named_and_the_others_are_done(client):
 
 
 def test_a_worker_with_another_corpus_is_named(declared, client, tmp_path, monkeypatch):
-    for added, message in (("", "has another corpus .*notes.csv"), (".csv", "cannot read a corpus .*notes.csv.csv")):
+    for added, message in (
+        ("", "has another corpus .*notes.csv"),
+        (".csv", "cannot read a corpus .*notes.csv.csv"),
+    ):
 
         def send_other(cell, key, added=added):
             return CellTask(cell=replace(cell, corpus=cell.corpus + added), key="other")
 
         monkeypatch.setattr(study, "send_cell", send_other)
-        with pytest.raises(ClusterError, match=rf"^Worker tcp://\S+ {message}.* All machines need the same corpus"):
+        with pytest.raises(
+            ClusterError, match=rf"^Worker tcp://\S+ {message}.* All machines need the same corpus"
+        ):
             study.run_study(declared, tmp_path, client=client, report=lambda progress: None)
     assert list(tmp_path.iterdir()) == []
 
@@ -234,11 +270,14 @@ def model(corpus):
 
 
 @pytest.mark.usefixtures("small_parts")
-def test_readings_are_the_same_bits_whoever_writes_them(corpus, model, client, tmp_path, monkeypatch):
+def test_readings_are_the_same_bits_whoever_writes_them(
+    corpus, model, client, tmp_path, monkeypatch
+):
     assert model.score(corpus, client=client) == model.score(corpus)
     shuffled = corpus.order("shuffled", seed=1)
     folders = [
-        model.transform_to(shuffled, tmp_path / name, client=each) for name, each in (("here", None), ("there", client))
+        model.transform_to(shuffled, tmp_path / name, client=each)
+        for name, each in (("here", None), ("there", client))
     ]
     # As on a worker without the folder: this process writes.
     monkeypatch.setattr(share_files, "FileWriter", dying_tasks.ReturningWriter)
@@ -253,18 +292,32 @@ def test_readings_need_a_corpus_that_all_workers_can_read(corpus, model, client,
     moved = store_corpus(corpus, tmp_path / "corpus")
     assert moved.refer(0, 1).read().num_documents == 1
     (tmp_path / "corpus").rename(tmp_path / "moved")
-    for read in (model.score, lambda corpus, client: model.transform_to(corpus, tmp_path / "shares", client=client)):
-        with pytest.raises(ClusterError, match=rf"^Worker tcp://\S+ cannot read the corpus.* {tmp_path / 'corpus'}"):
+    for read in (
+        model.score,
+        lambda corpus, client: model.transform_to(corpus, tmp_path / "shares", client=client),
+    ):
+        with pytest.raises(
+            ClusterError, match=rf"^Worker tcp://\S+ cannot read the corpus.* {tmp_path / 'corpus'}"
+        ):
             read(moved, client=client)
     assert [path.name for path in tmp_path.iterdir()] == ["moved"]
 
 
 def test_readings_of_a_corpus_in_memory_refuse_a_client(corpus, model, client):
-    with pytest.raises(engine.CorpusError, match="'two topics' is in memory.*write it with store_corpus"):
+    with pytest.raises(
+        engine.CorpusError, match="'two topics' is in memory.*write it with store_corpus"
+    ):
         model.score(corpus.load(), client=client)
 
 
-TEXTS = {"text": "said", "date": "when", "title": "who", "group": "of", "keeps_text": True, "shard_documents": 200}
+TEXTS = {
+    "text": "said",
+    "date": "when",
+    "title": "who",
+    "group": "of",
+    "keeps_text": True,
+    "shard_documents": 200,
+}
 
 
 @pytest.fixture
@@ -289,7 +342,9 @@ def test_a_corpus_is_built_byte_for_byte_as_without_a_cluster_also_when_a_worker
     alone = engine.build(tables, to=tmp_path / "alone" / "corpus", **TEXTS)
     monkeypatch.setattr(build_on_workers, "PartCounter", dying_tasks.DyingCounter)
     shares = []
-    built = engine.build(tables, to=tmp_path / "shared" / "corpus", client=client, callback=shares.append, **TEXTS)
+    built = engine.build(
+        tables, to=tmp_path / "shared" / "corpus", client=client, callback=shares.append, **TEXTS
+    )
     assert (folder / "part").exists()
     assert len(read_manifest(built.folder).shards) > 4
     assert contents(built.folder) == contents(alone.folder)
@@ -302,7 +357,9 @@ def test_a_corpus_is_built_byte_for_byte_as_without_a_cluster_also_when_a_worker
 
 
 @pytest.mark.parametrize("share", [0.2, 0.9])
-def test_an_interrupted_build_on_a_cluster_continues_with_or_without_one(tables, client, tmp_path, share):
+def test_an_interrupted_build_on_a_cluster_continues_with_or_without_one(
+    tables, client, tmp_path, share
+):
     def stop(done):
         if done > share:
             raise StoppedError
@@ -310,7 +367,9 @@ def test_an_interrupted_build_on_a_cluster_continues_with_or_without_one(tables,
     alone = engine.build(tables, to=tmp_path / "alone" / "corpus", **TEXTS)
     for name, first, second in (("one", client, None), ("other", None, client)):
         with pytest.raises(StoppedError):
-            engine.build(tables, to=tmp_path / name / "corpus", client=first, callback=stop, **TEXTS)
+            engine.build(
+                tables, to=tmp_path / name / "corpus", client=first, callback=stop, **TEXTS
+            )
         assert list((tmp_path / name / ".corpus.building" / "pieces").glob("part-*"))
         built = engine.build(tables, to=tmp_path / name / "corpus", client=second, **TEXTS)
         assert contents(built.folder) == contents(alone.folder)
@@ -324,10 +383,16 @@ def test_a_worker_without_the_sources_is_named(tables, client, tmp_path, monkeyp
     paths = {path: path.stat().st_size for path in sorted(tables.iterdir())}
     first = next(iter(paths))
     monkeypatch.setattr(build_on_workers, "count_bytes", lambda path: paths[path] + 1)
-    with pytest.raises(ClusterError, match=rf"^Worker tcp://\S+ has another {tables}/\S+. All machines need"):
+    with pytest.raises(
+        ClusterError, match=rf"^Worker tcp://\S+ has another {tables}/\S+. All machines need"
+    ):
         engine.build(tables, to=tmp_path / "corpus", client=client, **TEXTS)
-    monkeypatch.setattr(build_on_workers, "count_bytes", lambda path: first.unlink(missing_ok=True) or paths[path])
-    with pytest.raises(ClusterError, match=rf"^Worker tcp://\S+ cannot read {first}. All machines need the sources"):
+    monkeypatch.setattr(
+        build_on_workers, "count_bytes", lambda path: first.unlink(missing_ok=True) or paths[path]
+    )
+    with pytest.raises(
+        ClusterError, match=rf"^Worker tcp://\S+ cannot read {first}. All machines need the sources"
+    ):
         engine.build(tables, to=tmp_path / "corpus", client=client, **TEXTS)
 
 

@@ -1,8 +1,10 @@
-"""The concentrations of simulated corpora are estimated within standard errors from the curvature of the likelihood.
+"""The concentrations of simulated corpora are estimated within standard errors from the curvature
+of the likelihood.
 
-With known assignments the updates are maximum likelihood, so the limit is four standard errors. Inference that must
-find the assignments has further errors (engine/decisions/learned-concentrations.md). LDA with the true
-topics assigns nearly all tokens of long documents correctly, so its α has the same limit.
+With known assignments the updates are maximum likelihood, so the limit is four standard errors.
+Inference that must find the assignments has further errors
+(engine/decisions/learned-concentrations.md). LDA with the true topics assigns nearly all tokens of
+long documents correctly, so its α has the same limit.
 """
 
 from functools import cache
@@ -32,11 +34,18 @@ pytestmark = pytest.mark.parametrize("seed", range(3))
 
 @cache
 def draw(seed):
-    """A draw from LDA: tokens of documents in topics (D, K), of words in topics (V, K), and a batch of documents."""
+    """A draw from LDA: tokens of documents in topics (D, K), of words in topics (V, K), and a batch
+    of documents.
+    """
     rng = np.random.default_rng(seed)
     topics = rng.dirichlet(np.full(V, WORD), K)
     doc_topics = rng.multinomial(N, rng.dirichlet(np.full(K, DOC / K), D))
-    words = np.array([[rng.multinomial(n, topic) for n, topic in zip(row, topics, strict=True)] for row in doc_topics])
+    words = np.array(
+        [
+            [rng.multinomial(n, topic) for n, topic in zip(row, topics, strict=True)]
+            for row in doc_topics
+        ]
+    )
     rows, kinds = np.nonzero(words.sum(1))
     starts = np.append(0, np.bincount(rows, minlength=D).cumsum())
     counts = words.sum(1)[rows, kinds].astype(np.int32)
@@ -48,8 +57,12 @@ def draw(seed):
 
 
 def log_likelihood(counts, concentration):
-    """log p of rows (J, M) of counts under a symmetric Dirichlet-multinomial of this total concentration."""
-    return log_dirichlet_multinomial(counts, np.full(counts.shape[1], concentration / counts.shape[1]))
+    """log p of rows (J, M) of counts under a symmetric Dirichlet-multinomial of this total
+    concentration.
+    """
+    return log_dirichlet_multinomial(
+        counts, np.full(counts.shape[1], concentration / counts.shape[1])
+    )
 
 
 def standard_error(objective, at):
@@ -81,7 +94,12 @@ def test_the_word_concentration_is_estimated_from_known_topics_of_tokens(seed):
 def test_lda_with_the_true_topics_learns_the_document_concentration(seed):
     doc_topics, word_topics, batch = draw(seed)
     config = lda.LDAConfig(
-        max_topics=K, word_concentration=WORD, concentrations="learned", delay=0.0, batch_size=D, precision="float64"
+        max_topics=K,
+        word_concentration=WORD,
+        concentrations="learned",
+        delay=0.0,
+        batch_size=D,
+        precision="float64",
     )
     state = lda.init(config, V, np.random.default_rng(0))
     state = state._replace(topic_counts=decayed_counts(word_topics))

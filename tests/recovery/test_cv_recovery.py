@@ -1,7 +1,7 @@
 """CV-HDP and CV-LDA from the true assignments of a simulated corpus.
 
-The requirement is that of `test_recovery.py` for the online systems: sweeps must keep the true topics. From its own
-random start CV-HDP finds fewer topics.
+The requirement is that of `test_recovery.py` for the online systems: sweeps must keep the true
+topics. From its own random start CV-HDP finds fewer topics.
 """
 
 import numpy as np

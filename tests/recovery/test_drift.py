@@ -9,7 +9,10 @@ from stickbreaker.engine.estimators import Follower, OnlineHDP, OnlineLDA
 pytestmark = pytest.mark.extended
 
 SIZE, NUM_BATCHES, CHANGE = 20, 30, 15
-WORDS = {name: [name + letter * 3 for letter in "abcdefghij"] for name in ("ending", "lasting", "beginning")}
+WORDS = {
+    name: [name + letter * 3 for letter in "abcdefghij"]
+    for name in ("ending", "lasting", "beginning")
+}
 
 
 def draw_text(topics, rng):
@@ -19,21 +22,32 @@ def draw_text(topics, rng):
 
 
 def draw_stream(rng):
-    """Texts in which a topic ends and another begins after CHANGE mini-batches; a third one lasts."""
+    """Texts in which a topic ends and another begins after CHANGE mini-batches.
+
+    A third one lasts.
+    """
     for place in range(SIZE * NUM_BATCHES):
         yield None, draw_text(("lasting", "ending" if place < SIZE * CHANGE else "beginning"), rng)
 
 
 def measure_share(model, event, name):
-    """The share of a mini-batch that is on topics with most of their probability on the words of a true topic."""
+    """The share of a mini-batch that is on topics with most of their probability on the words of a
+    true topic.
+    """
     columns = [place for place, word in enumerate(model.words_) if word in WORDS[name]]
-    return float(event.topic_shares[model.components_[:, columns].sum(1) > 0.5 * model.components_.sum(1)].sum())
+    return float(
+        event.topic_shares[
+            model.components_[:, columns].sum(1) > 0.5 * model.components_.sum(1)
+        ].sum()
+    )
 
 
 @pytest.mark.parametrize("kind", [OnlineHDP, OnlineLDA])
 def test_a_topic_that_begins_and_one_that_ends_are_found_before_as_long_again_has_passed(kind):
     model = kind(max_topics=10, batch_size=SIZE, random_state=0)
-    follower = Follower(model, WordChoices(max_words=30, max_share=1.0), corpus_size=SIZE * NUM_BATCHES)
+    follower = Follower(
+        model, WordChoices(max_words=30, max_share=1.0), corpus_size=SIZE * NUM_BATCHES
+    )
     shares = np.array(
         [
             [measure_share(model, event, name) for name in WORDS]
@@ -47,4 +61,7 @@ def test_a_topic_that_begins_and_one_that_ends_are_found_before_as_long_again_ha
     is_found, is_over = beginning[CHANGE:] > 0.25, ending[CHANGE:] < 0.05
     assert is_found[-1]
     assert is_over[-1]
-    print(f"{kind.__name__}: found after {is_found.argmax() + 1} mini-batches, over after {is_over.argmax() + 1}")
+    print(
+        f"{kind.__name__}: found after {is_found.argmax() + 1} mini-batches, over after"
+        f" {is_over.argmax() + 1}"
+    )

@@ -1,4 +1,6 @@
-"""The Gibbs sampler of the HDP finds true topics, and the number of topics does not depend on its start."""
+"""The Gibbs sampler of the HDP finds true topics, and the number of topics does not depend on its
+start.
+"""
 
 import numpy as np
 import pytest
@@ -20,7 +22,9 @@ def read_whole(corpus):
 
 def count_topics(initial_topics, corpus, seed):
     """Topics with a token after each sweep."""
-    config = gibbs_hdp.GibbsHDPConfig(initial_topics=initial_topics, word_concentration=0.1, burn_in=10**9)
+    config = gibbs_hdp.GibbsHDPConfig(
+        initial_topics=initial_topics, word_concentration=0.1, burn_in=10**9
+    )
     rng, batch = np.random.default_rng([seed, initial_topics]), read_whole(corpus)
     state, found = gibbs_hdp.init(config, corpus.vocab_size, rng), []
     for sweep in range(NUM_SWEEPS + NUM_DISCARDED):
@@ -36,19 +40,27 @@ def test_chains_from_one_topic_and_from_thirty_agree_on_the_number_of_topics(see
     truth = simulate_hdp(rng.dirichlet(np.full(30, 0.1), 5), 60, 15, 1.0, 2.5, rng)
     one, thirty = (count_topics(initial, truth.corpus, seed) for initial in (1, 30))
     error = np.hypot(standard_error(one), standard_error(thirty))
-    assert abs(one.mean() - thirty.mean()) <= 3 * error, f"{one.mean():.2f}, {thirty.mean():.2f} ± {error:.2f}"
+    assert abs(one.mean() - thirty.mean()) <= 3 * error, (
+        f"{one.mean():.2f}, {thirty.mean():.2f} ± {error:.2f}"
+    )
 
 
 def assign_truth(truth):
-    """The config and state of a sampler at the true assignments, with a table for each document that has the topic."""
+    """The config and state of a sampler at the true assignments, with a table for each document
+    that has the topic.
+    """
     batch, num_topics = read_whole(truth.corpus), len(truth.topics)
-    order = np.lexsort((truth.words.ravel(), np.repeat(np.arange(len(truth.words)), truth.words.shape[1])))
+    order = np.lexsort(
+        (truth.words.ravel(), np.repeat(np.arange(len(truth.words)), truth.words.shape[1]))
+    )
     topics = truth.assignments.ravel()[order].astype(np.int32)
     tables = np.array([(truth.assignments == k).any(1).sum() for k in range(num_topics)], float)
     weights = (tables + 1) / (tables.sum() + num_topics + 1)
     config = gibbs_hdp.GibbsHDPConfig(initial_topics=num_topics, burn_in=20, sample_every=1)
     empty = gibbs_hdp.init(config, truth.corpus.vocab_size, None)
-    assignments = Assignments(batch.doc_ids, count_tokens(batch.documents), topics, empty.assignments.topic_words)
+    assignments = Assignments(
+        batch.doc_ids, count_tokens(batch.documents), topics, empty.assignments.topic_words
+    )
     return config, empty._replace(
         assignments=assignments,
         averages=no_averages(num_topics),

@@ -1,9 +1,9 @@
 """Joint-distribution tests of the Gibbs samplers (Geweke 2004, JASA 99).
 
-Concentrations, topics and words are drawn together in two ways: independently from the priors, and by a chain that
-draws words given topics and then takes one step of the sampler given the words. Both have the same distribution if
-every conditional of the sampler is right. A public sampler has had a wrong table weight for years: the last test shows
-that these tests detect it.
+Concentrations, topics and words are drawn together in two ways: independently from the priors, and
+by a chain that draws words given topics and then takes one step of the sampler given the words.
+Both have the same distribution if every conditional of the sampler is right. A public sampler has
+had a wrong table weight for years: the last test shows that these tests detect it.
 """
 
 from functools import cache
@@ -24,10 +24,20 @@ DOC_SIZES, VOCAB_SIZE, ETA = np.array([7, 4, 9, 1, 6]), 5, 0.4
 ROWS = np.repeat(np.arange(len(DOC_SIZES)), DOC_SIZES)
 NUM_FORWARD, NUM_STEPS, MOST_ERRORS = 10_000, 40_000, 4.5
 HDP = gibbs_hdp.GibbsHDPConfig(
-    word_concentration=ETA, doc_shape=3.0, doc_rate=2.0, corpus_shape=4.0, corpus_rate=2.0, burn_in=10**9
+    word_concentration=ETA,
+    doc_shape=3.0,
+    doc_rate=2.0,
+    corpus_shape=4.0,
+    corpus_rate=2.0,
+    burn_in=10**9,
 )
 LDA = gibbs_lda.GibbsLDAConfig(
-    max_topics=4, concentrations="resampled", word_concentration=ETA, doc_shape=3.0, doc_rate=2.0, burn_in=10**9
+    max_topics=4,
+    concentrations="resampled",
+    word_concentration=ETA,
+    doc_shape=3.0,
+    doc_rate=2.0,
+    burn_in=10**9,
 )
 
 
@@ -70,7 +80,9 @@ def draw_hdp(rng):
     first = np.cumsum([0, *(each.max() + 1 for each in seats)])
     dishes = seat(gamma, first[-1], rng)
     tables = np.bincount(dishes)
-    topics = np.concatenate([dishes[start + each] for start, each in zip(first, seats, strict=False)])
+    topics = np.concatenate(
+        [dishes[start + each] for start, each in zip(first, seats, strict=False)]
+    )
     words = draw_words(topics, rng)
     _, topics = as_batch(words, topics)
     weights, size = rng.dirichlet(np.append(tables, gamma)), len(tables)
@@ -97,7 +109,9 @@ def draw_lda(rng):
     words = draw_words(topics, rng)
     _, topics = as_batch(words, topics)
     state = gibbs_lda.init(LDA, VOCAB_SIZE, rng)._replace(
-        assignments=assign(topics, size), doc_concentration=alpha, expected_tokens=np.bincount(topics, minlength=size)
+        assignments=assign(topics, size),
+        doc_concentration=alpha,
+        expected_tokens=np.bincount(topics, minlength=size),
     )
     return state, words
 
@@ -141,7 +155,9 @@ def measure(state, words):
 
 
 def draw_successively(module, config, state, rng, num_steps):
-    """Statistics of the chain that draws words given topics and steps the sampler given the words, in turn."""
+    """Statistics of the chain that draws words given topics and steps the sampler given the words,
+    in turn.
+    """
     for _ in range(num_steps):
         words = draw_words(state.assignments.topics, rng)
         batch, topics = as_batch(words, state.assignments.topics)
@@ -162,7 +178,10 @@ def distances(module, config, draw, num_steps=NUM_STEPS):
     rng, forward = np.random.default_rng(1), draw_independently(draw)
     chain = list(draw_successively(module, config, draw(rng)[0], rng, num_steps))
     names = list(forward[0])
-    drawn, chained = (np.array([[row[name] for name in names] for row in rows], float) for rows in (forward, chain))
+    drawn, chained = (
+        np.array([[row[name] for name in names] for row in rows], float)
+        for rows in (forward, chain)
+    )
     error = np.hypot(drawn.std(0) / np.sqrt(len(drawn)), standard_error(chained))
     return dict(zip(names, (chained.mean(0) - drawn.mean(0)) / error, strict=True))
 
@@ -183,7 +202,9 @@ def make_wrong_tables(monkeypatch):
     monkeypatch.setattr(
         sampled,
         "draw_doc_tables",
-        lambda rng, layout, prior, out: right(rng, layout, np.where(prior > 0, prior.sum(), 0.0), out),
+        lambda rng, layout, prior, out: right(
+            rng, layout, np.where(prior > 0, prior.sum(), 0.0), out
+        ),
     )
 
 
@@ -193,13 +214,16 @@ def make_wrong_births(monkeypatch):
     factor = VOCAB_SIZE / (VOCAB_SIZE - 1)
 
     def sweep(rng, layout, pool, alpha, gamma, eta):
-        return right(rng, layout, pool._replace(unused_weight=pool.unused_weight * factor), alpha, gamma, eta)
+        return right(
+            rng, layout, pool._replace(unused_weight=pool.unused_weight * factor), alpha, gamma, eta
+        )
 
     monkeypatch.setattr(sampled, "sweep_tokens", sweep)
 
 
 @pytest.mark.parametrize(
-    ("make_wrong", "num_steps"), [(make_wrong_tables, NUM_STEPS // 16), (make_wrong_births, NUM_STEPS // 2)]
+    ("make_wrong", "num_steps"),
+    [(make_wrong_tables, NUM_STEPS // 16), (make_wrong_births, NUM_STEPS // 2)],
 )
 def test_a_wrong_weight_of_tables_or_of_new_topics_is_detected(make_wrong, num_steps, monkeypatch):
     make_wrong(monkeypatch)

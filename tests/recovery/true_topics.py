@@ -1,9 +1,10 @@
 """Simulated corpora, and how many of their true topics a model has found.
 
-A topic is measured by its total variation from the true one, divided by that of the topic estimated from the true
-assignments, which is the best possible: 1. Since inference does not know the assignments, 1.1 to 1.4 is usual; a topic
-that is split, or merged with another, has 2 or more. One topic in ten may be missed, because a stick can be so short
-that only a hundred tokens belong to its topic.
+A topic is measured by its total variation from the true one, divided by that of the topic estimated
+from the true assignments, which is the best possible: 1. Since inference does not know the
+assignments, 1.1 to 1.4 is usual; a topic that is split, or merged with another, has 2 or more. One
+topic in ten may be missed, because a stick can be so short that only a hundred tokens belong to its
+topic.
 """
 
 from functools import cache
@@ -31,7 +32,9 @@ def total_variation(these, those):
 
 
 def measure_ratios(found, truth, word_concentration=0.01):
-    """The total variation (K,) of the match of each true topic, over that of its estimate from the true assignments."""
+    """The total variation (K,) of the match of each true topic, over that of its estimate from the
+    true assignments.
+    """
     counts = truth.topic_words() + word_concentration
     known = counts / counts.sum(1, keepdims=True)
     distances = total_variation(truth.topics, found.astype(float))
@@ -43,4 +46,6 @@ def assert_true_topics(topics, truth):
     """Nine true topics in ten are among these topics (K, V)."""
     ratios, num_topics = measure_ratios(topics, truth), len(truth.topics)
     found = (ratios <= LARGEST_RATIO).sum()
-    assert found >= FOUND_SHARE * num_topics, f"{found} of {num_topics}: {np.sort(ratios).round(2).tolist()}"
+    assert found >= FOUND_SHARE * num_topics, (
+        f"{found} of {num_topics}: {np.sort(ratios).round(2).tolist()}"
+    )

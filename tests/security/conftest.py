@@ -30,7 +30,9 @@ def serving_all(log):
     """Serve everyone, with the data in the folder of the log; gives the address."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(FOLDER_VARIABLE, str(log.parent / "data"))
-        with serving(["-m", "panel", "serve", "--plugins", "stickbreaker.app.health"], log) as found:
+        with serving(
+            ["-m", "panel", "serve", "--plugins", "stickbreaker.app.health"], log
+        ) as found:
             yield found
 
 
@@ -42,10 +44,22 @@ def login_address(share, tmp_path_factory):
 
 @contextmanager
 def serving_users(folder, lifetime=LIFETIME, options=()):
-    """Serve the users of `PASSWORDS`, with the data in this folder and more options; gives the address."""
+    """Serve the users of `PASSWORDS`, with the data in this folder and more options.
+
+    Gives the address.
+    """
     users = folder / "users.json"
     users.write_text(json.dumps(PASSWORDS))
-    command = ["-m", "panel", "serve", "--basic-auth", str(users), "--cookie-secret", COOKIE_SECRET, *options]
+    command = [
+        "-m",
+        "panel",
+        "serve",
+        "--basic-auth",
+        str(users),
+        "--cookie-secret",
+        COOKIE_SECRET,
+        *options,
+    ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(FOLDER_VARIABLE, str(folder / "data"))
         with serving(command, folder / "log.txt", lifetime) as found:

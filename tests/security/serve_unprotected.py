@@ -1,4 +1,6 @@
-"""A server that serves the page without its hooks: `python serve_unprotected.py file` or `function`."""
+"""A server that serves the page without its hooks: `python serve_unprotected.py file` or
+`function`.
+"""
 
 import sys
 from pathlib import Path

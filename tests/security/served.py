@@ -46,7 +46,9 @@ class Answer:
         return get_token_payload(self.token)["stickbreaker"]
 
 
-def ask(address: str, path: str = "/app", headers: dict | None = None, form: dict | None = None) -> Answer:
+def ask(
+    address: str, path: str = "/app", headers: dict | None = None, form: dict | None = None
+) -> Answer:
     """Make one request, without following a redirect. The path is sent as it is."""
     connection = HTTPConnection(urlsplit(address).netloc, timeout=SECONDS)
     sent = dict(headers or {})
@@ -68,8 +70,13 @@ def open_page(address: str, query: str = "", cookie: str = "", **headers: str) -
     return ask(address, f"/app{query}", headers | ({"Cookie": cookie} if cookie else {}))
 
 
-def knock(address: str, token: str, origin: str | None = None, cookie: str = "", **headers: str) -> int:
-    """Open the websocket; returns the status of the handshake, 101 if the server acknowledges the session."""
+def knock(
+    address: str, token: str, origin: str | None = None, cookie: str = "", **headers: str
+) -> int:
+    """Open the websocket.
+
+    Returns the status of the handshake, 101 if the server acknowledges the session.
+    """
 
     async def try_once() -> int:
         try:
@@ -88,8 +95,14 @@ async def connect(
 ) -> WebSocketClientConnection:
     """Open the websocket of a session."""
     host = urlsplit(address).netloc
-    sent = headers | {"Origin": origin or address.rpartition("/")[0]} | ({"Cookie": cookie} if cookie else {})
-    request = HTTPRequest(f"ws://{host}/app/ws", headers=sent, connect_timeout=SECONDS, request_timeout=SECONDS)
+    sent = (
+        headers
+        | {"Origin": origin or address.rpartition("/")[0]}
+        | ({"Cookie": cookie} if cookie else {})
+    )
+    request = HTTPRequest(
+        f"ws://{host}/app/ws", headers=sent, connect_timeout=SECONDS, request_timeout=SECONDS
+    )
     return await websocket_connect(request, subprotocols=["bokeh", token], max_message_size=2**28)
 
 
@@ -133,7 +146,9 @@ class Page:
         await self.patch(make_event(name, **values))
 
     async def pull(self) -> dict[str, dict]:
-        """Return every model of the document by its id, as the server has it after all earlier messages."""
+        """Return every model of the document by its id, as the server has it after all earlier
+        messages.
+        """
         await self.send("PULL-DOC-REQ", {})
         reply = await self.receive("PULL-DOC-REPLY")
         return {model["id"]: model for model in find_models(reply["doc"])}
@@ -147,7 +162,9 @@ class Page:
             buffers = {}
             for _ in range(header.get("num_buffers", 0)):
                 name = (await self._read())["id"]
-                buffers[name] = sha256(await asyncio.wait_for(self._socket.read_message(), SECONDS)).hexdigest()
+                buffers[name] = sha256(
+                    await asyncio.wait_for(self._socket.read_message(), SECONDS)
+                ).hexdigest()
             if header["msgtype"] == message_type:
                 return put_in(content, buffers)
 

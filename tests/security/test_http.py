@@ -1,4 +1,7 @@
-"""Attacks with plain requests: redirects, passwords, frames and paths; and the headers of every response."""
+"""Attacks with plain requests: redirects, passwords, frames and paths.
+
+And the headers of every response.
+"""
 
 import json
 import math
@@ -18,7 +21,12 @@ from stickbreaker.app.model.kept_runs import KeptRunError, KeptRuns
 from stickbreaker.app.server.login_delay import FREE_TRIES, MAX_ENTRIES, LoginDelay
 from stickbreaker.app.server.next_url import is_local_path
 from stickbreaker.app.server.response_headers import OPENING_END, OPENING_START, add_nonce
-from stickbreaker.app.server.safe_settings import UnsafeSettingsError, check_server, check_settings, choose_secret
+from stickbreaker.app.server.safe_settings import (
+    UnsafeSettingsError,
+    check_server,
+    check_settings,
+    choose_secret,
+)
 from stickbreaker.app.views.export_panel import as_file_name
 from stickbreaker.app.widgets.file_transfer import FileTransfer
 from stickbreaker.app.widgets.uploads import Upload
@@ -67,9 +75,37 @@ TRAVERSALS = (
     "../app_hooks.py",
     "../main.py",
 )
-ROUTES = ("", "static/", "app/static/", "static/extensions/", "static/extensions/panel/", "components/", "app/")
-NAMES = ("../evil", "..", "/etc/passwd", "a/b", "a\\b", "..\\evil", "\0", "", ".", "x\ny", "~root/x")
-RESPONSES = ("/app", "/", "/healthz", "/metrics", "/nothing", "/static/js/bokeh.min.js", "/static/nothing")
+ROUTES = (
+    "",
+    "static/",
+    "app/static/",
+    "static/extensions/",
+    "static/extensions/panel/",
+    "components/",
+    "app/",
+)
+NAMES = (
+    "../evil",
+    "..",
+    "/etc/passwd",
+    "a/b",
+    "a\\b",
+    "..\\evil",
+    "\0",
+    "",
+    ".",
+    "x\ny",
+    "~root/x",
+)
+RESPONSES = (
+    "/app",
+    "/",
+    "/healthz",
+    "/metrics",
+    "/nothing",
+    "/static/js/bokeh.min.js",
+    "/static/nothing",
+)
 RESPONSES += ("/app/metadata",)
 
 
@@ -88,7 +124,9 @@ def test_a_login_leads_to_no_other_site(login_address, url):
     assert is_local_path(answer.headers.get("Location", "/"))
 
 
-@pytest.mark.parametrize("url", ["/", "/app", "/app?run=x&corpus=a%20b", "/app?page=Under+the+hood"])
+@pytest.mark.parametrize(
+    "url", ["/", "/app", "/app?run=x&corpus=a%20b", "/app?page=Under+the+hood"]
+)
 def test_a_login_leads_back_to_the_requested_page(login_address, url):
     assert is_local_path(url)
     first = ask(login_address, f"/login?next={quote_once(url).replace('&', '%26')}")
@@ -100,7 +138,9 @@ def test_a_login_leads_back_to_the_requested_page(login_address, url):
 def test_wrong_passwords_delay_only_their_user(login_address, log_in):
     begun, statuses = time.monotonic(), []
     for number in range(20):
-        answer = ask(login_address, "/login", form={"username": "ben", "password": f"guess {number}"})
+        answer = ask(
+            login_address, "/login", form={"username": "ben", "password": f"guess {number}"}
+        )
         statuses.append(answer.status)
     looked_at = statuses.count(401)
     # The waits are 1 s, 2 s, 4 s, and so on.
@@ -108,7 +148,10 @@ def test_wrong_passwords_delay_only_their_user(login_address, log_in):
     assert statuses.count(429) == 20 - looked_at
     assert int(answer.headers["Retry-After"]) >= 1
     # A right password is not checked either while its user has to wait; other users do not wait.
-    assert ask(login_address, "/login", form={"username": "ben", "password": PASSWORDS["ben"]}).status == 429
+    assert (
+        ask(login_address, "/login", form={"username": "ben", "password": PASSWORDS["ben"]}).status
+        == 429
+    )
     assert log_in("anna")
 
 
@@ -135,7 +178,9 @@ def test_the_login_page_shows_no_text_of_its_address(login_address):
     answer = ask(login_address, "/login?error=%3Cscript%3Ealert(1)%3C/script%3E")
     assert answer.status == 200
     assert b"alert(1)" not in answer.body
-    answer = ask(login_address, "/login", form={"username": '"><script>alert(1)</script>', "password": "x"})
+    answer = ask(
+        login_address, "/login", form={"username": '"><script>alert(1)</script>', "password": "x"}
+    )
     assert b"alert(1)" not in answer.body
 
 
@@ -154,7 +199,9 @@ def test_every_response_has_headers_against_frames_and_foreign_content(address, 
     check_headers(ask(address, path).headers)
 
 
-@pytest.mark.parametrize("path", ["/login", "/logout", "/app", "/nothing", "/login?next=//evil.example"])
+@pytest.mark.parametrize(
+    "path", ["/login", "/logout", "/app", "/nothing", "/login?next=//evil.example"]
+)
 def test_every_response_of_a_server_with_a_login_has_these_headers_too(login_address, path):
     check_headers(ask(login_address, path).headers)
 
@@ -167,7 +214,13 @@ def test_every_response_has_a_new_nonce(address):
 def test_only_scripts_outside_of_the_opening_get_the_nonce():
     evil = b"<script>evil()</script>"
     hostile = OPENING_START + evil + OPENING_END + evil + OPENING_START + evil
-    page = b"<script>ours()</script>" + OPENING_START + hostile + OPENING_END + b"<script>ours()</script>"
+    page = (
+        b"<script>ours()</script>"
+        + OPENING_START
+        + hostile
+        + OPENING_END
+        + b"<script>ours()</script>"
+    )
     protected = add_nonce(page, "n")
     assert protected.count(b'<script nonce="n">ours()') == 2
     assert protected.count(b"<script>evil()") == 3
@@ -181,16 +234,24 @@ def test_the_page_marks_its_opening_so_that_only_known_scripts_get_the_nonce(add
     opening, end, after = rest.rpartition(OPENING_END)
     assert end
     assert b"<script" not in opening
-    nonce = answer.headers["Content-Security-Policy"].partition("'nonce-")[2].partition("'")[0].encode()
+    nonce = (
+        answer.headers["Content-Security-Policy"].partition("'nonce-")[2].partition("'")[0].encode()
+    )
     for part in (before, after):
         assert part.count(b"<script") == part.count(b'<script nonce="' + nonce + b'"') > 0
 
 
 def test_cookies_are_hidden_from_other_sites_and_from_scripts(login_address):
     form = {"username": "anna", "password": PASSWORDS["anna"]}
-    cookies = ask(login_address, "/login", form=form).cookies + ask(login_address, "/login?next=/app").cookies
+    cookies = (
+        ask(login_address, "/login", form=form).cookies
+        + ask(login_address, "/login?next=/app").cookies
+    )
     assert len(cookies) >= 3
-    assert all("HttpOnly" in cookie and "SameSite=Lax" in cookie and "Secure" not in cookie for cookie in cookies)
+    assert all(
+        "HttpOnly" in cookie and "SameSite=Lax" in cookie and "Secure" not in cookie
+        for cookie in cookies
+    )
 
 
 def test_the_health_check_reports_the_state_and_loads_nothing(address):
@@ -213,7 +274,14 @@ def test_no_route_leads_out_of_its_folder(address, route):
         assert b"protect_server" not in answer.body
 
 
-MODULES = ["antigravity", "this", "os", "stickbreaker.app.__main__", "tests.conftest", "panel.command"]
+MODULES = [
+    "antigravity",
+    "this",
+    "os",
+    "stickbreaker.app.__main__",
+    "tests.conftest",
+    "panel.command",
+]
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -273,7 +341,16 @@ def neutral(word):
 
 
 def test_a_csv_file_contains_no_formula_and_ordinary_words_do_not_change(tmp_path):
-    evil = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "peace\r=1", '=HYPERLINK("http://evil.example")']
+    evil = [
+        "=1+1",
+        "+1",
+        "-1",
+        "@SUM(A1)",
+        "\t=1",
+        "\r=1",
+        "peace\r=1",
+        '=HYPERLINK("http://evil.example")',
+    ]
     evil += ["＝1+1", "＋1", "－1", "＠SUM(A1)"]
     words = ["peace", "well-known", "a=b", "x@y", "1+1", "", "“so”", "naïve", "'tis"]
     numbers = [-0.5, 1e-9, *range(len(evil) + len(words) - 2)]
@@ -335,11 +412,20 @@ NOT_STARTED = (
 
 
 def serve_unsafely(options, variables):
-    """Start a server with these options and variables; returns its exit code and its error messages."""
+    """Start a server with these options and variables.
+
+    Returns its exit code and its error messages.
+    """
     command = [sys.executable, "-m", "panel", "serve", "app", "--port", "0", *options]
     environment = os.environ | {"STICKBREAKER_TOKEN": TOKEN} | variables
     ended = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=limit(90), check=False
+        command,
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=limit(90),
+        check=False,
     )
     return ended.returncode, ended.stderr
 
@@ -355,12 +441,16 @@ def ended_servers():
 @pytest.mark.parametrize("name", ["asgi", "fastapi"])
 def test_panel_serve_does_not_start_another_server(tmp_path, name):
     (tmp_path / "uvicorn.py").write_text("# Panel looks whether it is installed.")
-    code, errors = serve_unsafely(("--server", name), {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT / '.import'}"})
+    code, errors = serve_unsafely(
+        ("--server", name), {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT / '.import'}"}
+    )
     assert code == 1
     assert "Not started. Panel's FastAPI and ASGI servers are refused" in errors
 
 
-@pytest.mark.parametrize(("place", "said"), [(place, said) for place, (*_, said) in enumerate(NOT_STARTED)])
+@pytest.mark.parametrize(
+    ("place", "said"), [(place, said) for place, (*_, said) in enumerate(NOT_STARTED)]
+)
 def test_panel_serve_does_not_start_with_it(ended_servers, place, said):
     code, errors = ended_servers[place]
     assert code == 1

@@ -1,4 +1,6 @@
-"""Markup in words, titles, columns, names, run names and file names is text on every page and in exports."""
+"""Markup in words, titles, columns, names, run names and file names is text on every page and in
+exports.
+"""
 
 import asyncio
 import csv
@@ -46,7 +48,9 @@ def write_table(folder):
         rows = csv.writer(file)
         rows.writerow([f"text {MARKUP[0]}", f"date {MARKUP[3]}", f"title {MARKUP[1]}"])
         for number in range(NUM_DOCUMENTS):
-            words = draw.choices(("peace war army navy" if number % 2 else "cotton tariff trade wool").split(), k=25)
+            words = draw.choices(
+                ("peace war army navy" if number % 2 else "cotton tariff trade wool").split(), k=25
+            )
             rows.writerow([" ".join(words) + EVIL, 1900 + number // 3, f"{EVIL} {number}"])
     return path, Columns(f"text {MARKUP[0]}", f"date {MARKUP[3]}", f"title {MARKUP[1]}")
 
@@ -115,11 +119,15 @@ def name_a_topic(dashboard):
     field = dashboard.page.get_by_role("textbox", name="Topic name")
     field.fill(EVIL)
     field.press("Enter")
-    expect(dashboard.page.get_by_role("combobox", name="Topic").first).to_have_text(re.compile(r"^<img src=x"))
+    expect(dashboard.page.get_by_role("combobox", name="Topic").first).to_have_text(
+        re.compile(r"^<img src=x")
+    )
 
 
 def look_at_class(dashboard):
-    """Set every task of a class about words, titles and texts that are markup, and show the answers."""
+    """Set every task of a class about words, titles and texts that are markup, and show the
+    answers.
+    """
     page = dashboard.page
     # The list of documents, which may be removed a moment later, has a button of this name too.
     dashboard.button("Share").first.click()
@@ -140,7 +148,9 @@ def look_at_class(dashboard):
 
 
 def look_at_opening(dashboard):
-    """Load the page again: what the browser shows until it is drawn has the words and names as text."""
+    """Load the page again: what the browser shows until it is drawn has the words and names as
+    text.
+    """
     page = dashboard.page
     html = page.context.request.get(page.url).text()
     opening = html[html.index('<div id="opening">') : html.rindex("<!-- end of the opening -->")]
@@ -148,7 +158,9 @@ def look_at_opening(dashboard):
     for tag in ("<img", "<script", "<svg onload", "<iframe"):
         assert tag not in opening
     page.reload(wait_until="commit")
-    page.wait_for_function("document.getElementById('opening') || document.querySelector('.is-drawn')")
+    page.wait_for_function(
+        "document.getElementById('opening') || document.querySelector('.is-drawn')"
+    )
     assert not page.evaluate(IS_TAKEN)
     dashboard.state.wait_for()
     dashboard.settle()
@@ -183,7 +195,9 @@ def test_markup_of_a_corpus_and_of_its_runs_is_text_on_every_page_and_in_exports
     offline.close()
 
 
-def test_markup_in_the_name_and_the_columns_of_a_file_is_text_in_its_preview(names, open_corpus, tmp_path):
+def test_markup_in_the_name_and_the_columns_of_a_file_is_text_in_its_preview(
+    names, open_corpus, tmp_path
+):
     dashboard = open_corpus(names[1])
     page = dashboard.page
     path, columns = write_table(tmp_path)
@@ -213,7 +227,9 @@ def test_markup_in_words_and_titles_is_text_in_the_views_of_a_notebook(browser, 
     pn.Column(live.finished_views(), show_model(model, corpus)).save(path, resources=INLINE)
     page = browser.new_page(viewport=WIDE)
     page.goto(path.as_uri())
-    page.wait_for_function("window.Bokeh && Bokeh.index.roots.length && Bokeh.index.roots.every(r => r.is_idle)")
+    page.wait_for_function(
+        "window.Bokeh && Bokeh.index.roots.length && Bokeh.index.roots.every(r => r.is_idle)"
+    )
     assert "isTaken" in page.content()
     for plot in page.locator(".bk-Figure").all():
         box = plot.bounding_box()

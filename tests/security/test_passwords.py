@@ -50,7 +50,9 @@ def try_all(guard, tries):
     return looked_at
 
 
-def test_one_password_over_many_names_is_slowed_for_its_address_only_and_never_for_long(guard, clock):
+def test_one_password_over_many_names_is_slowed_for_its_address_only_and_never_for_long(
+    guard, clock
+):
     tries = [(f"user {number}", HERE) for number in range(1_000)]
     assert try_all(guard, tries) == ADDRESS_TRIES
     assert 0 < guard.seconds_left("anna", HERE) <= ADDRESS_SECONDS
@@ -117,12 +119,17 @@ def log_in(address, user, password, ip):
     return ask(address, "/login", {"X-Real-Ip": ip}, form).status
 
 
-def test_guesses_with_many_names_and_forged_addresses_are_slowed_and_a_known_user_still_logs_in(proxied):
+def test_guesses_with_many_names_and_forged_addresses_are_slowed_and_a_known_user_still_logs_in(
+    proxied,
+):
     assert log_in(proxied, "anna", PASSWORDS["anna"], HERE) == 302
     statuses = [log_in(proxied, f"user {number}", "guess", HERE) for number in range(60)]
     assert statuses[:ADDRESS_TRIES] == [401] * ADDRESS_TRIES
     assert statuses.count(429) >= 30
-    statuses = [log_in(proxied, "ben", "guess", f"198.51.{number // 250}.{number % 250}") for number in range(200)]
+    statuses = [
+        log_in(proxied, "ben", "guess", f"198.51.{number // 250}.{number % 250}")
+        for number in range(200)
+    ]
     assert statuses[0] == 401
     assert statuses.count(429) >= 50
     assert log_in(proxied, "anna", PASSWORDS["anna"], HERE) == 302
@@ -140,7 +147,9 @@ def test_cookies_are_sent_over_https_only_if_a_proxy_serves_https(proxied):
 
 
 def test_the_health_check_and_the_metrics_show_no_names_without_a_login(proxied):
-    cookie = ask(proxied, "/login", {"X-Real-Ip": HERE}, {"username": "anna", "password": PASSWORDS["anna"]}).cookie
+    cookie = ask(
+        proxied, "/login", {"X-Real-Ip": HERE}, {"username": "anna", "password": PASSWORDS["anna"]}
+    ).cookie
     assert open_page(proxied, cookie=cookie).status == 200
     for path in ("/healthz", "/metrics"):
         shown = ask(proxied, path)

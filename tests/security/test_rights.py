@@ -34,7 +34,9 @@ def test_a_page_without_the_token_has_no_rights_on_this_machine_either(address):
     assert open_page(address).claims == {"user": None, "rights": []}
 
 
-def test_the_token_is_exchanged_for_a_cookie_that_scripts_cannot_read_and_that_does_not_reveal_it(address, cookie):
+def test_the_token_is_exchanged_for_a_cookie_that_scripts_cannot_read_and_that_does_not_reveal_it(
+    address, cookie
+):
     answer = ask(address, f"/app?token={TOKEN.replace(' ', '%20')}")
     assert "HttpOnly" in answer.cookies[0]
     assert "SameSite=Lax" in answer.cookies[0]
@@ -116,7 +118,9 @@ def test_a_message_of_a_browser_without_rights_reads_no_path(address, tmp_path):
         bring = await find(page, "Bring your own text")
         await page.send_event("dom_event", **press(bring))
         field = await find(page, "Path on the server")
-        await page.patch({"kind": "ModelChanged", "model": {"id": field}, "attr": "visible", "new": True})
+        await page.patch(
+            {"kind": "ModelChanged", "model": {"id": field}, "attr": "visible", "new": True}
+        )
         for attribute in ("value_input", "value"):
             await page.patch(set_model_data(await page.pull(), field, attribute, str(secret)))
         await asyncio.sleep(3)
@@ -131,7 +135,11 @@ def test_a_message_of_a_browser_without_rights_reads_no_path(address, tmp_path):
 
 def press(button):
     """The values of the event of a button that is pressed."""
-    return {"model": {"id": button}, "node": "click", "data": {"type": "map", "entries": [["type", "click"]]}}
+    return {
+        "model": {"id": button},
+        "node": "click",
+        "data": {"type": "map", "entries": [["type", "click"]]},
+    }
 
 
 async def find(page, label):
@@ -194,7 +202,9 @@ def test_a_page_without_rights_lists_opens_renames_and_deletes_no_kept_run(tmp_p
 
 def test_the_dialog_of_a_page_without_rights_says_what_is_missing_and_reads_no_path(tmp_path):
     commands = SimpleNamespace(note_fault=print, count_names=print)
-    bring = BringCorpus(TextWorker(tmp_path), commands, may_name_paths=False, folder=tmp_path, may_delete=False)
+    bring = BringCorpus(
+        TextWorker(tmp_path), commands, may_name_paths=False, folder=tmp_path, may_delete=False
+    )
     bring.open()
     bring.path.value = "/etc/passwd"
     assert bring.chosen_path is None

@@ -1,10 +1,17 @@
-"""Attacks on sessions: foreign origins, forged tokens, chosen session ids, and pages of other users."""
+"""Attacks on sessions: foreign origins, forged tokens, chosen session ids, and pages of other
+users.
+"""
 
 import json
 import socket
 
 import pytest
-from bokeh.util.token import generate_jwt_token, generate_session_id, get_session_id, get_token_payload
+from bokeh.util.token import (
+    generate_jwt_token,
+    generate_session_id,
+    get_session_id,
+    get_token_payload,
+)
 
 from stickbreaker.app.__main__ import make_command, read_options
 from stickbreaker.app.server.claims import MANAGE, Claims
@@ -18,7 +25,9 @@ def forge(token, secret, **changes):
     """A token for the same session with other contents."""
     payload = get_token_payload(token) | changes
     del payload["session_expiry"]
-    return generate_jwt_token(get_session_id(token), secret_key=secret, signed=bool(secret), extra_payload=payload)
+    return generate_jwt_token(
+        get_session_id(token), secret_key=secret, signed=bool(secret), extra_payload=payload
+    )
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +72,10 @@ def test_a_session_id_that_a_client_chooses_is_refused_with_a_sentence(address):
     ):
         answer = open_page(address, query, **headers)
         assert answer.status == 403
-        assert answer.body == b"This server chooses session ids itself: open the address without a session id."
+        assert (
+            answer.body
+            == b"This server chooses session ids itself: open the address without a session id."
+        )
 
 
 def test_the_script_that_hands_sessions_to_other_sites_is_not_served(address):

@@ -1,4 +1,6 @@
-"""Attacks on the page of a stream: every visitor has the same page, and no message changes what others see."""
+"""Attacks on the page of a stream: every visitor has the same page, and no message changes what
+others see.
+"""
 
 import asyncio
 import random
@@ -28,18 +30,28 @@ def stream_address(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(PATH, str(path))
         patch.setenv(FOLDER_VARIABLE, str(folder / "data"))
-        with serving(["-m", "panel", "serve", "--plugins", "stickbreaker.app.health"], folder / "log.txt") as found:
+        with serving(
+            ["-m", "panel", "serve", "--plugins", "stickbreaker.app.health"], folder / "log.txt"
+        ) as found:
             yield found
 
 
 def count(address, name):
     """A number of /metrics."""
-    return int(re.search(rf"^{name} (\d+)$", ask(address, "/metrics").body.decode(), re.MULTILINE)[1])
+    return int(
+        re.search(rf"^{name} (\d+)$", ask(address, "/metrics").body.decode(), re.MULTILINE)[1]
+    )
 
 
 async def attack(address):
-    """Send messages from one page; returns what another page shows before and after, and how many pages are counted."""
-    attacker, other = await Page.open(address, f"?follow={OTHER}&corpus={OTHER}"), await Page.open(address)
+    """Send messages from one page.
+
+    Returns what another page shows before and after, and how many pages are counted.
+    """
+    attacker, other = (
+        await Page.open(address, f"?follow={OTHER}&corpus={OTHER}"),
+        await Page.open(address),
+    )
     while count(address, "stickbreaker_stream_documents") < 256:
         await asyncio.sleep(0.5)
     before, num_pages = await resolve(other), count(address, "stickbreaker_pages")

@@ -1,4 +1,6 @@
-"""Attacks on a page that is served without its hooks, where the client makes its own session token."""
+"""Attacks on a page that is served without its hooks, where the client makes its own
+session token.
+"""
 
 import asyncio
 from pathlib import Path
@@ -31,7 +33,9 @@ def unprotected(request, tmp_path_factory):
         patch.setenv(FOLDER_VARIABLE, str(folder / "data"))
         text = folder / "text.csv"
         text.write_text("text\n" + f"{SECRET}\n" * 10)
-        build = BuildRequest(text, OF_ANNA, Columns("text"), WordChoices(min_documents=1, max_share=1.0))
+        build = BuildRequest(
+            text, OF_ANNA, Columns("text"), WordChoices(min_documents=1, max_share=1.0)
+        )
         build_own(build, folder=find_data("anna") / "corpora")
         script = str(Path(__file__).with_name("serve_unprotected.py"))
         with serving([script, request.param], folder / "log.txt") as found:
@@ -41,7 +45,9 @@ def unprotected(request, tmp_path_factory):
 async def open_forged(address, user):
     """Open a page with a token that the client has made, with all rights of this user."""
     rights = {"stickbreaker": {"user": user, "rights": ["manage", "paths"]}}
-    token = generate_jwt_token(generate_session_id(signed=False), signed=False, extra_payload=rights)
+    token = generate_jwt_token(
+        generate_session_id(signed=False), signed=False, extra_payload=rights
+    )
     page = Page(await connect(address, token))
     await page.receive("ACK")
     await page.send_event("document_ready")
@@ -49,7 +55,10 @@ async def open_forged(address, user):
 
 
 async def name_path(page, path):
-    """Name a path in the hidden field of the dialog; returns what the page then holds, as soon as it has the file."""
+    """Name a path in the hidden field of the dialog.
+
+    Returns what the page then holds, as soon as it has the file.
+    """
     await page.send_event("dom_event", **press(await find(page, "Bring your own text")))
     field = await find(page, "Path on the server")
     for attribute in ("value_input", "value"):

@@ -1,6 +1,8 @@
-"""A watcher's browser sends 10,000 messages that its page would never send: the presenter's run does not change.
+"""A watcher's browser sends 10,000 messages that its page would never send: the presenter's run
+does not change.
 
-A task for the class is open meanwhile: of all messages, each page that watches has one answer at most.
+A task for the class is open meanwhile: of all messages, each page that watches has one answer at
+most.
 """
 
 import asyncio
@@ -56,7 +58,8 @@ MESSAGES = (
 
 
 def draw_event(draw, models):
-    """One change of a property, message of a component, or press of a button, for any model of the document.
+    """One change of a property, message of a component, or press of a button, for any model of the
+    document.
 
     For the data of a figure it is a change of a column.
     """
@@ -65,26 +68,60 @@ def draw_event(draw, models):
     if models[key].get("name") == "ColumnDataSource":
         return draw_column_event(draw, reference, models[key])
     if kind < 0.5:
-        names = [*models[key].get("attributes", {}), "value", "active", "clicks", "disabled", "visible", "is_fixed"]
-        return {"kind": "ModelChanged", "model": reference, "attr": draw.choice(names), "new": draw.choice(HOSTILE)}
+        names = [
+            *models[key].get("attributes", {}),
+            "value",
+            "active",
+            "clicks",
+            "disabled",
+            "visible",
+            "is_fixed",
+        ]
+        return {
+            "kind": "ModelChanged",
+            "model": reference,
+            "attr": draw.choice(names),
+            "new": draw.choice(HOSTILE),
+        }
     if kind < 0.75:
-        return make_event("dom_event", model=reference, node=draw.choice(("click", "change", "delete")), data=press())
+        return make_event(
+            "dom_event",
+            model=reference,
+            node=draw.choice(("click", "change", "delete")),
+            data=press(),
+        )
     if kind < 0.95:
         said = draw.choice(MESSAGES)
-        data = {"type": "map", "entries": [list(each) for each in said.items()]} if isinstance(said, dict) else said
+        data = (
+            {"type": "map", "entries": [list(each) for each in said.items()]}
+            if isinstance(said, dict)
+            else said
+        )
         return make_event("data_event", model=reference, data=data)
     return make_event("button_click", model=reference)
 
 
 def draw_column_event(draw, reference, source):
-    """One change of the data of a figure: of one number in its place, more numbers, or other columns."""
+    """One change of the data of a figure: of one number in its place, more numbers, or other
+    columns.
+    """
     names = [name for name, _ in source["attributes"]["data"].get("entries", [])]
     of_data = {"model": reference, "attr": "data"}
     return draw.choice(
         (
             {"kind": "ColumnsPatched", **of_data, "patches": {key: [[0, 666]] for key in names}},
-            {"kind": "ColumnsStreamed", **of_data, "data": {key: [666] for key in names}, "rollover": 1},
-            {"kind": "ColumnDataChanged", **of_data, "data": {key: [666] for key in names}, "cols": names},
+            {
+                "kind": "ColumnsStreamed",
+                **of_data,
+                "data": {key: [666] for key in names},
+                "rollover": 1,
+            },
+            {
+                "kind": "ColumnDataChanged",
+                **of_data,
+                "data": {key: [666] for key in names},
+                "cols": names,
+            },
         )
     )
 
@@ -98,7 +135,9 @@ async def press_button(page, label):
     end = time.monotonic() + limit(60)
     while time.monotonic() < end:
         for key, model in (await page.pull()).items():
-            if label in str(model.get("attributes", {}).get("label", find_data(model).get("label"))):
+            if label in str(
+                model.get("attributes", {}).get("label", find_data(model).get("label"))
+            ):
                 await page.send_event("dom_event", model={"id": key}, node="click", data=press())
                 return
         await asyncio.sleep(0.3)
@@ -125,7 +164,11 @@ async def resolve(page):
 def describe(models):
     """Everything that a page shows about the run."""
     return {
-        key: {name: refer(value) for name, value in model.get("attributes", {}).items() if name not in OWN}
+        key: {
+            name: refer(value)
+            for name, value in model.get("attributes", {}).items()
+            if name not in OWN
+        }
         for key, model in models.items()
     }
 
@@ -151,7 +194,9 @@ async def wait_for_text(page, pattern):
 
 def count_answers(models):
     """The number of answers that the presenter's page has counted."""
-    (counts,) = (data["counts"] for model in models.values() if "counts" in (data := find_data(model)))
+    (counts,) = (
+        data["counts"] for model in models.values() if "counts" in (data := find_data(model))
+    )
     return sum(counts)
 
 

@@ -48,7 +48,10 @@ def test_moments_differ_and_a_moment_is_always_drawn_the_same():
 
 @pytest.mark.parametrize(
     ("run", "fault"),
-    [(replace(RUN, status="running"), "pause the run"), (replace(RUN, columns=()), "before its first column")],
+    [
+        (replace(RUN, status="running"), "pause the run"),
+        (replace(RUN, columns=()), "before its first column"),
+    ],
 )
 def test_a_run_without_a_replay_says_why(tmp_path, run, fault):
     with pytest.raises(ValueError, match=fault):

@@ -20,7 +20,9 @@ HOSTILE = "<script>alert(1)</script>"
 def read():
     """A reading of the small corpus, one of whose words is hostile, and the progress of its run."""
     words = engine.Vocabulary((HOSTILE, *small_corpus().vocabulary.words[1:]))
-    corpus = engine.Corpus(NAME, small_corpus().counts, words, small_corpus().dates, small_corpus().titles)
+    corpus = engine.Corpus(
+        NAME, small_corpus().counts, words, small_corpus().dates, small_corpus().titles
+    )
     spec = small_spec()
     record = Record(spec, 1, lambda: 0.0)
     record.open(corpus, engine.prepare(spec.algorithm, spec.config, corpus, spec.settings))
@@ -43,7 +45,9 @@ def test_each_question_has_an_answer_that_is_missing_or_among_its_options(read):
             assert answer in [unescape(each) for each in re.findall(r"<li>(.*?)</li>", question)]
 
 
-def test_the_file_is_one_page_without_scripts_whose_answers_are_printed_on_a_new_sheet(read, tmp_path):
+def test_the_file_is_one_page_without_scripts_whose_answers_are_printed_on_a_new_sheet(
+    read, tmp_path
+):
     path = tmp_path / "sheet.html"
     write_worksheet(*read, path)
     text = path.read_text(encoding="utf-8")
@@ -55,7 +59,9 @@ def test_the_file_is_one_page_without_scripts_whose_answers_are_printed_on_a_new
     assert text.index("Complete the topics") < text.index('class="answers"')
 
 
-def test_a_run_that_goes_on_has_no_question_about_columns_and_one_without_topics_no_worksheet(read, tmp_path):
+def test_a_run_that_goes_on_has_no_question_about_columns_and_one_without_topics_no_worksheet(
+    read, tmp_path
+):
     reading, progress = read
     *_, first = make_parts(reading, replace(progress, status="paused"))
     assert first.questions == ()

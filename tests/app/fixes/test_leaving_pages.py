@@ -1,4 +1,6 @@
-"""Pages that leave at a bad moment: Panel and Bokeh log tracebacks, and the websocket of the page does not."""
+"""Pages that leave at a bad moment: Panel and Bokeh log tracebacks, and the websocket of the page
+does not.
+"""
 
 import asyncio
 import gc
@@ -61,14 +63,19 @@ class Served:
 
 @pytest.fixture(scope="module", autouse=True)
 def old_objects_are_not_examined():
-    """What earlier tests have left takes the garbage collector long, and does not matter to these pages."""
+    """What earlier tests have left takes the garbage collector long, and does not matter to these
+    pages.
+    """
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture
 def play(monkeypatch, caplog):
-    """Play a scene with a kind of websocket; returns the names of the errors that are logged with a traceback."""
+    """Play a scene with a kind of websocket.
+
+    Returns the names of the errors that are logged with a traceback.
+    """
 
     def play(socket_class, scene, is_quiet=False):
         monkeypatch.setattr(bokeh.server.tornado, "per_app_patterns", [(r"/ws", socket_class)])
@@ -113,7 +120,9 @@ async def until(condition):
 
 
 async def leave_while_the_server_is_busy(served):
-    """The server, busy with another page, hears of the end and has to send pings in the same turn of its loop."""
+    """The server, busy with another page, hears of the end and has to send pings in the same turn
+    of its loop.
+    """
     await served.open()
     served.leave()
     asyncio.get_running_loop().call_later(0, served.tornado._keep_alive)
@@ -133,7 +142,10 @@ async def send_after_the_end(served):
 
 
 async def reset_between_two_writes(served):
-    """The connection is reset; Panel notices that at the first of its writes, and fails at the second."""
+    """The connection is reset.
+
+    Panel notices that at the first of its writes, and fails at the second.
+    """
     await served.open()
     message = Protocol().create("PULL-DOC-REQ")
     served.leave(at_once=True)
@@ -165,7 +177,9 @@ def test_a_websocket_notes_its_page_when_a_task_of_bokeh_without_a_public_name_h
     assert play(NotingSocket, stay) == []
 
 
-@pytest.mark.parametrize(("scene", "error"), SCENES.items(), ids=lambda value: getattr(value, "__name__", value))
+@pytest.mark.parametrize(
+    ("scene", "error"), SCENES.items(), ids=lambda value: getattr(value, "__name__", value)
+)
 def test_a_page_that_leaves_is_logged_as_an_error_by_the_libraries_only(play, scene, error):
     assert error in play(WSHandler, scene)
     assert play(LeavingSocket, scene, is_quiet=True) == []
@@ -186,7 +200,9 @@ async def send_in_a_task(served):
     await until(lambda: served.socket._on_close_called)
 
 
-def test_a_page_that_leaves_while_a_message_is_sent_in_a_task_is_logged_unless_closed_pages_are_skipped(play):
+def test_a_page_that_leaves_while_a_message_is_sent_in_a_task_is_logged_unless_closed_pages_are_skipped(
+    play,
+):
     assert "WebSocketClosedError" in play(LeavingSocket, send_in_a_task)
     assert play(LeavingSocket, send_in_a_task, is_quiet=True) == []
 
@@ -206,7 +222,9 @@ def test_other_errors_are_still_logged(play):
 
 
 @pytest.mark.parametrize(("socket_class", "num_open"), [(WSHandler, 1), (LeavingSocket, 0)])
-def test_a_page_that_leaves_before_its_session_is_made_does_not_stay_open(play, socket_class, num_open):
+def test_a_page_that_leaves_before_its_session_is_made_does_not_stay_open(
+    play, socket_class, num_open
+):
     found = []
 
     async def leave_early(served):
@@ -222,7 +240,9 @@ def test_a_page_that_leaves_before_its_session_is_made_does_not_stay_open(play, 
         await served.connect()
         await until(lambda: sockets)
         served.leave()
-        await until(lambda: sockets[0].connection.stream is None or sockets[0].connection.stream.closed())
+        await until(
+            lambda: sockets[0].connection.stream is None or sockets[0].connection.stream.closed()
+        )
         await take_turns()
         gate.set()
         await until(lambda: context.sessions)

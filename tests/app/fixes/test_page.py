@@ -60,7 +60,9 @@ def test_a_script_is_translated_unless_its_component_has_the_name_of_a_bundle():
     assert Own().get_root().bundle == "Own"
 
 
-def test_panel_makes_no_page_for_an_address_with_a_long_number_and_ours_keeps_it_as_text(monkeypatch):
+def test_panel_makes_no_page_for_an_address_with_a_long_number_and_ours_keeps_it_as_text(
+    monkeypatch,
+):
     search = f"?topic={'9' * 5_000}&corpus=x+y"
     monkeypatch.setattr("panel.io.location.parse_query", parse_query)
     with pytest.raises(ValueError, match="4300 digits"):
@@ -80,11 +82,15 @@ def test_the_library_has_a_second_style_sheet_with_fonts_for_all_characters_and_
     assert sum("roboto" in name and not has_range for name, has_range in second.items()) > 1
     load_fonts_once()
     assert FONT_CSS == []
-    assert [Path(sheet).name for sheet in pmui.Button._bundle_css] == ["panel-material-ui.bundle.css"]
+    assert [Path(sheet).name for sheet in pmui.Button._bundle_css] == [
+        "panel-material-ui.bundle.css"
+    ]
 
 
 def is_run_under_lock(monkeypatch, document: Document) -> bool:
-    """Whether an event that comes while a change waits is handled later under the lock of the document."""
+    """Whether an event that comes while a change waits is handled later under the lock of the
+    document.
+    """
     context = SimpleNamespace(session=None)
     monkeypatch.setattr(document, "_session_context", lambda: context)
     monkeypatch.setitem(pn.state._change_callbacks, document, {})
@@ -103,7 +109,9 @@ def test_the_library_handles_an_event_without_the_lock_while_a_change_waits(monk
     assert not is_run_under_lock(monkeypatch, Document())
 
 
-def test_documents_are_locked_once_and_without_the_names_of_the_library_nothing_happens(monkeypatch):
+def test_documents_are_locked_once_and_without_the_names_of_the_library_nothing_happens(
+    monkeypatch,
+):
     locked = [getattr(Syncable, name) for name in LOCKED]
     lock_documents()
     assert [getattr(Syncable, name) for name in LOCKED] == locked
@@ -158,13 +166,17 @@ def test_the_library_takes_style_sheets_of_a_late_session_from_elsewhere():
 def test_the_library_keeps_the_notifications_of_a_session_that_has_ended(monkeypatch):
     document = Document()
     request = SimpleNamespace(protocol="http", host="localhost", uri="/", arguments={})
-    context = SimpleNamespace(id="a", _document=document, request=request, session=None, server_context=None)
+    context = SimpleNamespace(
+        id="a", _document=document, request=request, session=None, server_context=None
+    )
     monkeypatch.setattr(document, "_session_context", lambda: context)
     with set_curdoc(document), pn.config.set(notifications=True):
         Page().server_doc(document)
 
     def list_views():
-        return [type(view) for view, _, shown_in, _ in pn.state._views.values() if shown_in is document]
+        return [
+            type(view) for view, _, shown_in, _ in pn.state._views.values() if shown_in is document
+        ]
 
     assert list_views() == [Page, NotificationArea]
     for end in tuple(document.session_destroyed_callbacks):

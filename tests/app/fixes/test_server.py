@@ -76,9 +76,13 @@ def test_a_missing_name_without_which_no_server_is_protected_is_named(monkeypatc
 
 def test_a_browser_opens_the_address_of_the_application_that_has_one(unchanged, monkeypatch):
     opened = []
-    monkeypatch.setattr("bokeh.util.browser.view", lambda address, **options: opened.append(address))
+    monkeypatch.setattr(
+        "bokeh.util.browser.view", lambda address, **options: opened.append(address)
+    )
     plain = SimpleNamespace(address=None, port=5006, prefix="")
-    own = SimpleNamespace(_tornado=SimpleNamespace(show=lambda path: opened.append(f"{path}?token=x")))
+    own = SimpleNamespace(
+        _tornado=SimpleNamespace(show=lambda path: opened.append(f"{path}?token=x"))
+    )
     Server.show(plain, "/app")
     for _ in range(2):
         open_browser_with_token()
@@ -87,7 +91,9 @@ def test_a_browser_opens_the_address_of_the_application_that_has_one(unchanged, 
     assert opened == ["http://localhost:5006/app", "http://localhost:5006/app", "/app?token=x"]
 
 
-@pytest.mark.parametrize(("prepare", "is_put_off"), [(lambda: None, True), (start_cleaning_up, False)])
+@pytest.mark.parametrize(
+    ("prepare", "is_put_off"), [(lambda: None, True), (start_cleaning_up, False)]
+)
 def test_panel_starts_to_clean_up_again_and_again_unless_it_has_started_before_the_first_page(
     prepare, is_put_off, monkeypatch
 ):
@@ -101,7 +107,9 @@ def test_panel_starts_to_clean_up_again_and_again_unless_it_has_started_before_t
         document.add_next_tick_callback(lambda: called.append(pn.state._add_busy_event("a page")))
 
     async def serve():
-        server = BokehServer({"/app": Application(FunctionHandler(make_page))}, port=0, io_loop=IOLoop.current())
+        server = BokehServer(
+            {"/app": Application(FunctionHandler(make_page))}, port=0, io_loop=IOLoop.current()
+        )
         server.start()
         prepare()
         page = await Page.open(f"http://localhost:{server.port}/app")

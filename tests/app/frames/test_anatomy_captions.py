@@ -4,7 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from stickbreaker.app.frames.anatomy_captions import AVERAGE, BOUND, RATE, explain_bound, explain_rate
+from stickbreaker.app.frames.anatomy_captions import (
+    AVERAGE,
+    BOUND,
+    RATE,
+    explain_bound,
+    explain_rate,
+)
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.engine import find_algorithm
 
@@ -25,7 +31,9 @@ def test_the_learning_rate_is_described_for_each_kind_of_algorithm(name, caption
 
 
 def test_after_the_only_pass_the_rate_of_a_later_pass_is_explained():
-    run = Progress(algorithm="hdp", config=find_algorithm("hdp").config(), corpus_size=9, documents_total=9)
+    run = Progress(
+        algorithm="hdp", config=find_algorithm("hdp").config(), corpus_size=9, documents_total=9
+    )
     assert AVERAGE not in explain_rate(run)
     assert AVERAGE in explain_rate(replace(run, status="finished"))
 

@@ -60,7 +60,8 @@ def test_a_word_first_appears_in_the_first_column_that_lists_it(record):
         task = ask_first(word.upper(), model, progress)
         place = model.corpus.vocabulary.index(word)
         listed = [
-            any(place in words for words in point.top_words[point.expected_tokens > 1]) for point in progress.columns
+            any(place in words for words in point.top_words[point.expected_tokens > 1])
+            for point in progress.columns
         ]
         assert task.correct == (listed.index(True) if True in listed else len(listed))
         assert task.options[-1] == ABSENT
@@ -105,7 +106,11 @@ def test_the_period_of_a_passage_is_the_one_with_its_date_and_periods_hold_equal
         task = ask_period(corpus, number)
         spans = [[int(year[:4]) for year in option.split(" to ")] for option in task.options]
         words = {corpus.vocabulary.index(word) for word in task.shown.split(", ")}
-        rows = [row for row in range(corpus.num_documents) if set(corpus.counts[[row]].indices.tolist()) == words]
+        rows = [
+            row
+            for row in range(corpus.num_documents)
+            if set(corpus.counts[[row]].indices.tolist()) == words
+        ]
         years = corpus.dates[rows].astype("datetime64[Y]").astype(int) + 1970
         first, last = spans[task.correct][0], spans[task.correct][-1] + 9
         assert any(first <= year <= last for year in years.tolist())
@@ -147,7 +152,14 @@ def test_a_corpus_without_dates_that_differ_has_no_question_about_periods(dates)
 
 def test_the_table_of_answers_has_a_row_per_option_with_the_key_and_the_topic(record):
     task = ask_intruder(record[0].model(), record[0].progress(2), 0)
-    state = ClassState().ask(task).answer("a", 1, 0).answer("b", 1, task.correct).answer("c", 1, task.correct).reveal()
+    state = (
+        ClassState()
+        .ask(task)
+        .answer("a", 1, 0)
+        .answer("b", 1, task.correct)
+        .answer("c", 1, task.correct)
+        .reveal()
+    )
     frame = answer_frame(state.all_results)
     assert frame["option"].tolist() == list(task.options)
     assert frame.loc[frame["is_correct"], "option"].tolist() == [task.options[task.correct]]
@@ -164,4 +176,6 @@ def test_kappa_is_asked_about_only_where_an_algorithm_has_it_and_scores_are_plan
     with pytest.raises(ClassTaskError, match="no forgetting rate"):
         ask_rate(progress, engine.find_algorithm("gibbs-hdp").config())
     with pytest.raises(ClassTaskError, match="no held-out scores"):
-        ask_rate(replace(progress, settings=replace(progress.settings, num_evaluations=0)), model.config)
+        ask_rate(
+            replace(progress, settings=replace(progress.settings, num_evaluations=0)), model.config
+        )

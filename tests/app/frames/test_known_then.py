@@ -29,7 +29,9 @@ def title(topic_id):
 def learn(corpus, name="hdp", settings=SETTINGS, **values):
     """The record of a finished run."""
     algorithm = find_algorithm(name)
-    return small_runs.learn(corpus, RunSpec("tiny", algorithm, algorithm.config(**values), settings))
+    return small_runs.learn(
+        corpus, RunSpec("tiny", algorithm, algorithm.config(**values), settings)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -43,24 +45,32 @@ def test_first_readings_exclude_held_out_documents_and_the_first_mini_batch(tiny
     seen = dict(zip(tiny_corpus.doc_ids.tolist(), first.seen.tolist(), strict=True))
     assert [seen[doc_id] for doc_id in train.doc_ids.tolist()] == [-1] * 4 + [4] * 4 + [8] * 3
     assert all(seen[doc_id] == -1 for doc_id in test.doc_ids.tolist())
-    np.testing.assert_allclose(np.asarray(first.doc_shares.sum(1)).ravel(), first.seen >= 0, atol=1e-6)
+    np.testing.assert_allclose(
+        np.asarray(first.doc_shares.sum(1)).ravel(), first.seen >= 0, atol=1e-6
+    )
 
 
 def test_first_readings_have_the_shares_of_the_next_batch_score(tiny_corpus, job):
     algorithm = find_algorithm("hdp")
     config = algorithm.config(max_topics=6, batch_size=4, delay=1.0)
-    inferred = [update.next_batch for update in run(prepare(algorithm, config, tiny_corpus, SETTINGS))][1].inferred
+    inferred = [
+        update.next_batch for update in run(prepare(algorithm, config, tiny_corpus, SETTINGS))
+    ][1].inferred
     first, rows = job.reading.first, np.flatnonzero(np.isin(tiny_corpus.doc_ids, inferred.doc_ids))
     order = np.argsort(inferred.doc_ids)
     ours = first.doc_shares[rows].toarray()[np.argsort(tiny_corpus.doc_ids[rows])]
     theirs = np.where(inferred.shares >= 0.005, inferred.shares, 0)[order]
-    theirs = (theirs / theirs.sum(1, keepdims=True))[:, np.searchsorted(inferred.topic_ids, first.topic_ids)]
+    theirs = (theirs / theirs.sum(1, keepdims=True))[
+        :, np.searchsorted(inferred.topic_ids, first.topic_ids)
+    ]
     np.testing.assert_allclose(ours, theirs, rtol=1e-5)
 
 
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("measure", MEASURES)
-def test_topics_as_known_then_sum_over_the_read_documents_and_are_drawn_in_every_kind(job, unit, measure):
+def test_topics_as_known_then_sum_over_the_read_documents_and_are_drawn_in_every_kind(
+    job, unit, measure
+):
     frame = then_frame(job.reading, unit, measure, None, title)
     was_read = job.reading.first.seen >= 0
     sums = frame.groupby("place")["value"].sum(min_count=1).dropna()
@@ -74,13 +84,26 @@ def test_topics_as_known_then_sum_over_the_read_documents_and_are_drawn_in_every
 
 
 def test_no_word_is_shown_before_it_was_learned(job):
-    """The words of the lists contain the time of recording: a period shows only words from before its reading."""
+    """The words of the lists contain the time of recording: a period shows only words from before
+    its reading.
+    """
     reading = job.reading
     vocabulary = reading.corpus.vocabulary
     first = reading.first
     known = [
-        Moment(seen, None, first.topic_ids, np.ones(len(first.topic_ids)), np.full(len(first.topic_ids), 9.0), words, 1)
-        for seen, words in ((5, np.full((len(first.topic_ids), 1), 1)), (9, np.full((len(first.topic_ids), 1), 2)))
+        Moment(
+            seen,
+            None,
+            first.topic_ids,
+            np.ones(len(first.topic_ids)),
+            np.full(len(first.topic_ids), 9.0),
+            words,
+            1,
+        )
+        for seen, words in (
+            (5, np.full((len(first.topic_ids), 1), 1)),
+            (9, np.full((len(first.topic_ids), 1), 2)),
+        )
     ]
     reading = replace(reading, model=replace(reading.model, columns=tuple(known)))
     frame = then_frame(reading, "year", "tokens", None, title)

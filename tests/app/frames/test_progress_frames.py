@@ -55,7 +55,9 @@ def steps(documents_seen, years, phases):
 
 def run(documents_seen=(100, 200, 300), years=(1801, 1802, 1803), phases=(0, 0, 1), **fields):
     curve = steps(documents_seen, years, phases)
-    return Progress(steps=curve, documents_total=1000, date=np.datetime64("1803"), label="κ 0.6", **fields)
+    return Progress(
+        steps=curve, documents_total=1000, date=np.datetime64("1803"), label="κ 0.6", **fields
+    )
 
 
 @pytest.mark.parametrize("axis", AXES)
@@ -74,7 +76,13 @@ def test_dates_are_written_in_the_precision_of_the_corpus():
 
 def test_a_second_pass_breaks_the_line_over_dates_but_not_over_documents():
     twice = run((100, 200, 300, 400), (1801, 1802, 1801, 1802), (1, 1, 1, 1))
-    assert np.isnan(curve_frame(twice, "num_topics", "dates")["x"]).tolist() == [False, False, True, False, False]
+    assert np.isnan(curve_frame(twice, "num_topics", "dates")["x"]).tolist() == [
+        False,
+        False,
+        True,
+        False,
+        False,
+    ]
     assert len(curve_frame(twice, "num_topics", "documents")) == 4
 
 
@@ -137,7 +145,9 @@ def test_a_word_is_new_if_it_is_not_in_the_previous_column():
 
 def test_a_word_has_risen_if_the_previous_column_has_it_two_ranks_lower():
     moved = np.array([2, 0, 1, 4, 3, 5, 9, 6, 7, 8])
-    frame = table_frame([checkpoint(100, [WORDS], [9.0]), checkpoint(200, [moved], [9.0])], VOCABULARY, [5])
+    frame = table_frame(
+        [checkpoint(100, [WORDS], [9.0]), checkpoint(200, [moved], [9.0])], VOCABULARY, [5]
+    )
     assert frame[frame["has_risen"]]["word"].tolist() == ["word2", "word9"]
     assert not (frame["has_risen"] & (frame["is_new"] | (frame["column"] == 0))).any()
 

@@ -15,7 +15,9 @@ WORDS = ("é", "new york", "peace", "war")
 @pytest.fixture
 def reading():
     """A document in two topics: topic 7 has peace and é, topic 9 has war and the phrase."""
-    corpus = Corpus("one", [[1, 1, 2, 1]], Vocabulary(WORDS), np.array(["1900"], "datetime64[Y]"), ("One",))
+    corpus = Corpus(
+        "one", [[1, 1, 2, 1]], Vocabulary(WORDS), np.array(["1900"], "datetime64[Y]"), ("One",)
+    )
     topics = np.array([[0.4, 0.1, 0.4, 0.1], [0.1, 0.4, 0.1, 0.4]])
     summary = SimpleNamespace(topic_ids=np.array([7, 9]), topics=topics)
     return SimpleNamespace(corpus=corpus, summary=summary, doc_shares=csr_array([[0.5, 0.5]]))

@@ -62,10 +62,14 @@ def test_one_sentence_sums_the_topics_up(reading):
 
 
 def test_a_number_of_topics_that_differs_from_the_one_on_the_page_live_is_explained(reading):
-    only_one = csr_array(np.eye(len(SUMMARY.topic_ids))[[0]].repeat(reading.corpus.num_documents, 0))
+    only_one = csr_array(
+        np.eye(len(SUMMARY.topic_ids))[[0]].repeat(reading.corpus.num_documents, 0)
+    )
     read = complete_reading(reading, only_one)
     text = describe_quality(read)
-    assert text.startswith("1 topic in use: they cover 99 % of all tokens. (The Live page counts 3, by the model's")
+    assert text.startswith(
+        "1 topic in use: they cover 99 % of all tokens. (The Live page counts 3, by the model's"
+    )
 
 
 def test_the_table_selects_a_topic_that_it_lists_and_follows_the_selected_one(reading):

@@ -60,7 +60,10 @@ def test_documents_are_found_by_title_by_word_by_topic_and_by_span(job):
     assert shares[by_share].tolist() == sorted(shares[shares >= 0.4], reverse=True)
     days = corpus.dates.astype("datetime64[D]")
     span = (days.min(), days.min())
-    assert find_documents(reading, "", None, span, "date").tolist() == np.flatnonzero(days == days.min()).tolist()
+    assert (
+        find_documents(reading, "", None, span, "date").tolist()
+        == np.flatnonzero(days == days.min()).tolist()
+    )
 
 
 def test_every_word_of_a_document_has_the_topic_that_explains_it_best(job):
@@ -85,7 +88,9 @@ def test_a_map_is_finite_and_does_not_move_when_nothing_changes(job):
 def test_the_tree_joins_topics_at_the_mean_of_their_distances_and_keeps_each_topic_once(job):
     reading = job.reading
     tree = topic_tree(reading, str)
-    assert sorted(tree.leaves["topic_id"]) == sorted(reading.summary.topic_ids[reading.used].tolist())
+    assert sorted(tree.leaves["topic_id"]) == sorted(
+        reading.summary.topic_ids[reading.used].tolist()
+    )
     distances = np.sqrt(np.maximum(reading.divergences, 0))
     off_diagonal = distances[~np.eye(len(distances), dtype=bool)]
     heights = sorted(max(xs) for xs in tree.xs)
@@ -95,6 +100,8 @@ def test_the_tree_joins_topics_at_the_mean_of_their_distances_and_keeps_each_top
 
 
 def test_topics_without_dates_have_no_lines_through_time(job, progress):
-    undated = replace(job.reading.corpus, dates=np.full(job.reading.corpus.num_documents, "NaT", "datetime64[D]"))
+    undated = replace(
+        job.reading.corpus, dates=np.full(job.reading.corpus.num_documents, "NaT", "datetime64[D]")
+    )
     reading = replace(job.reading, model=replace(job.reading.model, corpus=undated))
     assert topic_lines(reading, progress.topic_title) is None

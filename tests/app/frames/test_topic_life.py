@@ -18,7 +18,14 @@ from stickbreaker.app.frames.life_frames import (
 from stickbreaker.app.model.progress import Moment, Progress
 from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import RunSpec
-from stickbreaker.app.model.topic_life import BORN, GONE, NEAR_DUPLICATE, STABLE, find_events, find_similarity
+from stickbreaker.app.model.topic_life import (
+    BORN,
+    GONE,
+    NEAR_DUPLICATE,
+    STABLE,
+    find_events,
+    find_similarity,
+)
 from stickbreaker.app.model.word_lists import WordLists
 from stickbreaker.app.state import RunState
 from stickbreaker.app.views.topic_life import TopicLife
@@ -37,13 +44,17 @@ def topic(first, *more, number=10):
 
 
 def point(seen, **lists):
-    """A checkpoint of the topics k1, k2, ...: each has a uniform word list and 100 tokens minus its id."""
+    """A checkpoint of the topics k1, k2, ...: each has a uniform word list and 100 tokens minus its
+    id.
+    """
     ids = np.array([int(name[1:]) for name in lists])
     words = np.array(list(lists.values()), np.int32).reshape(len(ids), -1)
     tokens = 100.0 - ids
     shares = np.full(words.shape, 1 / max(1, words.shape[1]), np.float32)
     kept = WordLists(ids, words, shares)
-    return Moment(seen, np.datetime64("1800"), ids, tokens / tokens.sum(), tokens, words, len(ids), kept)
+    return Moment(
+        seen, np.datetime64("1800"), ids, tokens / tokens.sum(), tokens, words, len(ids), kept
+    )
 
 
 def events(*points):
@@ -51,7 +62,11 @@ def events(*points):
 
 
 def test_a_topic_is_born_at_its_first_column_except_the_first_of_the_run():
-    found = events(point(1, k1=topic(0)), point(2, k1=topic(20), k2=topic(40)), point(3, k1=topic(60), k2=topic(80)))
+    found = events(
+        point(1, k1=topic(0)),
+        point(2, k1=topic(20), k2=topic(40)),
+        point(3, k1=topic(60), k2=topic(80)),
+    )
     assert found == [(BORN, 2, 1, None)]
 
 
@@ -84,16 +99,26 @@ def test_a_topic_that_is_missing_for_one_column_is_clear_after_its_return_and_no
 
 
 def test_a_topic_is_gone_when_it_is_no_longer_in_use():
-    found = events(point(1, k1=topic(0), k2=topic(20)), point(2, k1=topic(40)), point(3, k1=topic(60)))
+    found = events(
+        point(1, k1=topic(0), k2=topic(20)), point(2, k1=topic(40)), point(3, k1=topic(60))
+    )
     assert found == [(GONE, 2, 1, None)]
 
 
 def test_a_topic_that_is_gone_names_its_near_duplicate():
-    found = find_events([point(1, k1=topic(0), k2=topic(0, 100), k3=topic(50)), point(2, k1=topic(30))])
-    assert [(each.kind, each.topic_id, each.other) for each in found] == [(GONE, 2, 1), (GONE, 3, None)]
+    found = find_events(
+        [point(1, k1=topic(0), k2=topic(0, 100), k3=topic(50)), point(2, k1=topic(30))]
+    )
+    assert [(each.kind, each.topic_id, each.other) for each in found] == [
+        (GONE, 2, 1),
+        (GONE, 3, None),
+    ]
     assert found[0].similarity == pytest.approx(0.9)
     progress = Progress(names={1: "war"})
-    assert [describe_event(each, progress) for each in found] == ["gone; similarity 0.90 to war before", "gone"]
+    assert [describe_event(each, progress) for each in found] == [
+        "gone; similarity 0.90 to war before",
+        "gone",
+    ]
 
 
 def test_a_merge_is_proposed_from_the_column_where_two_topics_became_near_duplicates():
@@ -121,7 +146,12 @@ def progress():
         point(300, k1=topic(0), k3=topic(40)),
     )
     return Progress(
-        run_id=1, algorithm="hdp", corpus_size=300, documents_seen=300, columns=points, vocabulary=VOCABULARY
+        run_id=1,
+        algorithm="hdp",
+        corpus_size=300,
+        documents_seen=300,
+        columns=points,
+        vocabulary=VOCABULARY,
     )
 
 
@@ -150,9 +180,10 @@ def test_events_are_listed_newest_first_with_topic_names(progress):
         ("topic 3", "200 documents", "stable from here on"),
         ("topic 1", "100 documents", "stable from here on"),
     ]
-    assert summarize_life(progress, find_events(progress.columns)) == (
-        "2 topics at the first moment, 1 born since, 1 gone. Of the 2 topics in use now, 2 are stable, and no merge is "
-        "proposed."
+    assert (
+        summarize_life(progress, find_events(progress.columns))
+        == "2 topics at the first moment, 1 born since, 1 gone. Of the 2 topics in use now, 2 are"
+        " stable, and no merge is proposed."
     )
 
 
@@ -174,7 +205,9 @@ def test_the_view_announces_the_first_column_then_draws_lists_and_selects(progre
     assert [row["title"] for row in view.rows.rows] == ["topic 3"]
 
 
-@pytest.mark.parametrize(("name", "passes"), [("hdp", 2), ("free-hdp", 2), ("lda", 1), ("batch-lda", 4)])
+@pytest.mark.parametrize(
+    ("name", "passes"), [("hdp", 2), ("free-hdp", 2), ("lda", 1), ("batch-lda", 4)]
+)
 def test_every_kind_of_algorithm_has_topic_events(tiny_corpus, name, passes):
     algorithm, settings = find_algorithm(name), RunSettings(passes=passes, num_snapshots=4)
     record = Record(RunSpec("tiny", algorithm, algorithm.config(), settings), 1, lambda: 0.0)

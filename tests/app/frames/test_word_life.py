@@ -5,7 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from stickbreaker.app.frames.word_frames import OF_TOPIC, TOKENS, run_places, word_frame, word_life_rows
+from stickbreaker.app.frames.word_frames import (
+    OF_TOPIC,
+    TOKENS,
+    run_places,
+    word_frame,
+    word_life_rows,
+)
 from stickbreaker.app.model.progress import Moment, Progress
 from stickbreaker.app.model.word_lists import WordLists, take_lists
 from stickbreaker.app.state import RunState
@@ -33,14 +39,22 @@ def point(seen, ids, words, shares, tokens):
 
 @pytest.fixture
 def progress():
-    """The word war moves from topic 4 to the new topic 9; at the last column topic 4 does not list it."""
+    """The word war moves from topic 4 to the new topic 9.
+
+    At the last column topic 4 does not list it.
+    """
     points = (
         point(100, [4], [[1, 2]], [[0.5, 0.3]], [1000.0]),
         point(200, [4, 9], [[2, 1], [1, 3]], [[0.4, 0.25], [0.25, 0.2]], [1000.0, 100.0]),
         point(300, [4, 9], [[2, 0], [1, 3]], [[0.4, 0.3], [0.5, 0.2]], [1000.0, 5000.0]),
     )
     return Progress(
-        run_id=1, algorithm="hdp", corpus_size=300, documents_seen=300, columns=points, vocabulary=VOCABULARY
+        run_id=1,
+        algorithm="hdp",
+        corpus_size=300,
+        documents_seen=300,
+        columns=points,
+        vocabulary=VOCABULARY,
     )
 
 
@@ -54,7 +68,9 @@ def test_the_likeliest_words_of_topics_in_use_are_listed_with_their_probabilitie
 
 
 def test_the_size_of_the_lists_is_bounded_for_any_number_of_columns():
-    summary = TopicSummary(np.arange(1), np.full((1, 80), 1 / 80, np.float32), np.ones(1), np.ones(1))
+    summary = TopicSummary(
+        np.arange(1), np.full((1, 80), 1 / 80, np.float32), np.ones(1), np.ones(1)
+    )
     numbers = {count: take_lists(summary, count).words.shape[1] for count in (1, 100, 200, 1000)}
     assert numbers == {1: 50, 100: 50, 200: 25, 1000: 10}
 
@@ -70,7 +86,9 @@ def test_a_word_has_values_in_the_topics_that_list_it_and_nan_elsewhere(progress
 
 
 def test_tokens_of_a_word_are_its_probability_times_the_tokens_of_the_topic(progress):
-    tokens = word_frame(progress, 1, TOKENS).pivot(index="documents_seen", columns="topic_id", values="value")
+    tokens = word_frame(progress, 1, TOKENS).pivot(
+        index="documents_seen", columns="topic_id", values="value"
+    )
     np.testing.assert_array_equal(tokens[9], [np.nan, 25, 2500])
     np.testing.assert_array_equal(tokens[4], [500, 250, np.nan])
 
@@ -78,9 +96,15 @@ def test_tokens_of_a_word_are_its_probability_times_the_tokens_of_the_topic(prog
 def test_rows_say_since_when_and_until_when_a_topic_listed_the_word_and_its_largest_share(progress):
     nine, four = word_life_rows(word_frame(progress, 1, OF_TOPIC), OF_TOPIC)
     assert (nine["weight"], nine["share"]) == ("50.00 %", 1.0)
-    assert nine["words"] == "in the lists from 200 documents on; highest after 300 documents: 50.00 %, rank 1"
+    assert (
+        nine["words"]
+        == "in the lists from 200 documents on; highest after 300 documents: 50.00 %, rank 1"
+    )
     assert (four["weight"], four["share"]) == ("", 0.0)
-    assert four["words"] == "in the lists from 100 to 200 documents; highest after 100 documents: 50.00 %, rank 1"
+    assert (
+        four["words"]
+        == "in the lists from 100 to 200 documents; highest after 100 documents: 50.00 %, rank 1"
+    )
 
 
 def test_the_axis_of_a_run_in_whole_passes_counts_passes(progress):

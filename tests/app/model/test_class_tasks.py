@@ -6,12 +6,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stickbreaker.app.model.class_tasks import FIRST, INTRUDER, MAX_ANSWERS, RATE, ClassState, Result, Task
+from stickbreaker.app.model.class_tasks import (
+    FIRST,
+    INTRUDER,
+    MAX_ANSWERS,
+    RATE,
+    ClassState,
+    Result,
+    Task,
+)
 from stickbreaker.app.model.sweep_plan import SweepPoint, SweepState
 from stickbreaker.app.views.class_tasks import describe_own
 from tests.app.small_runs import small_spec
 
-TASK = Task(INTRUDER, "Which word?", ("war", "peace", "cotton"), correct=2, topic_id=7, label="war, peace")
+TASK = Task(
+    INTRUDER, "Which word?", ("war", "peace", "cotton"), correct=2, topic_id=7, label="war, peace"
+)
 ASKED = ClassState().ask(TASK)
 ODD = st.one_of(
     st.none(),
@@ -33,7 +43,9 @@ def test_each_page_has_one_answer_and_may_change_it_until_the_task_is_revealed()
 
 
 @given(number=ODD, option=ODD)
-def test_anything_but_the_number_of_the_task_and_a_place_among_its_options_changes_nothing(number, option):
+def test_anything_but_the_number_of_the_task_and_a_place_among_its_options_changes_nothing(
+    number, option
+):
     is_valid = type(number) is int and number == 1 and type(option) is int and 0 <= option < 3
     after = ASKED.answer("a", number, option)
     assert (after is ASKED) != is_valid
@@ -76,24 +88,39 @@ def test_answers_to_a_prediction_end_when_it_comes_true_and_it_is_revealed_only_
 def test_a_watcher_reads_until_when_the_answer_can_be_changed():
     assert describe_own(ASKED, "a") == "Tap your answer."
     answered = ASKED.answer("a", 1, 2)
-    assert describe_own(answered, "a") == "Answer sent. You can change it until the presenter reveals the answer."
+    assert (
+        describe_own(answered, "a")
+        == "Answer sent. You can change it until the presenter reveals the answer."
+    )
     assert describe_own(answered.reveal(), "a") == "Your answer is right."
-    predicted = ClassState().ask(replace(TASK, kind=FIRST, correct=None, is_prediction=True)).answer("a", 1, 1)
-    assert describe_own(predicted, "a") == "Answer sent. You can change it until the right answer is known."
+    predicted = (
+        ClassState()
+        .ask(replace(TASK, kind=FIRST, correct=None, is_prediction=True))
+        .answer("a", 1, 1)
+    )
+    assert (
+        describe_own(predicted, "a")
+        == "Answer sent. You can change it until the right answer is known."
+    )
     assert describe_own(predicted.resolve(1), "a").startswith("Answers are no longer accepted.")
 
 
 @pytest.mark.parametrize(
-    "act", [ClassState().reveal, lambda: ClassState().resolve(0), lambda: ClassState().answer("a", 0, 0)]
+    "act",
+    [ClassState().reveal, lambda: ClassState().resolve(0), lambda: ClassState().answer("a", 0, 0)],
 )
 def test_without_a_task_nothing_happens(act):
     assert act() == ClassState()
 
 
 def test_runs_of_which_all_failed_settle_nothing():
-    asked = ClassState().ask(Task(RATE, "Which?", ("κ = 0.5", "κ = 1"), rates=(0.5, 1.0), is_prediction=True))
+    asked = ClassState().ask(
+        Task(RATE, "Which?", ("κ = 0.5", "κ = 1"), rates=(0.5, 1.0), is_prediction=True)
+    )
     plan = (small_spec(forgetting_rate=0.5), small_spec(forgetting_rate=1.0))
-    point = SweepPoint(title="", label="", config=plan[0].config, status="failed", message="", heldout=None)
+    point = SweepPoint(
+        title="", label="", config=plan[0].config, status="failed", message="", heldout=None
+    )
     sweep = SweepState(status="finished", plan=plan, points=(point, point))
     assert asked.follow(sweep) is asked
     begun = asked.begin(plan)

@@ -10,7 +10,13 @@ from stickbreaker.app.model.disk_space import (
     list_items,
 )
 from stickbreaker.app.model.kept_runs import KeptRuns, Size
-from stickbreaker.app.model.limits import ALL_CORPORA, ALL_KEPT_MODELS, ALL_SAVED_RUNS, CORPORA, GIGABYTE
+from stickbreaker.app.model.limits import (
+    ALL_CORPORA,
+    ALL_KEPT_MODELS,
+    ALL_SAVED_RUNS,
+    CORPORA,
+    GIGABYTE,
+)
 from stickbreaker.app.model.user_files import KEPT_RUNS, NAMES, OPEN_RUNS, STREAMS
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
@@ -39,11 +45,25 @@ def write(folder, size):
 @pytest.mark.parametrize(
     ("limit", "said"),
     [
-        (CORPORA, "about 2 MB, but the limit for each user is 4 MB .*, and your corpora already take 3 MB: delete"),
-        (ALL_CORPORA, "the limit for all users together is 4 MB .*, and 4 MB is already used: delete a corpus"),
+        (
+            CORPORA,
+            (
+                "about 2 MB, but the limit for each user is 4 MB .*, and your corpora already take"
+                " 3 MB: delete"
+            ),
+        ),
+        (
+            ALL_CORPORA,
+            (
+                "the limit for all users together is 4 MB .*, and 4 MB is already used: delete a"
+                " corpus"
+            ),
+        ),
     ],
 )
-def test_a_corpus_that_exceeds_the_limit_of_a_user_or_of_all_is_refused(limit, said, tmp_path, monkeypatch, set_limit):
+def test_a_corpus_that_exceeds_the_limit_of_a_user_or_of_all_is_refused(
+    limit, said, tmp_path, monkeypatch, set_limit
+):
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "data"))
     mine = write(tmp_path / "data" / "users" / "anna-1" / "corpora" / "one", 3_000_000).parent
     write(tmp_path / "data" / "users" / "ben-1" / "corpora" / "one", 1_000_000)
@@ -85,7 +105,9 @@ def test_runs_of_the_user_with_the_most_are_removed_if_all_users_have_too_much(t
     assert [path.exists() for path in paths] == [False, False, True, False, True]
 
 
-def test_models_of_runs_without_a_name_are_removed_first_if_all_users_have_too_much(tmp_path, set_limit):
+def test_models_of_runs_without_a_name_are_removed_first_if_all_users_have_too_much(
+    tmp_path, set_limit
+):
     kept = {name: KeptRuns(tmp_path / name / KEPT_RUNS) for name in ("anna", "ben")}
     named, unnamed, newest = (keep_small(kept["anna"]).key for _ in range(3))
     of_ben = keep_small(kept["ben"]).key

@@ -82,7 +82,12 @@ def test_a_kept_run_is_loaded_as_it_was_kept(kept, tmp_path):
     run = kept.keep(progress, make_model())
     again = KeptRuns(tmp_path / "runs")
     assert again.listing().runs == (run,)
-    assert (run.heldout, run.num_topics, run.config["max_topics"], run.topic_names) == (-7.9, 3, 3, {"1": "<b>war</b>"})
+    assert (run.heldout, run.num_topics, run.config["max_topics"], run.topic_names) == (
+        -7.9,
+        3,
+        3,
+        {"1": "<b>war</b>"},
+    )
     assert set(run.versions) == {"stickbreaker", "numpy", "numba"}
     content = again.load(run.key)
     for column in HELDOUT_COLUMNS:
@@ -96,7 +101,9 @@ def test_a_kept_run_has_the_coherence_of_its_topics_and_their_labels(kept, tmp_p
     run = kept.keep(make_progress(labels={1: "war, peace", 2: "tax"}), make_model())
     assert KeptRuns(tmp_path / "runs").listing().runs == (run,)
     summary = summarize_evenly(small_config(), 100)
-    quality = measure_quality(summary.topic_ids, summary.topics, summary.expected_tokens, small_corpus().counts)
+    quality = measure_quality(
+        summary.topic_ids, summary.topics, summary.expected_tokens, small_corpus().counts
+    )
     assert run.quality == sum_up(quality)._asdict()
     (row,) = run_rows([run], ())
     assert row["cells"][3:6] == list(quality_cells(run.quality))
@@ -133,7 +140,9 @@ def test_a_kept_run_takes_the_shares_of_the_reading_of_its_last_model(kept, is_r
     model, link = make_model(), ReadingLink(kept)
     doc_shares = csr_array(np.tile([0.5, 0.3, 0.2], (model.corpus.num_documents, 1)))
     reading = complete_reading(begin_reading(model), doc_shares)
-    reading = dataclasses.replace(reading, quality=reading.quality._replace(npmi=reading.quality.npmi + 1.0))
+    reading = dataclasses.replace(
+        reading, quality=reading.quality._replace(npmi=reading.quality.npmi + 1.0)
+    )
     run = kept.keep(make_progress(), model)
     assert not kept.load(run.key).is_read
     link.take_reading(replace_model(reading, documents_seen=50))
@@ -149,7 +158,12 @@ def test_a_kept_run_takes_the_shares_of_the_reading_of_its_last_model(kept, is_r
 
 
 def test_a_run_that_is_left_before_its_first_score_is_not_kept(kept):
-    assert kept.keep(make_progress(status="paused", heldout=Curve.build(HELDOUT_COLUMNS)), make_model()) is None
+    assert (
+        kept.keep(
+            make_progress(status="paused", heldout=Curve.build(HELDOUT_COLUMNS)), make_model()
+        )
+        is None
+    )
     assert kept.keep(make_progress(status="paused"), make_model()).status == "paused"
     assert len(kept.listing().runs) == 1
 
@@ -171,17 +185,26 @@ def test_damaged_files_are_left_out_with_a_sentence_each(kept, tmp_path):
     (folder / "empty.npz").write_bytes(b"")
     about = json.dumps({"format": 1, **dataclasses.asdict(run), "num_topics": "many"})
     np.savez(folder / "wrong.npz", about=np.array(about))
-    np.savez(folder / "pickled.npz", about=np.array([{"format": 1}], dtype=object), allow_pickle=True)
+    np.savez(
+        folder / "pickled.npz", about=np.array([{"format": 1}], dtype=object), allow_pickle=True
+    )
     (folder / "notes.txt").write_text("not a run")
     listing = kept.listing()
     assert listing.runs == (run,)
-    assert [fault.split()[3] for fault in listing.faults] == ["cut.npz", "empty.npz", "pickled.npz", "wrong.npz"]
+    assert [fault.split()[3] for fault in listing.faults] == [
+        "cut.npz",
+        "empty.npz",
+        "pickled.npz",
+        "wrong.npz",
+    ]
     assert all("delete the file" in fault for fault in listing.faults)
 
 
 def test_a_run_that_cannot_be_written_is_reported_until_one_can(kept, tmp_path):
     (tmp_path / "runs").touch()
-    with pytest.raises(KeptRunError, match=r"could not be kept in .*runs \(File exists\): free some space"):
+    with pytest.raises(
+        KeptRunError, match=r"could not be kept in .*runs \(File exists\): free some space"
+    ):
         kept.keep(make_progress(), make_model())
     (tmp_path / "runs").unlink()
     assert kept.version == 1
@@ -192,8 +215,15 @@ def test_a_run_that_cannot_be_written_is_reported_until_one_can(kept, tmp_path):
 
 def test_damaged_curves_are_reported(kept, tmp_path):
     run = kept.keep(make_progress(), make_model())
-    about, arrays = dataclasses.asdict(run), read_parts(tmp_path / "runs" / f"{run.key}.npz", KEPT_RUN)[1]
-    for damage in ({"top_words": arrays["top_words"] + 99}, {"heldout.seconds": np.zeros(1)}, {"words": np.zeros(0)}):
+    about, arrays = (
+        dataclasses.asdict(run),
+        read_parts(tmp_path / "runs" / f"{run.key}.npz", KEPT_RUN)[1],
+    )
+    for damage in (
+        {"top_words": arrays["top_words"] + 99},
+        {"heldout.seconds": np.zeros(1)},
+        {"words": np.zeros(0)},
+    ):
         write_parts(tmp_path / "runs" / f"{run.key}.npz", KEPT_RUN, about, arrays | damage)
         with pytest.raises(KeptRunError, match=run.key):
             kept.load(run.key)
@@ -203,7 +233,9 @@ def test_a_run_that_an_earlier_version_has_kept_still_loads(kept, tmp_path):
     run = kept.keep(make_progress(), make_model())
     path = tmp_path / "runs" / f"{run.key}.npz"
     arrays = read_parts(path, KEPT_RUN)[1]
-    np.savez_compressed(path, about=np.array(json.dumps({"format": 1, **dataclasses.asdict(run)})), **arrays)
+    np.savez_compressed(
+        path, about=np.array(json.dumps({"format": 1, **dataclasses.asdict(run)})), **arrays
+    )
     again = KeptRuns(tmp_path / "runs")
     assert again.listing() == Listing((run,))
     np.testing.assert_array_equal(again.load(run.key).words, arrays["words"])
@@ -245,7 +277,10 @@ def test_a_run_matched_with_itself_in_another_order_finds_every_topic(kept):
 
 
 def test_topics_that_share_no_word_have_no_partner(kept):
-    few, many = (kept.load(kept.keep(make_progress(), make_model(small_config(max_topics=k))).key) for k in (2, 3))
+    few, many = (
+        kept.load(kept.keep(make_progress(), make_model(small_config(max_topics=k))).key)
+        for k in (2, 3)
+    )
     matched = match_runs(few, many)
     assert [(i, j) for i, j, _ in matched.pairs] == [(0, 0), (1, 1)]
     assert (matched.only_left, matched.only_right) == ((), (2,))
@@ -295,10 +330,16 @@ def test_a_finished_run_is_kept_with_its_model_and_the_present_names_of_its_topi
     kept.name_topics(run.key, {1: "war"})
     position = kept.load_position(run.key)
     record = Record(read_spec(position), 1, lambda: 0.0)
-    record.open(small_corpus(), engine.prepare(HDP, position.config, small_corpus(), position.settings))
+    record.open(
+        small_corpus(), engine.prepare(HDP, position.config, small_corpus(), position.settings)
+    )
     record.restore(position)
     progress = record.progress(1)
-    assert (progress.status, progress.documents_seen, progress.names) == ("finished", 100, {1: "war"})
+    assert (progress.status, progress.documents_seen, progress.names) == (
+        "finished",
+        100,
+        {1: "war"},
+    )
     assert run_rows([run], (), kept.listing().sizes)[0]["has_model"]
     kept.delete(run.key)
     with pytest.raises(KeptRunError, match="not on disk"):
@@ -306,7 +347,9 @@ def test_a_finished_run_is_kept_with_its_model_and_the_present_names_of_its_topi
 
 
 @pytest.mark.parametrize("has_key", [True, False])
-def test_the_model_of_another_run_is_refused_also_in_a_file_of_an_earlier_version(kept, tmp_path, has_key):
+def test_the_model_of_another_run_is_refused_also_in_a_file_of_an_earlier_version(
+    kept, tmp_path, has_key
+):
     one, other = keep_small(kept), keep_small(kept, batch_size=20)
     places = [tmp_path / "runs" / f"{run.key}.model" for run in (one, other)]
     if not has_key:
@@ -317,7 +360,9 @@ def test_the_model_of_another_run_is_refused_also_in_a_file_of_an_earlier_versio
     for place, content in zip(places, reversed(contents), strict=True):
         place.write_bytes(content)
     for run in (one, other):
-        with pytest.raises(KeptRunError, match="is the model of another run: delete it, or run again"):
+        with pytest.raises(
+            KeptRunError, match="is the model of another run: delete it, or run again"
+        ):
             kept.load_position(run.key)
 
 
@@ -328,7 +373,9 @@ def test_a_run_that_is_kept_again_loses_its_earlier_model(kept):
         kept.load_position("a")
 
 
-def test_models_that_exceed_their_limit_are_removed_from_the_oldest_runs_without_a_name(kept, monkeypatch):
+def test_models_that_exceed_their_limit_are_removed_from_the_oldest_runs_without_a_name(
+    kept, monkeypatch
+):
     named, oldest = keep_small(kept), keep_small(kept)
     kept.rename(named.key, "mine")
     size = kept.listing().sizes[named.key].model
@@ -339,7 +386,9 @@ def test_models_that_exceed_their_limit_are_removed_from_the_oldest_runs_without
     assert kept.load(oldest.key).topic_ids.size
 
 
-def test_a_run_that_was_left_and_continued_takes_the_place_of_what_was_kept_and_keeps_its_name(kept):
+def test_a_run_that_was_left_and_continued_takes_the_place_of_what_was_kept_and_keeps_its_name(
+    kept,
+):
     early = kept.keep(make_progress(status="paused"), make_model(), key="a")
     kept.rename(early.key, "mine")
     kept.keep(make_progress(), make_model(), key="a")

@@ -28,7 +28,9 @@ def test_the_limits_have_defaults_and_follow_their_variables(monkeypatch):
 @pytest.mark.parametrize("limit", CAN_BE_SET, ids=lambda limit: limit.variable)
 def test_a_wrong_limit_names_its_variable_and_what_to_write(monkeypatch, limit, written):
     monkeypatch.setenv(limit.variable, written)
-    with pytest.raises(LimitError, match=f"{limit.variable} is '{written}'.*number of {limit.unit}.*or remove it"):
+    with pytest.raises(
+        LimitError, match=f"{limit.variable} is '{written}'.*number of {limit.unit}.*or remove it"
+    ):
         check_limits()
 
 

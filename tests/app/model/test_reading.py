@@ -9,7 +9,9 @@ from stickbreaker.app.server.reader import Reader
 from tests.patience import limit
 
 
-def test_a_reading_covers_all_documents_on_request_and_again_only_after_the_model_has_changed(model):
+def test_a_reading_covers_all_documents_on_request_and_again_only_after_the_model_has_changed(
+    model,
+):
     jobs, models = [], [model]
     reader = Reader(lambda: models[-1], lambda: jobs.append(reader.job))
     reader.ask()
@@ -33,7 +35,9 @@ def test_nothing_is_read_before_there_is_a_model():
 
 
 def test_a_reading_that_fails_says_why(model, caplog):
-    broken = replace(model, algorithm=SimpleNamespace(summarize=model.algorithm.summarize, infer=None))
+    broken = replace(
+        model, algorithm=SimpleNamespace(summarize=model.algorithm.summarize, infer=None)
+    )
     reader = Reader(lambda: broken, lambda: None)
     reader.ask()
     reader.join()
@@ -48,7 +52,9 @@ def test_a_reading_ends_when_its_run_is_freed(model):
         gate.wait(limit(60))
         return model.algorithm.infer(config, state, documents)
 
-    slow = replace(model, algorithm=SimpleNamespace(summarize=model.algorithm.summarize, infer=infer))
+    slow = replace(
+        model, algorithm=SimpleNamespace(summarize=model.algorithm.summarize, infer=infer)
+    )
     reader = Reader(lambda: slow, lambda: None)
     reader.close()
     reader.ask()

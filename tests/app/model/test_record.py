@@ -1,4 +1,6 @@
-"""A run written down: its topics get labels at the columns of the word lists, and keep their titles."""
+"""A run written down: its topics get labels at the columns of the word lists, and keep their
+titles.
+"""
 
 from dataclasses import replace
 
@@ -17,11 +19,15 @@ from tests.app.small_runs import HDP, small_corpus, small_spec
 def record():
     spec = small_spec()
     record = Record(spec, 1, lambda: 0.0)
-    record.open(small_corpus(), engine.prepare(spec.algorithm, spec.config, small_corpus(), spec.settings))
+    record.open(
+        small_corpus(), engine.prepare(spec.algorithm, spec.config, small_corpus(), spec.settings)
+    )
     return record
 
 
-def test_topics_have_numbers_before_the_first_column_and_labels_of_their_top_words_from_then_on(record):
+def test_topics_have_numbers_before_the_first_column_and_labels_of_their_top_words_from_then_on(
+    record,
+):
     record.advance()
     first = record.progress(1)
     assert not first.columns
@@ -30,7 +36,9 @@ def test_topics_have_numbers_before_the_first_column_and_labels_of_their_top_wor
         record.advance()
     last = record.progress(2)
     assert set(last.labels) == set(last.columns[-1].lists.topic_ids.tolist())
-    for topic_id, words in zip(last.columns[-1].topic_ids.tolist(), last.columns[-1].top_words, strict=True):
+    for topic_id, words in zip(
+        last.columns[-1].topic_ids.tolist(), last.columns[-1].top_words, strict=True
+    ):
         listed = {last.vocabulary[int(word)] for word in words}
         assert set(last.topic_title(topic_id).split(", ")) <= listed
 
@@ -40,7 +48,9 @@ def test_a_name_replaces_the_label_and_an_empty_name_restores_it(record):
         record.advance()
     topic_id, label = next(iter(record.progress(1).labels.items()))
     record.topic_names.rename(topic_id, "weather")
-    assert record.progress(2).topic_title(topic_id) == record.progress(2).titles[topic_id] == "weather"
+    assert (
+        record.progress(2).topic_title(topic_id) == record.progress(2).titles[topic_id] == "weather"
+    )
     record.topic_names.rename(topic_id, "")
     assert record.progress(3).topic_title(topic_id) == record.progress(3).titles[topic_id] == label
 
@@ -48,7 +58,9 @@ def test_a_name_replaces_the_label_and_an_empty_name_restores_it(record):
 def test_the_curve_the_life_of_topics_and_an_estimator_have_the_same_topics_in_use(tmp_path):
     spec = small_spec(max_topics=40)
     record = Record(spec, 1, lambda: 0.0)
-    record.open(small_corpus(), engine.prepare(spec.algorithm, spec.config, small_corpus(), spec.settings))
+    record.open(
+        small_corpus(), engine.prepare(spec.algorithm, spec.config, small_corpus(), spec.settings)
+    )
     while not record.is_over:
         record.advance()
     progress, model = record.progress(1), record.model()
@@ -66,14 +78,20 @@ def test_a_run_that_ends_because_its_bound_would_fall_says_so(ending, message):
         state, info = executors.step(HDP, config, state, batch, rng)
         return state, info._replace(**{ending: True})
 
-    spec = replace(small_spec(), algorithm=replace(HDP, expect=None, local=None, blend=None, step=end))
+    spec = replace(
+        small_spec(), algorithm=replace(HDP, expect=None, local=None, blend=None, step=end)
+    )
     record = Record(spec, 1, lambda: 0.0)
-    record.open(small_corpus(), engine.prepare(spec.algorithm, spec.config, small_corpus(), spec.settings))
+    record.open(
+        small_corpus(), engine.prepare(spec.algorithm, spec.config, small_corpus(), spec.settings)
+    )
     record.advance()
     assert (record.status, record.message) == ("finished", message)
 
 
-@pytest.mark.parametrize(("is_pass_needed", "message"), [(False, SETTLED), (True, NOT_SETTLED), (None, "")])
+@pytest.mark.parametrize(
+    ("is_pass_needed", "message"), [(False, SETTLED), (True, NOT_SETTLED), (None, "")]
+)
 def test_a_run_says_what_another_pass_would_do_if_the_algorithm_knows(is_pass_needed, message):
     def blend(config, state, statistics, batch):
         state, info = HDP.blend(config, state, statistics, batch)
@@ -81,7 +99,9 @@ def test_a_run_says_what_another_pass_would_do_if_the_algorithm_knows(is_pass_ne
 
     spec = replace(small_spec(), algorithm=replace(HDP, blend=blend))
     record = Record(spec, 1, lambda: 0.0)
-    record.open(small_corpus(), engine.prepare(spec.algorithm, spec.config, small_corpus(), spec.settings))
+    record.open(
+        small_corpus(), engine.prepare(spec.algorithm, spec.config, small_corpus(), spec.settings)
+    )
     while record.status != "finished":
         record.advance()
     assert record.message == message

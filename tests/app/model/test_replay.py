@@ -6,14 +6,23 @@ import numpy as np
 import pytest
 
 from stickbreaker.app.model.record import Record
-from stickbreaker.app.model.replay import REPLAYED, can_replay, film, find_moment, list_moments, rewind
+from stickbreaker.app.model.replay import (
+    REPLAYED,
+    can_replay,
+    film,
+    find_moment,
+    list_moments,
+    rewind,
+)
 from stickbreaker.engine import prepare
 from tests.app.small_runs import small_corpus, small_spec
 
 
 @pytest.fixture(scope="module")
 def told():
-    """What a page was told after each of the ten mini-batches of a run, the last time when it had finished."""
+    """What a page was told after each of the ten mini-batches of a run, the last time when it had
+    finished.
+    """
     spec, corpus = small_spec(), small_corpus()
     record = Record(spec, 1, lambda: 0.0)
     record.open(corpus, prepare(spec.algorithm, spec.config, corpus, spec.settings))
@@ -40,7 +49,15 @@ def test_a_rewound_run_shows_what_the_page_showed_at_that_step(told, step):
 
 def test_between_two_steps_the_earlier_one_is_shown_and_before_the_first_one_that(told):
     end = told[-1]
-    assert [find_moment(end, seen) for seen in (0, 10, 19, 20, 100, 1_000, None)] == [0, 0, 0, 1, 9, 9, 9]
+    assert [find_moment(end, seen) for seen in (0, 10, 19, 20, 100, 1_000, None)] == [
+        0,
+        0,
+        0,
+        1,
+        9,
+        9,
+        9,
+    ]
     assert rewind(end, 19).documents_seen == 10
 
 

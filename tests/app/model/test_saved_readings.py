@@ -21,7 +21,10 @@ from tests.app.small_runs import SETTINGS, small_corpus, small_spec
 def make_record(**values):
     """A run after each of its mini-batches."""
     record = Record(small_spec(**values), 1, lambda: 0.0)
-    record.open(small_corpus(), engine.prepare(record.spec.algorithm, record.spec.config, small_corpus(), SETTINGS))
+    record.open(
+        small_corpus(),
+        engine.prepare(record.spec.algorithm, record.spec.config, small_corpus(), SETTINGS),
+    )
     record.advance()
     return record
 
@@ -49,7 +52,9 @@ def read(saved):
     def read(model, monkeypatch):
         asked = []
         original = readers.read_shares
-        monkeypatch.setattr(readers, "read_shares", lambda *values: asked.append(1) or original(*values))
+        monkeypatch.setattr(
+            readers, "read_shares", lambda *values: asked.append(1) or original(*values)
+        )
         reader = Reader(lambda: model, lambda: None, store=Readings(saved))
         reader.ask()
         reader.join()
@@ -103,19 +108,28 @@ def test_a_reading_that_cannot_be_saved_is_shown_all_the_same(tmp_path, monkeypa
     assert "could not be saved" in caplog.text
 
 
-def test_the_oldest_readings_are_removed_beyond_the_limits_of_a_user_and_of_all(tmp_path, set_limit):
+def test_the_oldest_readings_are_removed_beyond_the_limits_of_a_user_and_of_all(
+    tmp_path, set_limit
+):
     models = [make_record(delay=float(delay)).model() for delay in (1, 2, 4)]
-    shares = readers.read_shares(models[0].algorithm, models[0].config, models[0].state, models[0].corpus)
+    shares = readers.read_shares(
+        models[0].algorithm, models[0].config, models[0].state, models[0].corpus
+    )
     users = [tmp_path / name for name in ("one", "two")]
     for user in users:
         for number, model in enumerate(models):
             SavedReadings(user / READINGS).write(model, shares)
             os.utime(user / READINGS / f"{digest_model(model)}.npz", (number, number))
     size = (users[0] / READINGS / f"{digest_model(models[0])}.npz").stat().st_size
-    assert [item.size for item in list_items(users[0], {}) if item.name.startswith("Readings")] == [3 * size]
+    assert [item.size for item in list_items(users[0], {}) if item.name.startswith("Readings")] == [
+        3 * size
+    ]
     set_limit(SAVED_READINGS, 2.5 * size / 1e9)
     SavedReadings(users[0] / READINGS).write(models[2], shares)
-    found = [[SavedReadings(user / READINGS).find(model) is not None for model in models] for user in users]
+    found = [
+        [SavedReadings(user / READINGS).find(model) is not None for model in models]
+        for user in users
+    ]
     assert found == [[False, True, True], [True, True, True]]
     set_limit(ALL_SAVED_READINGS, 4.5 * size / 1e9)
     limit_saved_readings(users)

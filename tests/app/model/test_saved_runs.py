@@ -1,4 +1,6 @@
-"""Runs on disk that can be continued: found by their secrets only, and the same bits as without an interruption."""
+"""Runs on disk that can be continued: found by their secrets only, and the same bits as without an
+interruption.
+"""
 
 import os
 from dataclasses import replace
@@ -22,13 +24,19 @@ SIZES = {"max_topics": 3, "batch_size": 10, "initial_topics": 3}
 
 def begin(spec):
     record = Record(spec, 1, lambda: 0.0)
-    record.open(small_corpus(), engine.prepare(spec.algorithm, spec.config, small_corpus(), spec.settings))
+    record.open(
+        small_corpus(), engine.prepare(spec.algorithm, spec.config, small_corpus(), spec.settings)
+    )
     return record
 
 
 def spec_of(name):
     algorithm = find_algorithm(name)
-    sizes = {size: value for size, value in SIZES.items() if size in algorithm.config.__dataclass_fields__}
+    sizes = {
+        size: value
+        for size, value in SIZES.items()
+        if size in algorithm.config.__dataclass_fields__
+    }
     return RunSpec("small", algorithm, algorithm.config(**sizes), replace(SETTINGS, passes=3))
 
 
@@ -43,14 +51,27 @@ def assert_same(one, other):
     for name in ("steps", "heldout", "next_batch", "bounds"):
         for column in getattr(one, name).columns:
             if column != "seconds":
-                np.testing.assert_array_equal(getattr(one, name)[column], getattr(other, name)[column])
+                np.testing.assert_array_equal(
+                    getattr(one, name)[column], getattr(other, name)[column]
+                )
     assert len(one.columns) == len(other.columns)
     for left, right in zip(one.columns, other.columns, strict=True):
         for name in ("topic_ids", "weights", "top_words"):
             np.testing.assert_array_equal(getattr(left, name), getattr(right, name))
-        assert (left.documents_seen, left.date, left.num_topics) == (right.documents_seen, right.date, right.num_topics)
-    assert [(mark.documents_seen, mark.text) for mark in one.marks] == [(m.documents_seen, m.text) for m in other.marks]
-    assert (one.names, one.labels, one.status, one.chosen) == (other.names, other.labels, other.status, other.chosen)
+        assert (left.documents_seen, left.date, left.num_topics) == (
+            right.documents_seen,
+            right.date,
+            right.num_topics,
+        )
+    assert [(mark.documents_seen, mark.text) for mark in one.marks] == [
+        (m.documents_seen, m.text) for m in other.marks
+    ]
+    assert (one.names, one.labels, one.status, one.chosen) == (
+        other.names,
+        other.labels,
+        other.status,
+        other.chosen,
+    )
 
 
 @pytest.mark.parametrize("name", ["hdp", "gibbs-hdp", "cv-lda", "free-hdp"])
@@ -71,7 +92,9 @@ def test_a_restored_run_learns_and_shows_the_same_as_one_without_an_interruption
         runs.append(finish(record))
     (one, model), (other, restored) = runs
     assert_same(one, other)
-    topics = [each.algorithm.summarize(each.config, each.state).topics for each in (model, restored)]
+    topics = [
+        each.algorithm.summarize(each.config, each.state).topics for each in (model, restored)
+    ]
     np.testing.assert_array_equal(*topics)
     first = [each.first_readings.look(each.corpus.doc_ids) for each in (model, restored)]
     assert (first[0] is None) == (first[1] is None)
@@ -117,7 +140,9 @@ def test_a_run_whose_corpus_has_changed_is_refused():
     spec, other = small_spec(), small_corpus().select(np.arange(100))
     restored = Record(spec, 1, lambda: 0.0)
     restored.open(other, engine.prepare(spec.algorithm, spec.config, other, spec.settings))
-    with pytest.raises(engine.CorpusError, match="changed since this run was saved: restart the run"):
+    with pytest.raises(
+        engine.CorpusError, match="changed since this run was saved: restart the run"
+    ):
         restored.restore(record.save())
 
 
@@ -134,7 +159,11 @@ def test_a_run_that_has_not_learned_is_restored_with_its_settings_and_begins(tmp
     restored = begin(read_spec(position))
     restored.restore(position)
     progress = restored.progress(1)
-    assert (progress.status, progress.message, progress.documents_seen) == ("ready", RESTORED_AT_START, 0)
+    assert (progress.status, progress.message, progress.documents_seen) == (
+        "ready",
+        RESTORED_AT_START,
+        0,
+    )
     (one, model), (other, fresh) = finish(restored), finish(begin(spec))
     assert_same(one, other)
     topics = [each.algorithm.summarize(each.config, each.state).topics for each in (model, fresh)]
@@ -148,7 +177,9 @@ def position():
     return record.save()
 
 
-def test_a_run_is_found_by_its_key_or_its_watch_token_and_file_names_reveal_neither(tmp_path, position):
+def test_a_run_is_found_by_its_key_or_its_watch_token_and_file_names_reveal_neither(
+    tmp_path, position
+):
     saved = SavedRuns(tmp_path / "runs")
     assert saved.find("key") is None
     saved.write(SavedRun("key", "token", "anna", position))
@@ -179,11 +210,15 @@ def test_the_newest_twenty_runs_and_those_of_the_last_day_stay(tmp_path, positio
     for path in tmp_path.iterdir():
         os.utime(path, (0, path.stat().st_mtime - 2 * OLD_SECONDS))
     saved.write(SavedRun("the newest", "another", None, position))
-    is_there = {key: saved.find(key) is not None for key in ("key 0", "key 1", "key 2", "the newest")}
+    is_there = {
+        key: saved.find(key) is not None for key in ("key 0", "key 1", "key 2", "the newest")
+    }
     assert is_there == {"key 0": False, "key 1": False, "key 2": True, "the newest": True}
 
 
-def test_the_oldest_runs_are_removed_if_all_take_too_much_space_but_never_the_newest(tmp_path, position, set_limit):
+def test_the_oldest_runs_are_removed_if_all_take_too_much_space_but_never_the_newest(
+    tmp_path, position, set_limit
+):
     saved = SavedRuns(tmp_path)
     saved.write(SavedRun("key 0", "token 0", None, position))
     (path,) = tmp_path.iterdir()
@@ -193,7 +228,12 @@ def test_the_oldest_runs_are_removed_if_all_take_too_much_space_but_never_the_ne
     assert [saved.find(f"key {number}") is not None for number in range(3)] == [False, True, True]
     set_limit(SAVED_RUNS, 0)
     saved.write(SavedRun("key 3", "token 3", None, position))
-    assert [saved.find(f"key {number}") is not None for number in range(4)] == [False, False, False, True]
+    assert [saved.find(f"key {number}") is not None for number in range(4)] == [
+        False,
+        False,
+        False,
+        True,
+    ]
 
 
 def test_a_folder_that_cannot_be_written_is_reported(tmp_path, position):

@@ -43,7 +43,9 @@ def test_the_newest_model_is_found_with_its_position(tmp_path, follower):
     assert len(list((tmp_path / "streams").iterdir())) == 2
 
 
-def test_a_crash_between_the_two_files_leaves_the_model_before_with_its_position(tmp_path, follower):
+def test_a_crash_between_the_two_files_leaves_the_model_before_with_its_position(
+    tmp_path, follower
+):
     save_twice(tmp_path, follower)
     (model,) = tmp_path.glob("*.npz")
     older = make_follower()
@@ -63,7 +65,9 @@ def test_a_model_without_its_position_is_refused(tmp_path, follower):
 
 
 @pytest.mark.parametrize("suffixes", [("npz",), ("position",), ("npz", "position")])
-def test_files_that_were_exchanged_with_those_of_another_stream_are_refused(tmp_path, follower, suffixes):
+def test_files_that_were_exchanged_with_those_of_another_stream_are_refused(
+    tmp_path, follower, suffixes
+):
     save(tmp_path, follower, 10)
     other = make_follower()
     list(other.follow(write_texts(BATCH_SIZE, 40)))

@@ -35,7 +35,9 @@ def test_a_file_is_read_as_it_was_written_and_a_renamed_one_is_refused(shelf):
     shelf.place("one").rename(shelf.place("two"))
     assert (shelf.has("one"), shelf.has("two")) == (False, True)
     with (
-        pytest.raises(FileError, match=r"two\.note is not a complete note \(the file was renamed\): delete it"),
+        pytest.raises(
+            FileError, match=r"two\.note is not a complete note \(the file was renamed\): delete it"
+        ),
         shelf.reading("two", expected={"name": "two"}),
     ):
         pass

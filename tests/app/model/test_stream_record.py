@@ -44,7 +44,9 @@ def follow(rows, minutes=10, look=lambda record, event: None, follower=None):
 def measure(progress):
     """The bytes of a progress when it is pickled, without the models of the engine."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(copyreg.dispatch_table, MappingProxyType, lambda proxy: (dict, (dict(proxy),)))
+        patch.setitem(
+            copyreg.dispatch_table, MappingProxyType, lambda proxy: (dict, (dict(proxy),))
+        )
         return len(pickle.dumps(progress))
 
 
@@ -54,7 +56,12 @@ def test_what_is_kept_does_not_grow_with_the_stream(monkeypatch):
 
     def look(record, event):
         progress = record.progress(event.step)
-        sizes = (len(progress.columns), len(progress.steps), len(progress.next_batch), len(progress.labels))
+        sizes = (
+            len(progress.columns),
+            len(progress.steps),
+            len(progress.next_batch),
+            len(progress.labels),
+        )
         kept.append((*sizes, len(progress.vocabulary), measure(progress)))
 
     follow(write_texts(BATCH_SIZE * 400), look=look)
@@ -89,14 +96,26 @@ def test_a_stream_says_what_its_last_mini_batches_brought():
     progress = record.progress(1)
     stream = progress.stream
     assert (progress.status, progress.documents_seen, progress.corpus_size) == ("running", 120, 0)
-    assert (stream.num_waiting, stream.batch_size, stream.num_batches, stream.num_documents) == (3, 4, 10, 40)
-    assert (stream.new_words, stream.num_new, stream.num_tokens) == (("fashionf", "fashione"), 2, 400)
+    assert (stream.num_waiting, stream.batch_size, stream.num_batches, stream.num_documents) == (
+        3,
+        4,
+        10,
+        40,
+    )
+    assert (stream.new_words, stream.num_new, stream.num_tokens) == (
+        ("fashionf", "fashione"),
+        2,
+        400,
+    )
     assert str(progress.date) == "2026-11-26T09:59:00"
     assert len(progress.next_batch) == len(progress.steps) - 1 == 29
     np.testing.assert_allclose(progress.now.tokens.sum(), 400)
     # The largest topics are those of the last documents, and the columns those of the model.
     assert progress.columns[-1].read_tokens is None
-    assert set(progress.vocabulary) <= {*sum(SUBJECTS, ()), *(f"fashion{letter}" for letter in "abcdef")}
+    assert set(progress.vocabulary) <= {
+        *sum(SUBJECTS, ()),
+        *(f"fashion{letter}" for letter in "abcdef"),
+    }
 
 
 def test_documents_without_dates_get_the_time_at_which_they_are_read():
@@ -119,11 +138,17 @@ def test_faults_are_told_until_they_end_and_skipped_lines_are_counted():
     assert record.progress(1).message == "It is gone. Line 3 is skipped."
     record.set_fault("source", "")
     record.skip("Line 5 is skipped.")
-    assert record.progress(2).message == "Line 5 is skipped. 2 lines or files have been skipped so far."
+    assert (
+        record.progress(2).message
+        == "Line 5 is skipped. 2 lines or files have been skipped so far."
+    )
     assert record.changes != before
     record.fail(FloatingPointError("a topic has become infinite"))
     failed = record.progress(3)
-    assert (failed.status, failed.message) == ("failed", "FloatingPointError: a topic has become infinite")
+    assert (failed.status, failed.message) == (
+        "failed",
+        "FloatingPointError: a topic has become infinite",
+    )
     assert failed.documents_seen == 4
 
 

@@ -1,4 +1,6 @@
-"""Names of topics are kept for a corpus, and return to the topics of a later run that have their words."""
+"""Names of topics are kept for a corpus, and return to the topics of a later run that have their
+words.
+"""
 
 from types import SimpleNamespace
 
@@ -23,7 +25,10 @@ from stickbreaker.engine import Corpus, Vocabulary
 from stickbreaker.engine.algorithm import TopicSummary
 from stickbreaker.engine.evaluation.topic_space import divergences
 
-WAR, TRADE = NamedTopic("war", {"army": 0.75, "navy": 0.25}), NamedTopic("trade", {"tariff": 0.5, "port": 0.5})
+WAR, TRADE = (
+    NamedTopic("war", {"army": 0.75, "navy": 0.25}),
+    NamedTopic("trade", {"tariff": 0.5, "port": 0.5}),
+)
 WORDS = ("army", "navy", "tariff", "port", "corn")
 
 
@@ -54,7 +59,9 @@ def test_names_are_kept_for_their_corpus_and_for_no_other(kept, tmp_path):
     assert (again.count("mine"), again.count("another")) == (2, 0)
 
 
-def test_a_name_that_is_given_again_takes_the_place_of_the_earlier_one_and_a_forgotten_one_goes(kept):
+def test_a_name_that_is_given_again_takes_the_place_of_the_earlier_one_and_a_forgotten_one_goes(
+    kept,
+):
     kept.change("mine", [WAR, TRADE])
     later = NamedTopic("war", {"navy": 1.0})
     kept.change("mine", [later], forgotten={"trade"})
@@ -108,10 +115,14 @@ def test_a_topic_is_described_by_its_words_and_their_probabilities():
 
 
 def test_each_name_goes_to_the_topic_with_its_words_though_its_number_is_another():
-    model = make_model([[0.0, 0.1, 0.5, 0.4, 0.0], [0.0, 0.0, 0.0, 0.0, 1.0], [0.7, 0.3, 0.0, 0.0, 0.0]])
+    model = make_model(
+        [[0.0, 0.1, 0.5, 0.4, 0.0], [0.0, 0.0, 0.0, 0.0, 1.0], [0.7, 0.3, 0.0, 0.0, 0.0]]
+    )
     assert match_names([WAR, TRADE], model) == {2: "war", 0: "trade"}
     assert match_names([WAR, TRADE], model, taken=[2]) == {0: "trade"}
-    assert match_names([], model) == match_names([WAR], make_model([[1, 0, 0, 0, 0]]), taken=[0]) == {}
+    assert (
+        match_names([], model) == match_names([WAR], make_model([[1, 0, 0, 0, 0]]), taken=[0]) == {}
+    )
 
 
 def test_a_name_goes_to_no_topic_beyond_half_of_the_largest_divergence_and_to_none_that_is_not_in_use():
@@ -119,10 +130,17 @@ def test_a_name_goes_to_no_topic_beyond_half_of_the_largest_divergence_and_to_no
     for share in np.linspace(0.0, 1.0, 21):
         topic = [0.75 * (1 - share), 0.25 * (1 - share), 0.0, 0.0, share]
         distance = divergences(np.array([topic, [0.75, 0.25, 0.0, 0.0, 0.0]]))[0, 1]
-        assert match_names([WAR], make_model([topic])) == ({0: "war"} if distance <= LARGEST_DIVERGENCE else {})
+        assert match_names([WAR], make_model([topic])) == (
+            {0: "war"} if distance <= LARGEST_DIVERGENCE else {}
+        )
         corn = max(corn, distance)
     assert corn == pytest.approx(2 * LARGEST_DIVERGENCE)
-    assert match_names([WAR], make_model([[0.75, 0.25, 0, 0, 0], [0, 0, 0, 0, 1.0]], tokens=[0.0, 100.0])) == {}
+    assert (
+        match_names(
+            [WAR], make_model([[0.75, 0.25, 0, 0, 0], [0, 0, 0, 0, 1.0]], tokens=[0.0, 100.0])
+        )
+        == {}
+    )
 
 
 def test_two_names_for_one_topic_leave_the_less_similar_one_without_a_topic():
@@ -132,11 +150,15 @@ def test_two_names_for_one_topic_leave_the_less_similar_one_without_a_topic():
 
 def test_a_near_pair_is_not_given_up_for_one_beyond_the_threshold():
     topics = [[0.75, 0.25, 0.0, 0.0, 0.0], [0.1, 0.0, 0.0, 0.0, 0.9]]
-    assert match_names([WAR, NamedTopic("corn", {"corn": 0.5, "army": 0.5})], make_model(topics)) == {
+    assert match_names(
+        [WAR, NamedTopic("corn", {"corn": 0.5, "army": 0.5})], make_model(topics)
+    ) == {
         0: "war",
         1: "corn",
     }
-    assert match_names([WAR, NamedTopic("other", {"army": 0.9, "rye": 0.1})], make_model(topics)) == {0: "war"}
+    assert match_names(
+        [WAR, NamedTopic("other", {"army": 0.9, "rye": 0.1})], make_model(topics)
+    ) == {0: "war"}
 
 
 def test_only_a_name_that_its_user_removes_is_forgotten():
@@ -177,13 +199,25 @@ def test_saved_names_return_and_files_of_earlier_versions_have_none_that_were_gi
     ("returned", "said"),
     [
         (ReturnedNames(), ""),
-        (ReturnedNames({1: "war"}, 1), "The name kept for this corpus was given to the most similar topic: war."),
+        (
+            ReturnedNames({1: "war"}, 1),
+            "The name kept for this corpus was given to the most similar topic: war.",
+        ),
         (
             ReturnedNames(dict(enumerate("abcdefg")), 7),
-            "The 7 names kept for this corpus were given to the most similar topics: a, b, c, d, e and 2 others.",
+            (
+                "The 7 names kept for this corpus were given to the most similar topics: a, b, c,"
+                " d, e and 2 others."
+            ),
         ),
-        (ReturnedNames({}, 2), "No topic of this run fits the 2 names kept for this corpus. They are kept"),
-        (ReturnedNames({}, 1), "No topic of this run fits the name kept for this corpus. It is kept for later runs."),
+        (
+            ReturnedNames({}, 2),
+            "No topic of this run fits the 2 names kept for this corpus. They are kept",
+        ),
+        (
+            ReturnedNames({}, 1),
+            "No topic of this run fits the name kept for this corpus. It is kept for later runs.",
+        ),
         (ReturnedNames({}, 2, "The disk is full."), "The disk is full."),
     ],
 )

@@ -46,7 +46,8 @@ def test_an_empty_plot_has_axes_to_draw(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "protocol"), [("heldout", "given the other words"), ("next_batch", "in the next mini-batch")]
+    ("name", "protocol"),
+    [("heldout", "given the other words"), ("next_batch", "in the next mini-batch")],
 )
 def test_the_axis_of_a_likelihood_says_its_protocol_in_words(name, protocol):
     label = curve_plot(name, Range1d(0, 1)).figure.yaxis.axis_label
@@ -97,7 +98,14 @@ def test_the_plot_of_the_learning_rate_has_a_scale_from_the_start():
 def test_topic_colours_are_distinct_and_stand_out_on_both_backgrounds():
     colors = [topic_color(topic_id) for topic_id in range(150)]
     assert len(set(colors)) == 150
-    assert min(contrast(color, ground) for color in colors for ground in (LIGHT_BACKGROUND, DARK_BACKGROUND)) >= 3
+    assert (
+        min(
+            contrast(color, ground)
+            for color in colors
+            for ground in (LIGHT_BACKGROUND, DARK_BACKGROUND)
+        )
+        >= 3
+    )
 
 
 @pytest.mark.parametrize("color", [THIS_RUN, EARLIER_RUN, WARM_UP, MARK])
@@ -113,10 +121,20 @@ def test_white_text_is_readable_on_every_chip(color):
 
 @pytest.mark.parametrize(
     "plot",
-    [MapPlot(print), WordPlot(print), LifePlot(print), StickPlot(), SlotPlot(), BoundPlot("passes"), ArrowPlot()],
+    [
+        MapPlot(print),
+        WordPlot(print),
+        LifePlot(print),
+        StickPlot(),
+        SlotPlot(),
+        BoundPlot("passes"),
+        ArrowPlot(),
+    ],
 )
 def test_a_plot_without_data_has_ranges(plot):
-    finds_its_own = any(isinstance(each, DataRange1d) for each in (plot.figure.x_range, plot.figure.y_range))
+    finds_its_own = any(
+        isinstance(each, DataRange1d) for each in (plot.figure.x_range, plot.figure.y_range)
+    )
     assert not finds_its_own or len(plot.seed.source.data["x"])
 
 
@@ -127,7 +145,15 @@ def test_ranges_follow_the_data_and_the_invisible_points_are_removed():
     arrows = ArrowPlot()
     arrows.show(pd.DataFrame({"word": ["war"], "before": [0.0], "target": [10.0], "after": [4.0]}))
     assert (arrows.figure.x_range.start, arrows.figure.x_range.end) == (-0.5, 10.5)
-    row = {"topic_id": 1, "title": "", "x": 7.0, "y": 8.0, "share": 1.0, "words": "", "color": "red"}
+    row = {
+        "topic_id": 1,
+        "title": "",
+        "x": 7.0,
+        "y": 8.0,
+        "share": 1.0,
+        "words": "",
+        "color": "red",
+    }
     topics = MapPlot(print)
     for frame, num_left in ((pd.DataFrame([row]), 0), (pd.DataFrame([row])[:0], 2)):
         topics.show(frame, None)

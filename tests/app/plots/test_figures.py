@@ -25,7 +25,10 @@ def test_a_plot_that_is_emptied_or_filled_has_points_for_its_ranges_all_the_time
     source = ColumnDataSource(empty)
     seen = []
     for each in (source, seed.source):
-        each.on_change("data", lambda attr, old, new: seen.append(len(source.data["x"]) + len(seed.source.data["x"])))
+        each.on_change(
+            "data",
+            lambda attr, old, new: seen.append(len(source.data["x"]) + len(seed.source.data["x"])),
+        )
     for data in (full, empty, full):
         with seed.standing_in(data is empty):
             source.data = data

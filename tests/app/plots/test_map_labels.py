@@ -1,8 +1,15 @@
-"""Labels of the map of topics cover each other less than labels above their dots, on a wide page and on a phone."""
+"""Labels of the map of topics cover each other less than labels above their dots, on a wide page
+and on a phone.
+"""
 
 import numpy as np
 
-from stickbreaker.app.plots.reading_plots import LETTER_PIXELS, LINE_PIXELS, MAP_SHARES, place_labels
+from stickbreaker.app.plots.reading_plots import (
+    LETTER_PIXELS,
+    LINE_PIXELS,
+    MAP_SHARES,
+    place_labels,
+)
 
 
 def count_covered(x, bottoms, texts):
@@ -20,7 +27,9 @@ def test_most_labels_that_would_cover_each_other_are_moved():
         x, y, sizes = rng.uniform(0, 400, 15), rng.uniform(0, 400, 15), rng.uniform(8, 60, 15)
         texts = ["public, treasury"] * 15
         offsets = np.array(place_labels(x, y, sizes, texts))
-        assert np.all((np.abs(offsets) >= sizes / 2) & (np.abs(offsets) <= sizes / 2 + 3 * LINE_PIXELS))
+        assert np.all(
+            (np.abs(offsets) >= sizes / 2) & (np.abs(offsets) <= sizes / 2 + 3 * LINE_PIXELS)
+        )
         for share in MAP_SHARES:
             above += count_covered(share * x, share * y - sizes / 2, texts)
             placed += count_covered(share * x, share * y + offsets, texts)

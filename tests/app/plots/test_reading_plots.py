@@ -23,7 +23,9 @@ def test_the_calendar_adds_up_over_topics_and_is_drawn_in_every_kind(job, unit, 
 
 def test_rows_of_the_heat_map_keep_their_whole_title_and_have_labels_that_fit_on_a_phone(job):
     named = {0: "w" * 60}
-    frame = calendar_frame(job.reading, "year", MEASURES[0], None, lambda topic_id: named.get(int(topic_id), "topic 7"))
+    frame = calendar_frame(
+        job.reading, "year", MEASURES[0], None, lambda topic_id: named.get(int(topic_id), "topic 7")
+    )
     drawn = calendar_plot(frame, "heat map", MEASURES[0])
     narrow = drawn.yaxis[0].formatter.args["narrow"]
     assert set(narrow) == set(drawn.y_range.factors) == set(frame["title"]) - {"all other topics"}

@@ -42,7 +42,9 @@ def make(model, queue):
         checker.join()
 
 
-def test_a_check_counts_what_the_engine_counts_on_the_training_documents_and_gives_its_core_back(make, model, queue):
+def test_a_check_counts_what_the_engine_counts_on_the_training_documents_and_gives_its_core_back(
+    make, model, queue
+):
     seen = []
     checker = make(notify=lambda: seen.append(checker.job))
     checker.start()
@@ -50,7 +52,11 @@ def test_a_check_counts_what_the_engine_counts_on_the_training_documents_and_giv
     expected = check_count(model.algorithm, model.config, model.state, model.train, PLAN)
     assert checker.job.status == "ready"
     assert checker.job.check.counts.tolist() == expected.counts.tolist()
-    assert (checker.job.check.num_documents, checker.job.run_id, checker.job.documents_seen) == (100, 1, 10)
+    assert (checker.job.check.num_documents, checker.job.run_id, checker.job.documents_seen) == (
+        100,
+        1,
+        10,
+    )
     assert [job.status for job in (seen[0], seen[-1])] == ["waiting", "ready"]
     assert "checking" in [job.status for job in seen]
     assert [job.share for job in seen] == sorted(job.share for job in seen)

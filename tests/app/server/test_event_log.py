@@ -1,4 +1,6 @@
-"""What the server writes down of its pages and runs: counts and lines without texts, names and tokens."""
+"""What the server writes down of its pages and runs: counts and lines without texts, names and
+tokens.
+"""
 
 import json
 import logging
@@ -48,27 +50,46 @@ def test_pages_and_runs_are_counted_and_written_without_names_and_tokens(log, un
     finally:
         service.close()
     counts = service.events.counts()
-    assert {event: counts[event] for event in ("page_opened", "page_closed", "run_started", "run_finished")} == {
+    assert {
+        event: counts[event]
+        for event in ("page_opened", "page_closed", "run_started", "run_finished")
+    } == {
         "page_opened": 2,
         "page_closed": 1,
         "run_started": 2,
         "run_finished": 1,
     }
     lines = [json.loads(line) for line in log.read_text().splitlines()]
-    assert [line["event"] for line in lines if line["event"].startswith("run_")][:2] == ["run_started", "run_finished"]
+    assert [line["event"] for line in lines if line["event"].startswith("run_")][:2] == [
+        "run_started",
+        "run_finished",
+    ]
     (failed,) = (line for line in lines if line["event"] == "run_failed")
-    assert (failed["algorithm"], failed["documents"], failed["fault"]) == ("hdp", 10, "FloatingPointError")
+    assert (failed["algorithm"], failed["documents"], failed["fault"]) == (
+        "hdp",
+        10,
+        "FloatingPointError",
+    )
     for secret in (run.key, run.watch, "anna", "infinite", "small"):
         assert secret not in log.read_text()
 
 
-def test_a_run_a_reading_and_runs_of_a_sweep_that_fail_are_written_once_by_the_type_of_their_error(log):
+def test_a_run_a_reading_and_runs_of_a_sweep_that_fail_are_written_once_by_the_type_of_their_error(
+    log,
+):
     events = EventLog()
     run = RunEvents(events, "a secret key")
     failed = Progress(run_id=1, status="failed", message="ValueError: a secret word")
     reading = ReadingJob(status="failed", message="KeyError: a secret title")
     points = [
-        SweepPoint(title="a secret run", label="", config=None, status=status, message=message, heldout=None)
+        SweepPoint(
+            title="a secret run",
+            label="",
+            config=None,
+            status=status,
+            message=message,
+            heldout=None,
+        )
         for status, message in (("finished", ""), ("failed", "FloatingPointError: a secret topic"))
     ]
     for number in (1, 2, 2):
@@ -84,7 +105,9 @@ def test_a_run_a_reading_and_runs_of_a_sweep_that_fail_are_written_once_by_the_t
 
 
 def test_runs_of_a_saved_sweep_are_not_written_again(log):
-    point = SweepPoint(title="", label="", config=None, status="failed", message="ValueError", heldout=None)
+    point = SweepPoint(
+        title="", label="", config=None, status="failed", message="ValueError", heldout=None
+    )
     sweep = SweepState(status="stopped", points=(point,))
     RunEvents(EventLog(), "key", sweep=sweep).look(Progress(), ReadingJob(), sweep)
     assert log.read_text() == ""
@@ -99,7 +122,9 @@ def test_a_run_that_cannot_be_kept_is_written_and_still_raises_its_error(log):
     assert "secret" not in log.read_text()
 
 
-def test_a_limit_that_is_reached_is_written_with_its_name_and_without_a_run_where_there_is_none(log):
+def test_a_limit_that_is_reached_is_written_with_its_name_and_without_a_run_where_there_is_none(
+    log,
+):
     events = EventLog()
     events.write_fault("text_failed", find_fault(LimitReachedError(CORPORA, "a secret corpus")))
     events.write("login_failed")

@@ -1,4 +1,6 @@
-"""Handlers of the server: component files and the login, where Panel's own ones have faults that ours have not."""
+"""Handlers of the server: component files and the login, where Panel's own ones have faults that
+ours have not.
+"""
 
 import hmac
 import logging
@@ -31,7 +33,9 @@ def make_handler(kind: type[RequestHandler], address: str) -> RequestHandler:
     """A handler of a request for this address."""
     line = RequestStartLine("GET", address, "HTTP/1.1")
     connection = Mock(context=SimpleNamespace(remote_ip="192.0.2.1", protocol="http"))
-    request = HTTPServerRequest(start_line=line, headers=HTTPHeaders(Host="localhost"), connection=connection)
+    request = HTTPServerRequest(
+        start_line=line, headers=HTTPHeaders(Host="localhost"), connection=connection
+    )
     return kind(Application(cookie_secret="secret"), request)
 
 
@@ -57,7 +61,9 @@ def test_tornado_logs_the_query_of_a_request_that_fails_and_a_safe_handler_does_
 
 
 def test_tornado_sets_bare_cookies_and_a_safe_handler_does_not():
-    plain, safe = (make_handler(kind, "/app") for kind in (RequestHandler, make_safe(RequestHandler)))
+    plain, safe = (
+        make_handler(kind, "/app") for kind in (RequestHandler, make_safe(RequestHandler))
+    )
     for handler in (plain, safe):
         handler.set_cookie("name", "value")
     assert plain._new_cookie["name"].OutputString() == "name=value; Path=/"
@@ -104,7 +110,12 @@ def make_handler_path(kind: type[ComponentResourceHandler], path: str) -> str:
 
 @pytest.mark.parametrize(
     ("query", "expected"),
-    [("", False), ("?next=/app", False), ("?next=///evil.example", True), ("?next=/app&next=//evil.example", True)],
+    [
+        ("", False),
+        ("?next=/app", False),
+        ("?next=///evil.example", True),
+        ("?next=/app&next=//evil.example", True),
+    ],
 )
 def test_a_login_leads_to_a_path_of_this_server(query, expected):
     assert leads_elsewhere(make_handler(RequestHandler, f"/login{query}").request) == expected
@@ -127,7 +138,9 @@ class Told(str):
 
 def test_panel_answers_at_once_for_an_unknown_user_and_ours_compares_passwords(monkeypatch):
     noted, compare = [], hmac.compare_digest
-    monkeypatch.setattr(hmac, "compare_digest", lambda *given: noted.append(given) or compare(*given))
+    monkeypatch.setattr(
+        hmac, "compare_digest", lambda *given: noted.append(given) or compare(*given)
+    )
     plain, passwords = make_handler(BasicLoginHandler, "/login"), {"ada": "right"}
     with pn.config.set(basic_auth=passwords):
         assert not plain._validate("bob", Told("right", noted))
@@ -146,7 +159,9 @@ def test_a_login_accepts_the_right_password_only(given):
 
 
 def test_panel_shows_any_text_of_the_address_and_takes_its_style_from_elsewhere():
-    plain, own = (make_handler(kind, "/login?error=Call+555") for kind in (BasicLoginHandler, PasswordHandler))
+    plain, own = (
+        make_handler(kind, "/login?error=Call+555") for kind in (BasicLoginHandler, PasswordHandler)
+    )
     for page in (plain, own):
         page.get()
     assert "Call 555" in written(plain)

@@ -1,4 +1,6 @@
-"""What a server that is killed in the middle of a sweep leaves on disk, and what the next one makes of it."""
+"""What a server that is killed in the middle of a sweep leaves on disk, and what the next one makes
+of it.
+"""
 
 import multiprocessing
 import os
@@ -54,7 +56,9 @@ def open_service():
 
 
 def live_and_die(folder, pipe):
-    """Run on a corpus of the user's own, name a topic after the end, and end in the third of six runs of a sweep."""
+    """Run on a corpus of the user's own, name a topic after the end, and end in the third of six
+    runs of a sweep.
+    """
     build_own(BuildRequest(write_notes(folder, num_documents=60), OWN), folder=folder / "corpora")
     service = open_service()
     run = service.join(Visitor(), Page(), own_spec).run
@@ -106,12 +110,18 @@ def service(killed, tmp_path, monkeypatch):
 def test_the_corpus_and_a_name_given_after_the_end_are_restored(service, killed, until):
     run = service.join(Visitor(run=killed.key), Page(), small_spec).run
     until(lambda: run.runner.progress.status == "finished")
-    assert (run.key, run.runner.progress.corpus_name, run.runner.progress.names) == (killed.key, OWN, {1: "war"})
+    assert (run.key, run.runner.progress.corpus_name, run.runner.progress.names) == (
+        killed.key,
+        OWN,
+        {1: "war"},
+    )
     named = [kept for kept in service.find_files(None).kept.listing().runs if not kept.sweep]
     assert [kept.topic_names for kept in named] == [{"1": "war"}]
 
 
-def test_a_sweep_that_was_stopped_continues_with_the_run_that_was_interrupted(service, killed, until):
+def test_a_sweep_that_was_stopped_continues_with_the_run_that_was_interrupted(
+    service, killed, until
+):
     run = service.join(Visitor(run=killed.key), Page(), small_spec).run
     before = run.sweep.state
     assert (before.status, len(before.plan), len(before.points)) == ("stopped", 6, 2)
@@ -146,7 +156,9 @@ def test_a_sweep_that_has_finished_is_shown_again_after_a_restart(service, kille
         again.close()
 
 
-def test_a_page_of_the_restored_run_reads_its_corpus_again_and_offers_its_sweep(service, killed, until):
+def test_a_page_of_the_restored_run_reads_its_corpus_again_and_offers_its_sweep(
+    service, killed, until
+):
     document = Document()
     with set_curdoc(document):
         pn.state.location.search = f"?run={killed.key}"

@@ -91,7 +91,11 @@ def test_a_reading_says_why_it_waits_and_begins_when_another_one_has_ended(model
 
 def test_a_reading_that_waits_ends_when_its_run_is_freed(model):
     left = []
-    reader = Reader(lambda: model, lambda: None, turn=Turn(ask=lambda: "Waiting", leave=lambda: left.append(True)))
+    reader = Reader(
+        lambda: model,
+        lambda: None,
+        turn=Turn(ask=lambda: "Waiting", leave=lambda: left.append(True)),
+    )
     reader.ask()
     reader.close()
     reader.join()

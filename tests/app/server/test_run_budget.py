@@ -1,4 +1,6 @@
-"""How many runs are in memory: which of them make room, and what a user is told if there is no room."""
+"""How many runs are in memory: which of them make room, and what a user is told if there is no
+room.
+"""
 
 import threading
 
@@ -25,14 +27,21 @@ def limits(set_limit):
 
 
 def test_the_oldest_abandoned_run_of_a_user_makes_room_for_the_next_one():
-    held = [hold("new", left_at=9.0), hold("old", left_at=1.0), hold("open"), hold("other", "ben", left_at=0.0)]
+    held = [
+        hold("new", left_at=9.0),
+        hold("old", left_at=1.0),
+        hold("open"),
+        hold("other", "ben", left_at=0.0),
+    ]
     assert choose_freed(held, "anna") == ["old"]
     assert choose_freed(held[:2], "anna") == []
 
 
 def test_a_user_whose_runs_all_have_a_page_is_told_what_to_close():
     held = [hold(str(number)) for number in range(3)] + [hold("other", "ben", left_at=0.0)]
-    with pytest.raises(LimitReachedError, match=r"You have 3 runs .*STICKBREAKER_PAGES_PER_USER\): close a") as told:
+    with pytest.raises(
+        LimitReachedError, match=r"You have 3 runs .*STICKBREAKER_PAGES_PER_USER\): close a"
+    ) as told:
         choose_freed(held, "anna")
     assert told.value.limit == RUNS_PER_USER
     assert choose_freed(held, "ben") == []
@@ -41,7 +50,9 @@ def test_a_user_whose_runs_all_have_a_page_is_told_what_to_close():
 @pytest.mark.parametrize("user", [None, GUEST])
 def test_visitors_without_a_login_share_the_limit_of_the_server(user):
     held = [hold(str(number), user) for number in range(5)]
-    with pytest.raises(LimitReachedError, match=r"This server has 5 runs .*STICKBREAKER_PAGES\): try again later"):
+    with pytest.raises(
+        LimitReachedError, match=r"This server has 5 runs .*STICKBREAKER_PAGES\): try again later"
+    ):
         choose_freed(held, user)
     assert choose_freed(held[:4], user) == []
     assert choose_freed([*held[:4], hold("left", user, left_at=3.0)], user) == ["left"]
@@ -50,7 +61,10 @@ def test_visitors_without_a_login_share_the_limit_of_the_server(user):
 def test_runs_that_need_much_memory_make_room_or_are_the_last():
     held = [hold("one", size=600_000_000, left_at=1.0), hold("two", "ben", 700_000_000)]
     assert choose_freed(held, "anna") == ["one"]
-    with pytest.raises(LimitReachedError, match=r"need about 1\.3 GB of memory, but the limit .* is 1\.0 GB .*close a"):
+    with pytest.raises(
+        LimitReachedError,
+        match=r"need about 1\.3 GB of memory, but the limit .* is 1\.0 GB .*close a",
+    ):
         choose_freed([each._replace(left_at=None) for each in held], "anna")
     assert choose_freed([], "anna") == []
 

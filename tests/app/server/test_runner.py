@@ -43,7 +43,11 @@ def test_a_run_goes_through_the_whole_stream_and_finishes(make_runner, until):
     runner.restart(small_spec())
     until(lambda: runner.progress.status == "finished")
     progress = runner.progress
-    assert (progress.documents_seen, progress.documents_total, progress.share_done) == (100, 100, 1.0)
+    assert (progress.documents_seen, progress.documents_total, progress.share_done) == (
+        100,
+        100,
+        1.0,
+    )
     assert len(progress.steps) == len(progress.heldout) == len(progress.next_batch) == 10
     assert [c.documents_seen for c in progress.columns] == [50, 100]
     assert progress.planned_columns == ()
@@ -62,8 +66,12 @@ def test_a_step_learns_from_one_mini_batch_and_pauses(make_runner, until):
     assert len(watched.configs) == len(runner.progress.heldout) == 3
 
 
-@pytest.mark.parametrize(("pace", "states"), [(None, [("running", 10), ("paused", 10)]), (0.0, [("paused", 10)])])
-def test_the_first_mini_batch_is_saved_at_once_but_not_at_full_speed(pace, states, make_runner, until):
+@pytest.mark.parametrize(
+    ("pace", "states"), [(None, [("running", 10), ("paused", 10)]), (0.0, [("paused", 10)])]
+)
+def test_the_first_mini_batch_is_saved_at_once_but_not_at_full_speed(
+    pace, states, make_runner, until
+):
     saved = []
     runner = make_runner(store=Saving(saved))
     runner.set_pace(pace)
@@ -80,21 +88,33 @@ def test_a_step_takes_one_mini_batch_when_nothing_is_scored_or_listed(make_runne
     runner.restart(replace(small_spec(), settings=quiet), is_running=False)
     for seen in (10, 20, 30):
         runner.step()
-        until(lambda seen=seen: runner.progress.documents_seen == seen and runner.progress.status == "paused")
-    assert (len(runner.progress.steps), len(runner.progress.heldout), len(runner.progress.next_batch)) == (3, 0, 0)
+        until(
+            lambda seen=seen: (
+                runner.progress.documents_seen == seen and runner.progress.status == "paused"
+            )
+        )
+    assert (
+        len(runner.progress.steps),
+        len(runner.progress.heldout),
+        len(runner.progress.next_batch),
+    ) == (3, 0, 0)
 
 
 def test_the_page_and_the_engine_learn_the_same_bits_from_a_million_tokens(make_runner, until):
     corpus = million_tokens()
     assert corpus.num_tokens == 1_000_000
-    spec = RunSpec(corpus.name, HDP, HDP.config(batch_size=900), RunSettings(num_test=200, num_evaluations=1))
+    spec = RunSpec(
+        corpus.name, HDP, HDP.config(batch_size=900), RunSettings(num_test=200, num_evaluations=1)
+    )
     runner = make_runner(load=lambda name: corpus)
     runner.restart(spec)
     until(lambda: is_finished(runner))
     prepared = prepare(HDP, spec.config, corpus, spec.settings)
     *_, last = run(prepared)
     # By a share of all tokens, as an estimate would have it, K is another.
-    assert corpus.num_tokens * prepared.corpus_size // corpus.num_documents // TOKENS_OF_A_TOPIC == 180
+    assert (
+        corpus.num_tokens * prepared.corpus_size // corpus.num_documents // TOKENS_OF_A_TOPIC == 180
+    )
     assert runner.progress.config.max_topics == prepared.config.max_topics == 171
     theirs, ours = (state.topic_counts.dense() for state in (last.state, runner.model().state))
     assert ours.tobytes() == theirs.tobytes()
@@ -106,7 +126,9 @@ def million_tokens():
     sizes = rng.multinomial(1_000_000, rng.dirichlet(np.full(2000, 0.05)))
     counts = np.array([rng.multinomial(size, np.full(30, 1 / 30)) for size in sizes])
     dates = np.full(2000, "NaT", "datetime64[Y]")
-    return Corpus("uneven", counts, Vocabulary(tuple(f"word{i}" for i in range(30))), dates, ("",) * 2000)
+    return Corpus(
+        "uneven", counts, Vocabulary(tuple(f"word{i}" for i in range(30))), dates, ("",) * 2000
+    )
 
 
 def test_a_paused_run_waits_until_it_is_resumed(make_runner, until):
@@ -124,7 +146,10 @@ def test_a_paused_run_waits_until_it_is_resumed(make_runner, until):
 
 def test_the_first_step_is_announced_and_later_ones_if_steps_are_slow(make_runner, until):
     gate, told = threading.Event(), []
-    watched, runner = Watched(gate=gate), make_runner(notify=lambda: told.append(runner.progress.work))
+    watched, runner = (
+        Watched(gate=gate),
+        make_runner(notify=lambda: told.append(runner.progress.work)),
+    )
     runner.restart(watched.spec(batch_size=100), is_running=False)
     runner.resume()
     until(lambda: runner.progress.work)
@@ -171,7 +196,9 @@ def test_a_live_setting_acts_from_the_next_mini_batch_and_leaves_a_mark(make_run
     assert runner.progress.label == "Online HDP, κ 0.8, τ₀ 64, S 20, K 3, start warm, mean, keep"
 
 
-def test_two_changes_between_mini_batches_leave_one_mark_and_a_change_back_leaves_none(make_runner, until):
+def test_two_changes_between_mini_batches_leave_one_mark_and_a_change_back_leaves_none(
+    make_runner, until
+):
     runner = make_runner()
     runner.restart(small_spec(), is_running=False)
     runner.step()
@@ -209,7 +236,9 @@ def test_a_chosen_setting_is_distinguished_and_can_be_left_to_the_corpus_again(m
     assert runner.progress.config == replace(open_spec().config, batch_size=7, delay=7.0)
 
 
-def test_a_setting_changed_while_the_corpus_is_opened_is_kept_and_the_others_get_values(make_runner, until):
+def test_a_setting_changed_while_the_corpus_is_opened_is_kept_and_the_others_get_values(
+    make_runner, until
+):
     gate = threading.Event()
 
     def load_late(name):
@@ -221,7 +250,9 @@ def test_a_setting_changed_while_the_corpus_is_opened_is_kept_and_the_others_get
     until(lambda: runner.progress.status == "opening")
     runner.configure(LiveSettings(batch_size=20))
     gate.set()
-    until(lambda: runner.progress.chosen == {"batch_size"} and runner.progress.documents_total == 100)
+    until(
+        lambda: runner.progress.chosen == {"batch_size"} and runner.progress.documents_total == 100
+    )
     assert (runner.progress.config.batch_size, runner.progress.config.delay) == (20, 2.0)
     runner.step()
     until(lambda: runner.progress.documents_seen == 20)
@@ -230,7 +261,9 @@ def test_a_setting_changed_while_the_corpus_is_opened_is_kept_and_the_others_get
 
 def test_a_corpus_that_is_being_opened_is_named(make_runner, until):
     said = []
-    runner = make_runner(notify=lambda: said.append((runner.progress.status, runner.progress.message)))
+    runner = make_runner(
+        notify=lambda: said.append((runner.progress.status, runner.progress.message))
+    )
     runner.restart(replace(small_spec(), corpus_name="rfc"))
     until(lambda: runner.progress.status == "finished")
     assert said[0] == ("opening", "Opening the corpus: Internet standards (RFCs)")
@@ -266,7 +299,9 @@ def test_a_failed_engine_is_reported_with_its_reason_and_keeps_what_it_computed(
     assert not runner.wants_to_run
 
 
-def test_a_state_that_cannot_be_shown_is_a_failed_run_that_keeps_the_topics_before(make_runner, until):
+def test_a_state_that_cannot_be_shown_is_a_failed_run_that_keeps_the_topics_before(
+    make_runner, until
+):
     spec = small_spec()
 
     def summarize_two(config, state):
@@ -275,7 +310,9 @@ def test_a_state_that_cannot_be_shown_is_a_failed_run_that_keeps_the_topics_befo
         return spec.algorithm.summarize(config, state)
 
     runner = make_runner()
-    runner.restart(replace(spec, algorithm=replace(spec.algorithm, summarize=summarize_two)), is_running=False)
+    runner.restart(
+        replace(spec, algorithm=replace(spec.algorithm, summarize=summarize_two)), is_running=False
+    )
     for seen in (10, 20):
         runner.step()
         until(lambda seen=seen: runner.progress.documents_seen == seen)
@@ -307,7 +344,9 @@ def test_a_restart_begins_again_and_keeps_the_run_before(make_runner, until):
     until(lambda: runner.earlier == ())
 
 
-def test_a_name_of_a_topic_returns_with_a_run_of_the_same_settings_and_with_no_other(make_runner, until):
+def test_a_name_of_a_topic_returns_with_a_run_of_the_same_settings_and_with_no_other(
+    make_runner, until
+):
     runner = make_runner()
 
     def restart(spec):
@@ -369,7 +408,9 @@ def test_names_of_a_corpus_return_at_the_end_of_a_run_of_other_settings_and_can_
     assert [topic.name for topic in kept.read("small")] == ["war"]
 
 
-def test_an_emptied_name_is_forgotten_and_a_replaced_one_of_a_match_is_not(make_runner, until, tmp_path):
+def test_an_emptied_name_is_forgotten_and_a_replaced_one_of_a_match_is_not(
+    make_runner, until, tmp_path
+):
     kept = TopicNames(tmp_path)
     kept.change("small", [NamedTopic("flat", {f"word{i}": 0.05 for i in range(20)})])
     runner = make_runner(store=Naming(kept))
@@ -402,7 +443,11 @@ def test_only_the_last_earlier_runs_are_kept(make_runner, until):
     runner = make_runner()
     for number in range(1, MAX_EARLIER + 3):
         runner.restart(small_spec())
-        until(lambda number=number: runner.progress.run_id == number and runner.progress.status == "finished")
+        until(
+            lambda number=number: (
+                runner.progress.run_id == number and runner.progress.status == "finished"
+            )
+        )
     assert [progress.run_id for progress in runner.earlier] == list(range(2, MAX_EARLIER + 2))
 
 
@@ -465,7 +510,11 @@ def test_a_new_choice_is_compiled_once_before_its_run(make_runner, until):
     watched, runner = Watched(), make_runner(compilation=Compilation(compile_slowly))
     for config in ({}, {"max_topics": 5}):
         runner.restart(watched.spec(**config))
-        until(lambda config=config: runner.progress.config == small_spec(**config).config and is_finished(runner))
+        until(
+            lambda config=config: (
+                runner.progress.config == small_spec(**config).config and is_finished(runner)
+            )
+        )
     num_learned = len(watched.configs)
     runner.restart(watched.spec(start="wang"))
     until(lambda: runner.progress.status == "compiling" and runner.progress.compile_share == 0.5)
@@ -528,12 +577,17 @@ def test_a_corpus_that_cannot_be_loaded_is_a_failed_run(make_runner, until):
     assert runner.progress.message == "ValueError: no corpus small"
 
 
-def test_a_run_that_needs_too_much_memory_is_refused_before_it_starts(make_runner, until, monkeypatch):
+def test_a_run_that_needs_too_much_memory_is_refused_before_it_starts(
+    make_runner, until, monkeypatch
+):
     monkeypatch.setenv(RUN_MEMORY.variable, "0.0000018")
     runner = make_runner()
     runner.restart(small_spec())
     until(lambda: runner.progress.status == "failed")
-    said = "This run needs about 2.4e-06 GB of memory, but the limit is 1.8e-06 GB: choose K of at most 2."
+    said = (
+        "This run needs about 2.4e-06 GB of memory, but the limit is 1.8e-06 GB: choose K of at"
+        " most 2."
+    )
     assert said in runner.progress.message
     monkeypatch.setenv(RUN_MEMORY.variable, "much")
     runner.restart(small_spec())

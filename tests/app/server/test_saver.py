@@ -1,4 +1,6 @@
-"""Runs on a disk that fails, in damaged files, on two servers and after a crash: one sentence says what is so."""
+"""Runs on a disk that fails, in damaged files, on two servers and after a crash: one sentence says
+what is so.
+"""
 
 import shutil
 import threading
@@ -23,7 +25,10 @@ from tests.app.small_runs import Compiled, learn, load_small, small_corpus, smal
 from tests.chaos.disks import Disk
 from tests.patience import limit
 
-FULL = "This run could not be saved: No space left on device. Free some space on the disk of the server."
+FULL = (
+    "This run could not be saved: No space left on device. Free some space on the disk of the"
+    " server."
+)
 
 
 class Page:
@@ -84,7 +89,9 @@ def test_a_run_that_could_not_be_saved_is_tried_again_until_it_is(tmp_path, unti
 
 
 def test_the_page_says_that_a_run_is_not_saved_until_it_is(open_service, until, monkeypatch):
-    monkeypatch.setattr(service_module, "Saver", lambda on_fault: Saver(on_fault, retry_seconds=0.05))
+    monkeypatch.setattr(
+        service_module, "Saver", lambda on_fault: Saver(on_fault, retry_seconds=0.05)
+    )
     run = learn_one(open_service(), until)
     with Disk(fails_at=1, error="ENOSPC").between():
         run.runner.step()
@@ -113,7 +120,9 @@ def test_a_damaged_run_is_not_called_missing(open_service, until, tmp_path):
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
     again = open_service()
-    damaged, missing = (again.join(Visitor(run=each), Page(), small_spec) for each in (key, "no such key"))
+    damaged, missing = (
+        again.join(Visitor(run=each), Page(), small_spec) for each in (key, "no such key")
+    )
     assert (damaged.fault, missing.fault) == (RUN_DAMAGED.format(path.name), RUN_GONE)
     assert key not in (damaged.run.key, missing.run.key)
     assert path.read_bytes() == content
@@ -132,7 +141,9 @@ def test_a_run_is_open_on_one_server_at_a_time(open_service, until, tmp_path):
     assert again.run.runner.progress.documents_seen == 10
 
 
-def test_a_run_that_is_removed_from_memory_can_be_opened_by_another_server(open_service, until, monkeypatch):
+def test_a_run_that_is_removed_from_memory_can_be_opened_by_another_server(
+    open_service, until, monkeypatch
+):
     monkeypatch.setattr(service_module, "FREE_AFTER_SECONDS", -1.0)
     first, page = open_service(), Page()
     run = learn_one(first, until, page)
@@ -152,7 +163,9 @@ def test_a_claim_ends_with_its_process_or_its_run(tmp_path):
     SavedRuns(tmp_path).claim(name).close()
 
 
-def test_after_a_crash_the_address_opens_the_run_that_was_chosen_last(open_service, until, tmp_path, monkeypatch):
+def test_after_a_crash_the_address_opens_the_run_that_was_chosen_last(
+    open_service, until, tmp_path, monkeypatch
+):
     gate = threading.Event()
 
     def load(name, folder):
@@ -184,7 +197,9 @@ def test_settings_that_change_while_a_run_stands_still_are_saved(open_service, u
     run = learn_one(open_service(), until)
 
     def read_rate():
-        return SavedRuns(tmp_path / "data" / OPEN_RUNS).find(run.key).position.config.forgetting_rate
+        return (
+            SavedRuns(tmp_path / "data" / OPEN_RUNS).find(run.key).position.config.forgetting_rate
+        )
 
     run.runner.configure(LiveSettings(forgetting_rate=0.9))
     until(lambda: read_rate() == 0.9)

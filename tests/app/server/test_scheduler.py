@@ -44,9 +44,13 @@ def finish(runner, spec, until):
     return runner.model().state.topic_counts.dense()
 
 
-def test_a_run_and_a_reading_on_workers_have_the_bits_of_those_in_this_process(named, make_runner, until):
+def test_a_run_and_a_reading_on_workers_have_the_bits_of_those_in_this_process(
+    named, make_runner, until
+):
     here, there = make_runner(), make_runner(find_client=find_client)
-    np.testing.assert_array_equal(finish(there, small_spec(), until), finish(here, small_spec(), until))
+    np.testing.assert_array_equal(
+        finish(there, small_spec(), until), finish(here, small_spec(), until)
+    )
     read = []
     for find in (find_cluster, lambda: None):
         reader = Reader(there.model, lambda: None, find_cluster=find)
@@ -58,7 +62,9 @@ def test_a_run_and_a_reading_on_workers_have_the_bits_of_those_in_this_process(n
 
 
 @pytest.mark.parametrize(("name", "is_divided"), [("lda", True), ("free-hdp", False)])
-def test_an_algorithm_whose_steps_cannot_be_divided_learns_in_this_process(name, is_divided, make_runner, until):
+def test_an_algorithm_whose_steps_cannot_be_divided_learns_in_this_process(
+    name, is_divided, make_runner, until
+):
     asked, algorithm = [], find_algorithm(name)
     runner = make_runner(find_client=lambda: asked.append(name))
     finish(runner, RunSpec("small", algorithm, algorithm.config(batch_size=10), SETTINGS), until)
@@ -75,27 +81,41 @@ def test_without_a_scheduler_nothing_is_connected(monkeypatch):
 @pytest.mark.parametrize(
     ("address", "reason"),
     [
-        ("tcp://127.0.0.1:9", "where no scheduler answers: run `dask scheduler` there, or remove the variable."),
+        (
+            "tcp://127.0.0.1:9",
+            "where no scheduler answers: run `dask scheduler` there, or remove the variable.",
+        ),
         *(
             (wrong, "which is no address: write tcp://HOST:8786, or remove the variable.")
             for wrong in ("localhost", "tcp://localhost:port", "http://localhost:8786")
         ),
     ],
 )
-def test_a_server_whose_scheduler_does_not_answer_is_not_started_and_says_so_in_one_sentence(address, reason):
-    code = f"import os; os.environ['{VARIABLE}'] = '{address}'; from stickbreaker.app.server import scheduler;"
+def test_a_server_whose_scheduler_does_not_answer_is_not_started_and_says_so_in_one_sentence(
+    address, reason
+):
+    code = (
+        f"import os; os.environ['{VARIABLE}'] = '{address}'; from stickbreaker.app.server import"
+        " scheduler;"
+    )
     code += "scheduler.SECONDS_TO_CONNECT = 1; import stickbreaker.app.app_hooks"
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=limit(60), check=False)
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=limit(60), check=False
+    )
     assert ended.returncode == 1
     assert ended.stderr == f"Not started. STICKBREAKER_SCHEDULER is '{address}', {reason}\n"
 
 
 @pytest.mark.parametrize(
-    ("file", "reason"), [("", "which needs certificates"), ("/no/such.pem", "but its certificates cannot be read (")]
+    ("file", "reason"),
+    [("", "which needs certificates"), ("/no/such.pem", "but its certificates cannot be read (")],
 )
 def test_an_address_that_needs_certificates_names_the_variables_to_set(file, reason):
     code = f"import os; os.environ['{VARIABLE}'] = 'tls://127.0.0.1:9';"
-    variables = [f"DASK_DISTRIBUTED__COMM__TLS__{name}" for name in ("CA_FILE", "CLIENT__CERT", "CLIENT__KEY")]
+    variables = [
+        f"DASK_DISTRIBUTED__COMM__TLS__{name}"
+        for name in ("CA_FILE", "CLIENT__CERT", "CLIENT__KEY")
+    ]
     environment = os.environ | dict.fromkeys(variables if file else (), file)
     ended = subprocess.run(
         [sys.executable, "-c", f"{code} import stickbreaker.app.app_hooks"],
@@ -108,7 +128,10 @@ def test_an_address_that_needs_certificates_names_the_variables_to_set(file, rea
     assert ended.returncode == 1
     assert ended.stderr.count("\n") == 1
     assert f"STICKBREAKER_SCHEDULER is 'tls://127.0.0.1:9', {reason}" in ended.stderr
-    assert f": set {variables[0]}, {variables[1]} and {variables[2]} to the files of the cluster." in ended.stderr
+    assert (
+        f": set {variables[0]}, {variables[1]} and {variables[2]} to the files of the cluster."
+        in ended.stderr
+    )
 
 
 def test_a_client_that_has_closed_because_the_scheduler_was_away_is_replaced(named):
@@ -128,7 +151,9 @@ def test_a_paused_run_continues_after_the_scheduler_was_away(named, make_runner,
     there.resume()
     until(lambda: there.progress.status in ("finished", "failed"))
     assert there.progress.status == "finished", there.progress.message
-    np.testing.assert_array_equal(there.model().state.topic_counts.dense(), finish(here, small_spec(), until))
+    np.testing.assert_array_equal(
+        there.model().state.topic_counts.dense(), finish(here, small_spec(), until)
+    )
     for column in ("documents_seen", "nats_per_word"):
         np.testing.assert_array_equal(there.progress.heldout[column], here.progress.heldout[column])
 

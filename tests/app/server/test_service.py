@@ -79,7 +79,9 @@ def test_a_reload_returns_to_the_same_run(service, held_spec):
     assert join(service, run.key, Page(), held_spec) is run
 
 
-def test_the_last_page_to_close_pauses_the_run_and_the_first_one_back_resumes_it(service, gate, until, held_spec):
+def test_the_last_page_to_close_pauses_the_run_and_the_first_one_back_resumes_it(
+    service, gate, until, held_spec
+):
     one, other = Page(), Page()
     run = join(service, None, one, held_spec)
     assert join(service, run.key, other, held_spec) is run
@@ -128,7 +130,9 @@ def test_a_page_opened_during_compilation_says_so_at_once(gate, until):
     until(lambda: service.preview(Visitor(), small_spec()).status == "ready")
 
 
-def test_a_run_without_pages_is_freed_after_five_minutes_and_not_before(service, clock, gate, held_spec):
+def test_a_run_without_pages_is_freed_after_five_minutes_and_not_before(
+    service, clock, gate, held_spec
+):
     page = Page()
     run = join(service, None, page, held_spec)
     join(service, None, Page(), held_spec)
@@ -279,7 +283,12 @@ def test_a_name_given_after_a_restoration_reaches_the_kept_run(until, monkeypatc
         until(lambda: len(again.find_files(None).kept.listing().runs) == 2)
         # A run that is opened takes the place of the present one, also on disk.
         restored.runner.restore(again.find_files(None).kept.load_position(kept.key))
-        until(lambda: restored.runner.progress.run_id == 3 and restored.runner.progress.status == "finished")
+        until(
+            lambda: (
+                restored.runner.progress.run_id == 3
+                and restored.runner.progress.status == "finished"
+            )
+        )
         assert restored.runner.progress.names == {0: "war"}
         until(lambda: service.find_files(None).runs.find(run.key).position.documents_seen == 100)
     finally:

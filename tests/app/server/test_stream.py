@@ -1,4 +1,6 @@
-"""The thread that follows a stream: it learns, goes on after faults, and continues after a restart."""
+"""The thread that follows a stream: it learns, goes on after faults, and continues
+after a restart.
+"""
 
 import logging
 import threading
@@ -112,11 +114,15 @@ def test_a_restart_shows_the_topics_before_anything_new_has_come(path, follow, u
     until(lambda: second.progress.status == "running")
     assert (second.progress.documents_seen, second.progress.date) == (4, first.progress.date)
     assert second.progress.stream.is_dated
-    assert second.progress.steps["num_topics"].tolist() == first.progress.steps["num_topics"].tolist()
+    assert (
+        second.progress.steps["num_topics"].tolist() == first.progress.steps["num_topics"].tolist()
+    )
     assert second.progress.now.num_topics == first.progress.now.num_topics
 
 
-def test_a_saved_model_that_cannot_be_read_is_named_and_learning_begins_again(path, follow, until, tmp_path):
+def test_a_saved_model_that_cannot_be_read_is_named_and_learning_begins_again(
+    path, follow, until, tmp_path
+):
     append(path, write_texts(BATCH_SIZE))
     first = follow(saves=True)
     until(lambda: first.progress.documents_seen == 4)
@@ -125,16 +131,23 @@ def test_a_saved_model_that_cannot_be_read_is_named_and_learning_begins_again(pa
     model.write_bytes(b"damaged")
     second = follow(saves=True)
     until(lambda: second.progress.documents_seen == 4)
-    assert "The model of this stream could not be read, so learning began again: " in second.progress.message
+    assert (
+        "The model of this stream could not be read, so learning began again: "
+        in second.progress.message
+    )
     assert model.with_suffix(".damaged").read_bytes() == b"damaged"
 
 
-def test_a_model_that_cannot_be_saved_is_told_and_saved_later(path, follow, until, tmp_path, monkeypatch):
+def test_a_model_that_cannot_be_saved_is_told_and_saved_later(
+    path, follow, until, tmp_path, monkeypatch
+):
     monkeypatch.setattr("stickbreaker.app.server.stream.AGAIN_SECONDS", 0.1)
     (tmp_path / "streams").write_text("a file")
     append(path, write_texts(BATCH_SIZE))
     stream = follow(saves=True)
-    until(lambda: "The model could not be saved, and saving is tried again" in stream.progress.message)
+    until(
+        lambda: "The model could not be saved, and saving is tried again" in stream.progress.message
+    )
     append(path, write_texts(BATCH_SIZE, 4))
     until(lambda: stream.progress.documents_seen == 8)
     (tmp_path / "streams").unlink()
@@ -143,7 +156,9 @@ def test_a_model_that_cannot_be_saved_is_told_and_saved_later(path, follow, unti
     assert stream.events.counts()["stream_not_saved"] >= 1
 
 
-def test_only_one_server_saves_a_stream_and_the_next_one_continues(path, follow, until, tmp_path, monkeypatch):
+def test_only_one_server_saves_a_stream_and_the_next_one_continues(
+    path, follow, until, tmp_path, monkeypatch
+):
     monkeypatch.setattr("stickbreaker.app.server.stream.AGAIN_SECONDS", 0.1)
     append(path, write_texts(BATCH_SIZE))
     first = follow(saves=True)
@@ -183,7 +198,11 @@ def test_documents_wait_until_the_kernels_are_compiled(path, follow, until):
     stream = follow(job=job)
     until(lambda: stream.progress.message == "Compiling")
     progress = stream.progress
-    assert (progress.status, progress.compile_share, progress.documents_seen) == ("compiling", 0.5, 0)
+    assert (progress.status, progress.compile_share, progress.documents_seen) == (
+        "compiling",
+        0.5,
+        0,
+    )
     job.is_done = True
     until(lambda: stream.progress.documents_seen == 4)
 
@@ -230,4 +249,9 @@ class Refusing(Dying):
 
 def test_a_stream_closes_while_its_source_cannot_be_read(follow, until):
     stream = follow(source=Refusing())
-    until(lambda: stream.progress.message == "It cannot be read: allow it. Reading is tried again every second.")
+    until(
+        lambda: (
+            stream.progress.message
+            == "It cannot be read: allow it. Reading is tried again every second."
+        )
+    )

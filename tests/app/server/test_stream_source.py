@@ -53,24 +53,34 @@ def test_a_path_is_followed_from_where_the_server_starts(find, tmp_path, monkeyp
 
 
 def test_a_path_that_does_not_exist_is_refused(find, tmp_path):
-    with pytest.raises(CorpusError, match=rf"{PATH} is '.*news.jsonl', and there is no such file or folder: correct"):
+    with pytest.raises(
+        CorpusError,
+        match=rf"{PATH} is '.*news.jsonl', and there is no such file or folder: correct",
+    ):
         find(tmp_path / "news.jsonl")
 
 
 def test_a_file_without_a_text_in_its_first_lines_is_refused(find, tmp_path):
     path = tmp_path / "news.csv"
     path.write_text("date,text\n1863,war\n")
-    with pytest.raises(CorpusError, match=r'news.csv has no text in its first 2 lines: write .*{"text": "\.\.\."'):
+    with pytest.raises(
+        CorpusError, match=r'news.csv has no text in its first 2 lines: write .*{"text": "\.\.\."'
+    ):
         find(path)
     path.write_text('{"text": "war"}\n' * 1000)
-    with pytest.raises(CorpusError, match=r"no text in its first 10 lines: .* name the text .*--follow-text"):
+    with pytest.raises(
+        CorpusError, match=r"no text in its first 10 lines: .* name the text .*--follow-text"
+    ):
         find(path, **{TEXT: "body"})
 
 
 def test_a_file_without_lines_is_refused(find, tmp_path, monkeypatch):
     monkeypatch.setattr("stickbreaker.app.server.stream_source.LONGEST_LINE", 100)
     (tmp_path / "news.json").write_text("[" + '{"text": "war"}, ' * 100)
-    with pytest.raises(CorpusError, match=r"news.json has a line of more than 100 bytes: write one line per document"):
+    with pytest.raises(
+        CorpusError,
+        match=r"news.json has a line of more than 100 bytes: write one line per document",
+    ):
         find(tmp_path / "news.json")
 
 
@@ -88,7 +98,9 @@ def test_a_file_that_may_not_be_read_is_refused(find, tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("pathlib.Path.open", refuse)
-    with pytest.raises(CorpusError, match=r"news.jsonl cannot be read \(Permission denied\): allow this account"):
+    with pytest.raises(
+        CorpusError, match=r"news.jsonl cannot be read \(Permission denied\): allow this account"
+    ):
         find(path)
 
 
@@ -101,7 +113,12 @@ def test_the_command_names_the_stream_in_the_environment():
 def test_a_server_with_a_wrong_path_is_not_started(tmp_path):
     environment = os.environ | {PATH: str(tmp_path / "gone.jsonl")}
     command = [sys.executable, "-c", "import stickbreaker.app.app_hooks"]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=limit(100), check=False, env=environment)
+    ended = subprocess.run(
+        command, capture_output=True, text=True, timeout=limit(100), check=False, env=environment
+    )
     assert ended.returncode == 1
-    assert f"Not started. {PATH} is '{tmp_path / 'gone.jsonl'}', and there is no such file" in ended.stderr
+    assert (
+        f"Not started. {PATH} is '{tmp_path / 'gone.jsonl'}', and there is no such file"
+        in ended.stderr
+    )
     assert "Traceback" not in ended.stderr

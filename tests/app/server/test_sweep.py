@@ -31,7 +31,9 @@ class Keeping(RunStore):
         self._kept = kept
 
     def keep(self, ending, sweep=""):
-        self._kept.keep(ending.progress, ending.model, sweep=sweep, key=ending.key, position=ending.position)
+        self._kept.keep(
+            ending.progress, ending.model, sweep=sweep, key=ending.key, position=ending.position
+        )
 
 
 @pytest.fixture
@@ -42,7 +44,9 @@ def begin(tmp_path):
     def begin(cpu_queue=None, find_client=lambda: None):
         def make_runner(notify, store):
             queue = cpu_queue or CpuQueue(1)
-            return Runner(load_small, queue, Compiled(), notify=notify, store=store, find_client=find_client)
+            return Runner(
+                load_small, queue, Compiled(), notify=notify, store=store, find_client=find_client
+            )
 
         sweeps.append(Sweep(make_runner, Keeping(KeptRuns(tmp_path / "runs")), lambda: None))
         return sweeps[-1], KeptRuns(tmp_path / "runs")
@@ -56,7 +60,9 @@ def test_a_sweep_has_every_combination_once_and_keeps_other_settings():
     base = replace(small_spec(max_topics=7), settings=replace(SETTINGS, passes=2))
     plan = plan_sweep(base, [HDP, LDA], {**SIZES, "delay": ()})
     found = {(r.algorithm.name, r.config.batch_size, r.config.forgetting_rate) for r in plan}
-    assert found == {(name, size, rate) for name in ("hdp", "lda") for size in (5, 20) for rate in (0.6, 0.8)}
+    assert found == {
+        (name, size, rate) for name in ("hdp", "lda") for size in (5, 20) for rate in (0.6, 0.8)
+    }
     assert {r.config.max_topics for r in plan if r.algorithm is HDP} == {7}
     assert {r.settings.passes for r in plan} == {2}
     assert len(plan) == 8
@@ -78,7 +84,8 @@ def test_values_without_a_valid_sweep_are_refused_with_the_reason(values, said):
 
 
 @pytest.mark.parametrize(
-    ("text", "name"), [("0.5, fast", "delay"), ("1.5", "batch_size"), ("inf", "delay"), ("nan", "delay")]
+    ("text", "name"),
+    [("0.5, fast", "delay"), ("1.5", "batch_size"), ("inf", "delay"), ("nan", "delay")],
 )
 def test_text_that_is_not_a_number_is_named(text, name):
     with pytest.raises(SweepError, match="is not valid: write"):
@@ -137,13 +144,20 @@ def test_a_failed_run_is_named_and_the_others_continue(begin, until):
     sweep, kept = begin()
     sweep.start(plan_sweep(Watched(fails_at=6).spec(), [], SIZES))
     until(lambda: sweep.state.status == "finished")
-    assert [point.status for point in sweep.state.points] == ["failed", "failed", "finished", "finished"]
+    assert [point.status for point in sweep.state.points] == [
+        "failed",
+        "failed",
+        "finished",
+        "finished",
+    ]
     assert "a topic has become infinite" in describe_sweep(sweep.state)
     until(lambda: len(kept.listing().runs) == 2)
     assert sweep_frame(sweep.state.points, "batch_size")["x"].tolist() == [20, 20]
 
 
-def test_a_sweep_whose_cluster_is_away_stops_and_continues_with_the_run_that_it_lost(begin, until, tmp_path):
+def test_a_sweep_whose_cluster_is_away_stops_and_continues_with_the_run_that_it_lost(
+    begin, until, tmp_path
+):
     num_steps, is_back = count(1), threading.Event()
 
     def find_client():
@@ -154,7 +168,10 @@ def test_a_sweep_whose_cluster_is_away_stops_and_continues_with_the_run_that_it_
     sweep, kept = begin(find_client=find_client)
     sweep.start(plan_sweep(small_spec(), [], SIZES))
     until(lambda: sweep.state.status != "running")
-    said = "The sweep of 4 runs stopped after 1. No scheduler answers: start it. Finished runs are kept. Continue?"
+    said = (
+        "The sweep of 4 runs stopped after 1. No scheduler answers: start it. Finished runs are"
+        " kept. Continue?"
+    )
     saved = SavedSweeps(tmp_path)
     saved.write("key", sweep.state)
     for state in (sweep.state, saved.find("key")):

@@ -1,4 +1,6 @@
-"""The process that reads text: it answers, reports progress, stops when told, and ends with its page and its server."""
+"""The process that reads text: it answers, reports progress, stops when told, and ends with its
+page and its server.
+"""
 
 import asyncio
 import os
@@ -45,7 +47,9 @@ if __name__ == "__main__":
 @pytest.fixture
 def path(tmp_path):
     path = tmp_path / "mine.csv"
-    path.write_text("text,year\n" + "".join(f"peace treaty number {i},{1900 + i % 50}\n" for i in range(3_000)))
+    path.write_text(
+        "text,year\n" + "".join(f"peace treaty number {i},{1900 + i % 50}\n" for i in range(3_000))
+    )
     return path
 
 
@@ -63,7 +67,9 @@ def test_word_choices_are_tried_on_the_file_previewed_last(path):
 
 
 @pytest.mark.chaos
-def test_the_process_answers_refuses_stops_without_leftovers_and_is_replaced_after_a_crash(path, tmp_path):
+def test_the_process_answers_refuses_stops_without_leftovers_and_is_replaced_after_a_crash(
+    path, tmp_path
+):
     long = path.with_name("long.csv")
     long.write_text("text\n" + "peace and war and all the treaties\n" * 300_000)
 
@@ -71,7 +77,9 @@ def test_the_process_answers_refuses_stops_without_leftovers_and_is_replaced_aft
         told = []
         process = TextWorker()
         try:
-            seen = await process.ask(TextTaskRunner.look, path, {}, report=lambda share, said: told.append(share))
+            seen = await process.ask(
+                TextTaskRunner.look, path, {}, report=lambda share, said: told.append(share)
+            )
             assert (seen.num_rows, told[-1]) == (3_000, 1.0)
             with pytest.raises(CorpusError, match="File not found"):
                 await process.ask(TextTaskRunner.look, path.with_name("none.csv"), {})
@@ -81,12 +89,22 @@ def test_the_process_answers_refuses_stops_without_leftovers_and_is_replaced_aft
 
             stopping = []
             with pytest.raises(Stopped):
-                await process.ask(TextTaskRunner.build, long, "mine", Columns("text"), WordChoices(), True, report=stop)
+                await process.ask(
+                    TextTaskRunner.build,
+                    long,
+                    "mine",
+                    Columns("text"),
+                    WordChoices(),
+                    True,
+                    report=stop,
+                )
             await asyncio.gather(*stopping)
             assert list_own() == ()
             assert list(find_folder().iterdir()) == []
             words = WordChoices(max_share=1.0)
-            about = await process.ask(TextTaskRunner.build, path, "mine", Columns("text", "year"), words, True)
+            about = await process.ask(
+                TextTaskRunner.build, path, "mine", Columns("text", "year"), words, True
+            )
             assert (about.num_documents, [own.name for own in list_own()]) == (3_000, ["mine"])
             # The second build has not lowered the priority again.
             priority = os.getpriority(os.PRIO_PROCESS, process.process.pid)
@@ -94,7 +112,9 @@ def test_the_process_answers_refuses_stops_without_leftovers_and_is_replaced_aft
             await process.ask(TextTaskRunner.export, "mine", tmp_path / "out.parquet")
             assert (tmp_path / "out.parquet").stat().st_size > 1_000
             with pytest.raises(Stopped):
-                await process.ask(TextTaskRunner.look, long, {}, report=lambda share, said: process.process.kill())
+                await process.ask(
+                    TextTaskRunner.look, long, {}, report=lambda share, said: process.process.kill()
+                )
             assert (await process.ask(TextTaskRunner.look, path, {})).num_rows == 3_000
             worker = process.process
         finally:
@@ -107,17 +127,23 @@ def test_the_process_answers_refuses_stops_without_leftovers_and_is_replaced_aft
     asyncio.run(talk())
 
 
-def test_the_number_of_processes_is_limited_in_total_and_for_each_user(monkeypatch, path, set_limit):
+def test_the_number_of_processes_is_limited_in_total_and_for_each_user(
+    monkeypatch, path, set_limit
+):
     def refusal(user):
         with pytest.raises(CorpusError) as refused:
             asyncio.run(TextWorker(user=user).ask(TextTaskRunner.look, path, {}))
         return str(refused.value)
 
     monkeypatch.setattr(TextWorker, "users", ["anna", "anna", "ben"])
-    assert refusal("anna").startswith("You have 2 pages that are importing text, which is the maximum for each user")
+    assert refusal("anna").startswith(
+        "You have 2 pages that are importing text, which is the maximum for each user"
+    )
     set_limit(TEXT_PROCESSES, 3)
     for user in ("ben", None):
-        assert refusal(user).startswith("3 pages are importing text, which is the maximum of this server")
+        assert refusal(user).startswith(
+            "3 pages are importing text, which is the maximum of this server"
+        )
     assert TextWorker.users == ["anna", "anna", "ben"]
 
 
@@ -175,7 +201,13 @@ def test_the_process_ends_when_its_server_is_killed(tmp_path):
     script.write_text(KILLED_SERVER)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     with (tmp_path / "out.txt").open("w") as out:
-        subprocess.run([sys.executable, str(script)], stdout=out, env=environment, timeout=limit(60), check=False)
+        subprocess.run(
+            [sys.executable, str(script)],
+            stdout=out,
+            env=environment,
+            timeout=limit(60),
+            check=False,
+        )
     pid = int((tmp_path / "out.txt").read_text())
     end = time.monotonic() + limit(30)
     while is_running(pid):
@@ -184,14 +216,20 @@ def test_the_process_ends_when_its_server_is_killed(tmp_path):
 
 
 def is_running(pid: int) -> bool:
-    """Whether there is a process of this number, other than one that has ended but was not waited for."""
-    found = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    """Whether there is a process of this number, other than one that has ended but was not waited
+    for.
+    """
+    found = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
     return bool(found.stdout.strip()) and not found.stdout.startswith("Z")
 
 
 @pytest.mark.chaos
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux can limit the memory of a process")
-def test_a_file_that_needs_too_much_memory_is_refused_with_the_limit_and_the_process_stays(monkeypatch, path, tmp_path):
+def test_a_file_that_needs_too_much_memory_is_refused_with_the_limit_and_the_process_stays(
+    monkeypatch, path, tmp_path
+):
     monkeypatch.setenv(TEXT_MEMORY.variable, "0.4")
     bomb = tmp_path / "bomb.parquet"
     parquet.write_table(pa.table({"text": [["peace" * 200_000] * 1_000]}), bomb, compression="zstd")
@@ -200,7 +238,10 @@ def test_a_file_that_needs_too_much_memory_is_refused_with_the_limit_and_the_pro
     async def talk():
         worker = TextWorker()
         try:
-            with pytest.raises(CorpusError, match="needs more than 400 MB of memory, which is the limit .*: split it"):
+            with pytest.raises(
+                CorpusError,
+                match="needs more than 400 MB of memory, which is the limit .*: split it",
+            ):
                 await worker.ask(TextTaskRunner.look, bomb, {})
             return await worker.ask(TextTaskRunner.look, path, {})
         finally:

@@ -1,4 +1,6 @@
-"""A class that watches: watchers change nothing, and no user sees the run, corpora or kept runs of another."""
+"""A class that watches: watchers change nothing, and no user sees the run, corpora or kept runs of
+another.
+"""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -20,8 +22,20 @@ from stickbreaker.app.model.run_spec import LiveSettings
 from stickbreaker.app.model.sweep_plan import plan_sweep
 from stickbreaker.app.server.claims import GUEST, Claims
 from stickbreaker.app.server.run import FULL_CLASS
-from stickbreaker.app.server.service import CORPUS_NAME, NOT_YOURS, NOTHING_TO_WATCH, Service, load_by_name
-from stickbreaker.app.server.visitors import Visitor, find_data, find_user, may_manage, may_name_paths
+from stickbreaker.app.server.service import (
+    CORPUS_NAME,
+    NOT_YOURS,
+    NOTHING_TO_WATCH,
+    Service,
+    load_by_name,
+)
+from stickbreaker.app.server.visitors import (
+    Visitor,
+    find_data,
+    find_user,
+    may_manage,
+    may_name_paths,
+)
 from stickbreaker.app.session.page import lay_out
 from stickbreaker.app.session.session import Session
 from stickbreaker.app.state import CLASS
@@ -37,8 +51,23 @@ from tests.app.browser_messages import send
 from tests.app.small_runs import NAME, SETTINGS, Compiled, load_small, small_corpus, small_spec
 
 HERE = "http://class.example/app"
-HOSTILE = ("../anna", "..", ".", "", "a/b", "/etc", "con", "a\\b", "Anna", "anna", "x" * 300, "ä\n", "\ud800")
-# Everything a browser can ask for that would change the run or what is kept on the server, with what it might send.
+HOSTILE = (
+    "../anna",
+    "..",
+    ".",
+    "",
+    "a/b",
+    "/etc",
+    "con",
+    "a\\b",
+    "Anna",
+    "anna",
+    "x" * 300,
+    "ä\n",
+    "\ud800",
+)
+# Everything a browser can ask for that would change the run or what is kept on the server, with
+# what it might send.
 ACTS = {
     "toggle": (),
     "step": (),
@@ -156,9 +185,19 @@ def test_the_server_refuses_the_requests_of_a_watcher_s_browser(presenter, visit
     until(lambda: run.runner.progress.status == "paused")
     watcher = visit(link_of(presenter), "ben")
     for act, sent in ACTS.items():
-        before = (run.runner.requests.number, run.runner.seconds_per_batch, run.runner.progress, run.sweep.state)
+        before = (
+            run.runner.requests.number,
+            run.runner.seconds_per_batch,
+            run.runner.progress,
+            run.sweep.state,
+        )
         getattr(watcher.commands, act)(*sent)
-        after = (run.runner.requests.number, run.runner.seconds_per_batch, run.runner.progress, run.sweep.state)
+        after = (
+            run.runner.requests.number,
+            run.runner.seconds_per_batch,
+            run.runner.progress,
+            run.sweep.state,
+        )
         assert after == before, act
         assert (watcher.bring.is_open, watcher.sharing.link.link) == (False, "")
 
@@ -191,13 +230,18 @@ def test_a_watcher_does_not_change_kept_runs(presenter, visit, until):
     watcher = visit(link_of(presenter), "anna")
     watcher.state.page = "Compare"
     (run,) = kept.listing().runs
-    for asked in ({"do": "rename", "key": run.key, "value": "mine"}, {"do": "delete", "key": run.key}):
+    for asked in (
+        {"do": "rename", "key": run.key, "value": "mine"},
+        {"do": "delete", "key": run.key},
+    ):
         send(watcher.pages["Compare"].runs.table, asked)
     assert kept.listing().runs == (run,)
     assert watcher.pages["Compare"].runs.table.is_fixed
 
 
-def test_watchers_have_separate_selections_and_follow_the_presenter_s_controls(presenter, visit, until):
+def test_watchers_have_separate_selections_and_follow_the_presenter_s_controls(
+    presenter, visit, until
+):
     watcher = visit(f"{link_of(presenter)}&page=Export&topic=2", "ben")
     other = visit(link_of(presenter), "cleo")
     assert (watcher.state.page, watcher.state.topic) == ("Export", 2)
@@ -212,7 +256,9 @@ def test_watchers_have_separate_selections_and_follow_the_presenter_s_controls(p
     assert f"watch={presenter.run.watch}&page=Export&topic=2" in watcher.address.query
 
 
-def test_a_run_continues_for_its_watchers_after_the_presenter_has_left_and_their_pages_say_so(presenter, visit):
+def test_a_run_continues_for_its_watchers_after_the_presenter_has_left_and_their_pages_say_so(
+    presenter, visit
+):
     run, link = presenter.run, link_of(presenter)
     watcher = visit(link, "ben")
     presenter.stop()
@@ -238,7 +284,9 @@ def test_an_unknown_link_to_watch_is_reported_and_starts_a_separate_run(token, v
     assert f"run={session.run.key}" in session.address.query
 
 
-def test_a_link_to_watch_opens_the_saved_run_after_it_has_left_the_memory(presenter, visit, service, until):
+def test_a_link_to_watch_opens_the_saved_run_after_it_has_left_the_memory(
+    presenter, visit, service, until
+):
     link, run = link_of(presenter), presenter.run
     until(lambda: run.runner.progress.documents_seen)
     presenter.stop()
@@ -251,7 +299,9 @@ def test_a_link_to_watch_opens_the_saved_run_after_it_has_left_the_memory(presen
     assert watcher.run is not run
 
 
-def test_the_address_of_another_user_s_run_is_refused_with_a_sentence_that_reveals_nothing(presenter, visit):
+def test_the_address_of_another_user_s_run_is_refused_with_a_sentence_that_reveals_nothing(
+    presenter, visit
+):
     for user in ("ben", None):
         stranger = visit(f"?run={presenter.run.key}", user)
         assert stranger.run is not presenter.run
@@ -274,10 +324,19 @@ def test_only_their_owner_sees_own_corpora_even_under_the_same_name(visit, data)
     build("anna", "diary")
     refused = visit("?corpus=diary", "ben")
     sessions = {"anna": visit(user="anna"), "ben": refused, None: visit()}
-    of = {user: list(session.controls.corpus.options.values()) for user, session in sessions.items()}
+    of = {
+        user: list(session.controls.corpus.options.values()) for user, session in sessions.items()
+    }
     assert (of["anna"][3:], of["ben"][3:], of[None][3:]) == (["diary", "letters"], ["letters"], [])
-    texts = [load_by_name("letters", find_data(user) / "corpora").vocabulary.words for user in ("anna", "ben", "anna")]
-    assert texts == [("navy", "peace", "treaty", "war"), ("cotton", "grain", "tariff", "trade"), texts[0]]
+    texts = [
+        load_by_name("letters", find_data(user) / "corpora").vocabulary.words
+        for user in ("anna", "ben", "anna")
+    ]
+    assert texts == [
+        ("navy", "peace", "treaty", "war"),
+        ("cotton", "grain", "tariff", "trade"),
+        texts[0],
+    ]
     with pytest.raises(CorpusError, match="No corpus 'diary' has been built"):
         load_by_name("diary", find_data("ben") / "corpora")
     assert refused.said == ["Unknown corpus in the link: “diary”; state-of-the-union is used."]
@@ -312,7 +371,9 @@ def test_a_run_loads_its_corpus_from_the_folder_of_its_owner(data, until):
     assert [run.user for run in runs] == ["anna", None]
 
 
-def test_kept_runs_belong_to_their_owner_even_if_others_have_watched(presenter, visit, service, until):
+def test_kept_runs_belong_to_their_owner_even_if_others_have_watched(
+    presenter, visit, service, until
+):
     watcher = visit(link_of(presenter), "ben")
     presenter.commands.set_pace(0.0)
     until(lambda: service.find_files("anna").kept.listing().runs)
@@ -323,18 +384,25 @@ def test_kept_runs_belong_to_their_owner_even_if_others_have_watched(presenter, 
     assert {path.parent.parent for path in find_data(None).rglob("*.npz")} == {find_data("anna")}
 
 
-def test_another_user_s_run_waits_for_a_core_and_says_so_and_watchers_take_none(presenter, visit, until):
+def test_another_user_s_run_waits_for_a_core_and_says_so_and_watchers_take_none(
+    presenter, visit, until
+):
     for user in ("ben", "cleo"):
         visit(link_of(presenter), user)
     waiting = visit(user="dora")
     until(lambda: waiting.run.runner.progress.status == "waiting")
     waiting.look()
-    assert waiting.header.bar.note == "Waiting for a free processor core: another run is learning, this run is next."
+    assert (
+        waiting.header.bar.note
+        == "Waiting for a free processor core: another run is learning, this run is next."
+    )
     presenter.commands.toggle()
     until(lambda: waiting.run.runner.progress.status == "running")
 
 
-def test_in_a_full_class_watchers_update_once_a_second_and_the_presenter_is_still_notified(service, until):
+def test_in_a_full_class_watchers_update_once_a_second_and_the_presenter_is_still_notified(
+    service, until
+):
     presenter, watchers = Page(), [Page() for _ in range(FULL_CLASS + 1)]
     run = service.join(Visitor(), presenter, make_spec).run
     for page in watchers:
@@ -345,14 +413,21 @@ def test_in_a_full_class_watchers_update_once_a_second_and_the_presenter_is_stil
     assert [page.num_rings for page in watchers] == before[1]
     service.leave(run, watchers[0])
     run.runner.configure(LiveSettings(delay=4.0))
-    until(lambda: all(page.num_rings > notified for page, notified in zip(watchers[1:], before[1][1:], strict=True)))
+    until(
+        lambda: all(
+            page.num_rings > notified
+            for page, notified in zip(watchers[1:], before[1][1:], strict=True)
+        )
+    )
 
 
 def test_no_user_name_leads_out_of_the_folder_of_users_or_into_another_one(data):
     folders = [find_data(name) for name in HOSTILE]
     assert len(set(folders)) == len(HOSTILE)
     assert {folder.parent for folder in folders} == {data / "users"}
-    assert all(folder.name.replace("-", "").isalnum() and folder.name.isascii() for folder in folders)
+    assert all(
+        folder.name.replace("-", "").isalnum() and folder.name.isascii() for folder in folders
+    )
     assert find_data(None) == data
 
 
@@ -366,8 +441,16 @@ def test_no_user_name_leads_out_of_the_folder_of_users_or_into_another_one(data)
         ({}, GUEST, (False, False)),
         # What a client writes into a token of its own.
         ({"stickbreaker": {"user": None, "rights": ["manage", "paths"]}}, GUEST, (False, False)),
-        ({"stickbreaker": {"user": "anna", "rights": []}, "stickbreaker_seal": "\ud800"}, GUEST, (False, False)),
-        (Claims("anna").to_payload() | {"stickbreaker": {"user": "ben", "rights": []}}, GUEST, (False, False)),
+        (
+            {"stickbreaker": {"user": "anna", "rights": []}, "stickbreaker_seal": "\ud800"},
+            GUEST,
+            (False, False),
+        ),
+        (
+            Claims("anna").to_payload() | {"stickbreaker": {"user": "ben", "rights": []}},
+            GUEST,
+            (False, False),
+        ),
     ],
 )
 def test_a_user_is_who_the_signed_token_of_the_session_names(payload, user, rights):
@@ -402,7 +485,9 @@ def tap(watcher, option, number=None):
     send(view, {"task": view.number if number is None else number, "option": option})
 
 
-def test_a_task_opens_on_the_pages_of_watchers_whose_answers_are_counted_on_the_presenter_s(class_of_two):
+def test_a_task_opens_on_the_pages_of_watchers_whose_answers_are_counted_on_the_presenter_s(
+    class_of_two,
+):
     presenter, ben, other = class_of_two
     assert CLASS not in ben.tabs.buttons.options
     presenter.commands.share()
@@ -472,7 +557,9 @@ def test_a_message_that_is_no_answer_to_the_present_task_changes_nothing(class_o
         assert presenter.run.board.state is before, sent
 
 
-def test_the_class_sees_a_passage_as_text_and_its_words_if_the_text_cannot_be_read(class_of_two, monkeypatch):
+def test_the_class_sees_a_passage_as_text_and_its_words_if_the_text_cannot_be_read(
+    class_of_two, monkeypatch
+):
     presenter, ben, _ = class_of_two
     texts = SimpleNamespace(read=lambda rows: [f"Text of {rows[0]}"])
     monkeypatch.setattr(presenter.pages[CLASS].asks, "find_texts", lambda name: texts)
@@ -496,7 +583,9 @@ def test_each_watcher_chooses_a_forgetting_rate_and_all_see_the_curves_of_the_ru
     presenter, ben, other = class_of_two
     # Each run reads the corpus once, not fifty times.
     monkeypatch.setattr(
-        class_commands, "plan_sweep", lambda base, *more: plan_sweep(replace(base, settings=SETTINGS), *more)
+        class_commands,
+        "plan_sweep",
+        lambda base, *more: plan_sweep(replace(base, settings=SETTINGS), *more),
     )
     presenter.state.page = CLASS
     presenter.pages[CLASS].asks.rate()
@@ -533,7 +622,9 @@ def lines_of(figure):
     return [each for each in figure.renderers if isinstance(each.glyph, Line)]
 
 
-def test_the_values_of_a_class_do_not_run_while_another_sweep_runs_and_can_run_again_after_a_cancellation(class_of_two):
+def test_the_values_of_a_class_do_not_run_while_another_sweep_runs_and_can_run_again_after_a_cancellation(
+    class_of_two,
+):
     presenter, *_ = class_of_two
     presenter.state.page = CLASS
     presenter.pages[CLASS].asks.rate()

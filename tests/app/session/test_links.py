@@ -1,4 +1,6 @@
-"""The page's address: what is written there opens the same again, and what is wrong in it is said."""
+"""The page's address: what is written there opens the same again, and what is wrong
+in it is said.
+"""
 
 from dataclasses import fields, replace
 
@@ -44,7 +46,11 @@ def change(config, chosen):
     """A config whose every setting is another than its default, those in `chosen` among them."""
     values = {}
     for each in fields(config):
-        value, bounds, choices = getattr(config, each.name), each.metadata.get("bounds"), each.metadata.get("choices")
+        value, bounds, choices = (
+            getattr(config, each.name),
+            each.metadata.get("bounds"),
+            each.metadata.get("choices"),
+        )
         if isinstance(value, bool):
             values[each.name] = not value
         elif choices:
@@ -66,9 +72,16 @@ def test_a_link_brings_back_every_setting_of_every_algorithm(algorithm):
             config = replace(config, **{name: value})
         except ValueError:
             continue
-    settings = engine.RunSettings(order="shuffled", passes=3, seed=2**32 - 1, score_next_batch=False)
+    settings = engine.RunSettings(
+        order="shuffled", passes=3, seed=2**32 - 1, score_next_batch=False
+    )
     spec = replace(
-        first_spec(), corpus_name=CORPORA[2], algorithm=algorithm, config=config, settings=settings, chosen=chosen
+        first_spec(),
+        corpus_name=CORPORA[2],
+        algorithm=algorithm,
+        config=config,
+        settings=settings,
+        chosen=chosen,
     )
     link = read(write_link("key", progress_of(spec), Place()))
     assert link.faults == ()
@@ -90,7 +103,13 @@ def test_settings_of_a_config_and_of_a_run_have_different_names():
 
 
 @pytest.mark.parametrize(
-    "place", [Place(), Place(TIME, 17, 3, SPAN), Place(span=(EARLIEST, SPAN[1])), Place(span=(SPAN[0], LATEST))]
+    "place",
+    [
+        Place(),
+        Place(TIME, 17, 3, SPAN),
+        Place(span=(EARLIEST, SPAN[1])),
+        Place(span=(SPAN[0], LATEST)),
+    ],
 )
 def test_a_link_brings_back_page_topic_document_and_span(place):
     assert read(write_link("key", Progress(), place)).place == place
@@ -99,7 +118,10 @@ def test_a_link_brings_back_page_topic_document_and_span(place):
 def test_settings_that_follow_the_corpus_size_still_follow_it():
     spec = first_spec()
     settled = replace(spec, config=engine.resolve(spec.config, 9000))
-    assert write_link("key", progress_of(settled), Place()) == "?run=key&corpus=state-of-the-union&algorithm=hdp"
+    assert (
+        write_link("key", progress_of(settled), Place())
+        == "?run=key&corpus=state-of-the-union&algorithm=hdp"
+    )
 
 
 def test_an_empty_address_gives_the_default_run():
@@ -181,8 +203,12 @@ def open_link(tiny_corpus):
     service.close()
 
 
-def test_a_fresh_browser_begins_a_run_with_the_settings_of_a_link_whose_run_is_gone(open_link, until):
-    session, location = open_link("?run=gone&algorithm=lda&max_topics=7&forgetting_rate=0.9&page=Export&topic=3")
+def test_a_fresh_browser_begins_a_run_with_the_settings_of_a_link_whose_run_is_gone(
+    open_link, until
+):
+    session, location = open_link(
+        "?run=gone&algorithm=lda&max_topics=7&forgetting_rate=0.9&page=Export&topic=3"
+    )
     progress = session.run.runner.progress
     until(lambda: session.run.runner.progress.algorithm == "lda")
     progress = session.run.runner.progress
@@ -271,11 +297,17 @@ def test_the_selection_of_one_run_is_not_that_of_the_next(open_link, until):
     assert session.state.word is None
 
 
-@pytest.mark.parametrize(("corpus", "place"), [("state-of-the-union", Place(None, 2, 3)), ("rfc", Place())])
-def test_a_link_to_a_run_that_now_shows_another_corpus_selects_nothing_of_it(open_link, until, corpus, place):
+@pytest.mark.parametrize(
+    ("corpus", "place"), [("state-of-the-union", Place(None, 2, 3)), ("rfc", Place())]
+)
+def test_a_link_to_a_run_that_now_shows_another_corpus_selects_nothing_of_it(
+    open_link, until, corpus, place
+):
     session, _ = open_link("")
     until(lambda: session.run.runner.progress.documents_seen)
-    _, location = open_link(f"?run={session.run.key}&corpus={corpus}&algorithm=hdp&topic=2&document=3")
+    _, location = open_link(
+        f"?run={session.run.key}&corpus={corpus}&algorithm=hdp&topic=2&document=3"
+    )
     assert read(location.search).place == place
 
 
@@ -291,7 +323,9 @@ def test_a_reading_of_the_previous_run_selects_no_topic_of_the_next(open_link, u
     session.commands.rename(session.state.topic, "mine")
     ended = session.run.runner.progress
     algorithm = engine.find_algorithm(ended.algorithm)
-    session.run.runner.restart(RunSpec(ended.corpus_name, algorithm, ended.config, ended.settings), is_running=False)
+    session.run.runner.restart(
+        RunSpec(ended.corpus_name, algorithm, ended.config, ended.settings), is_running=False
+    )
     until(lambda: session.run.runner.progress.run_id == 2)
     session.look()
     assert session.state.topic is None

@@ -13,11 +13,18 @@ from stickbreaker import engine
 from stickbreaker.app.frames.word_table import default_topics, table_blocks, table_columns
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.session import page
-from stickbreaker.app.session.opening import CURVE_HEIGHT, MOST_COLUMNS, PHONE_COLUMNS, describe_opening
+from stickbreaker.app.session.opening import (
+    CURVE_HEIGHT,
+    MOST_COLUMNS,
+    PHONE_COLUMNS,
+    describe_opening,
+)
 from tests.app.small_runs import learn, small_corpus, small_spec
 
 TEMPLATE = Path(page.__file__).with_name("page.html").read_text(encoding="utf-8")
-OPENING = TEMPLATE[TEMPLATE.index('<div id="opening">') : TEMPLATE.index("<!-- end of the opening -->")]
+OPENING = TEMPLATE[
+    TEMPLATE.index('<div id="opening">') : TEMPLATE.index("<!-- end of the opening -->")
+]
 
 
 def learn_markup():
@@ -33,12 +40,19 @@ def finished():
 
 
 def render(progress):
-    return jinja2.Template(OPENING).render(title="Stickbreaker", opening=describe_opening(progress, "small"))
+    return jinja2.Template(OPENING).render(
+        title="Stickbreaker", opening=describe_opening(progress, "small")
+    )
 
 
 def test_a_run_that_has_not_learned_yet_has_only_text():
     opening = describe_opening(Progress(), "small")
-    assert (opening["figures"], opening["topics"], opening["blocks"], opening["curve"]) == ([], [], [], None)
+    assert (opening["figures"], opening["topics"], opening["blocks"], opening["curve"]) == (
+        [],
+        [],
+        [],
+        None,
+    )
     shown = render(Progress())
     assert "<dl>" not in shown
     assert "<table" not in shown
@@ -51,14 +65,20 @@ def test_the_opening_has_the_numbers_topics_and_words_of_the_run_as_text(finishe
     last = finished.columns[-1]
     words = finished.vocabulary.words
     for block in describe_opening(finished, "small")["blocks"]:
-        (row,) = (at for at, k in enumerate(last.topic_ids) if finished.topic_title(k) == block["title"])
-        assert [ranks[-1] for ranks in block["words"]] == [words[word] for word in last.top_words[row]]
+        (row,) = (
+            at for at, k in enumerate(last.topic_ids) if finished.topic_title(k) == block["title"]
+        )
+        assert [ranks[-1] for ranks in block["words"]] == [
+            words[word] for word in last.top_words[row]
+        ]
         assert {word for ranks in block["words"] for word in ranks} <= {*texts, ""}
     assert f"−{abs(finished.heldout['nats_per_word'][-1]):.3f}" in shown
     assert shown.count("<tbody>") == len(describe_opening(finished, "small")["blocks"])
 
 
-def test_before_the_first_column_the_words_of_the_moment_are_there_with_the_documents_read_so_far(finished):
+def test_before_the_first_column_the_words_of_the_moment_are_there_with_the_documents_read_so_far(
+    finished,
+):
     early = replace(finished, status="running", columns=(), planned_columns=(10_000, 20_000))
     columns, blocks = table_columns(early), table_blocks(early, default_topics((early.now,)), False)
     so_far = {"documents": f"{early.now.documents_seen:,}", "date": "now", "reached": False}
@@ -80,7 +100,9 @@ def test_the_curve_fills_its_box_and_has_its_lowest_and_highest_value(finished):
     assert len(heights) == len(scores)
     assert heights[int(np.argmin(scores))] == CURVE_HEIGHT
     assert heights[int(np.argmax(scores))] == 0
-    assert [curve["low"], curve["high"]] == [f"−{-value:.2f}" for value in (scores.min(), scores.max())]
+    assert [curve["low"], curve["high"]] == [
+        f"−{-value:.2f}" for value in (scores.min(), scores.max())
+    ]
 
 
 def test_only_the_newest_columns_are_there_and_fewer_on_a_phone(finished):

@@ -1,4 +1,6 @@
-"""Pages: one is open, its views follow the run, and a new one is a file and its name in the list."""
+"""Pages: one is open, its views follow the run, and a new one is a file and its name
+in the list.
+"""
 
 from pathlib import Path
 from types import SimpleNamespace

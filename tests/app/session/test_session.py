@@ -92,7 +92,9 @@ def test_a_page_says_that_it_waits_before_it_has_joined_its_run(service):
     assert "this run is next" in bar.note
 
 
-def test_failures_of_a_page_are_counted_in_the_log_of_the_server(service, session, until, monkeypatch, set_limit):
+def test_failures_of_a_page_are_counted_in_the_log_of_the_server(
+    service, session, until, monkeypatch, set_limit
+):
     def fail(taken, path):
         raise OSError("no space for a secret")
 
@@ -179,7 +181,10 @@ def test_a_restart_uses_the_chosen_algorithm(session, until):
     session.controls.algorithm.value = "lda"
     session.commands.restart()
     until(lambda: runner.progress.run_id == 2)
-    assert (runner.progress.algorithm, type(runner.progress.config).__name__) == ("lda", "LDAConfig")
+    assert (runner.progress.algorithm, type(runner.progress.config).__name__) == (
+        "lda",
+        "LDAConfig",
+    )
     assert runner.progress.label.startswith("Online LDA, κ 0.6")
     assert [run.label.split(",")[0] for run in runner.earlier] == ["Online HDP"]
 
@@ -220,12 +225,16 @@ def test_a_closed_page_leaves_nothing_in_the_service(session):
     session.stop()
 
 
-def test_a_finished_run_is_kept_once_and_drawn_among_the_live_curves_on_request(session, service, until):
+def test_a_finished_run_is_kept_once_and_drawn_among_the_live_curves_on_request(
+    session, service, until
+):
     before = {run.key for run in service.find_files(None).kept.listing().runs}
     session.commands.set_pace(0.0)
 
     def find_new():
-        return [run for run in service.find_files(None).kept.listing().runs if run.key not in before]
+        return [
+            run for run in service.find_files(None).kept.listing().runs if run.key not in before
+        ]
 
     until(find_new)
     session.commands.restart()
@@ -250,7 +259,9 @@ def test_a_finished_run_is_kept_once_and_drawn_among_the_live_curves_on_request(
     assert new.key not in {run.key for run in service.find_files(None).kept.listing().runs}
 
 
-def test_a_name_given_after_the_end_reaches_the_kept_run_and_the_next_run_of_the_same_settings(session, service, until):
+def test_a_name_given_after_the_end_reaches_the_kept_run_and_the_next_run_of_the_same_settings(
+    session, service, until
+):
     session.commands.set_pace(0.0)
     until(lambda: session.run.runner.progress.run_id == 1)
 
@@ -260,7 +271,11 @@ def test_a_name_given_after_the_end_reaches_the_kept_run_and_the_next_run_of_the
         until(lambda: session.run.runner.progress.status == "finished")
 
     def find_named():
-        return [run for run in service.find_files(None).kept.listing().runs if run.topic_names == {"1": "mine"}]
+        return [
+            run
+            for run in service.find_files(None).kept.listing().runs
+            if run.topic_names == {"1": "mine"}
+        ]
 
     restart(2)
     session.commands.rename(1, "mine")
@@ -270,7 +285,9 @@ def test_a_name_given_after_the_end_reaches_the_kept_run_and_the_next_run_of_the
     until(lambda: len(find_named()) == 2)
 
 
-def test_the_page_says_which_names_of_the_corpus_returned_and_undo_takes_them_back(session, service, until):
+def test_the_page_says_which_names_of_the_corpus_returned_and_undo_takes_them_back(
+    session, service, until
+):
     flat = NamedTopic("flat", {f"word{i}": 0.05 for i in range(20)})
     service.find_files(None).names.change(CORPUS_NAME, [flat, NamedTopic("sea", {"ship": 1.0})])
     note, runner = session.names_note, session.run.runner
@@ -338,7 +355,9 @@ def test_the_text_before_the_page_is_drawn_names_the_corpus_and_comes_before_the
     assert (opening["corpus"], opening["sentence"]) == ("State of the Union", OPENING)
     template = (Path(page.__file__).parent / "page.html").read_text(encoding="utf-8")
     assert template.count("{{ without_unused(bokeh_js) }}") == 1
-    assert template.index("{{ opening.sentence | e }}") < template.index("{{ without_unused(bokeh_js) }}")
+    assert template.index("{{ opening.sentence | e }}") < template.index(
+        "{{ without_unused(bokeh_js) }}"
+    )
 
 
 def test_a_moment_shows_the_run_as_it_was_in_all_views_of_the_live_page(session, until):
@@ -351,7 +370,9 @@ def test_a_moment_shows_the_run_as_it_was_in_all_views_of_the_live_page(session,
     session.state.moment = 50
     assert session.state.shown.documents_seen == 50
     assert session.pages[LIVE].curves.plots["num_topics"].points.data["documents_seen"][-1] == 50
-    assert session.controls.sketch.plot.present.data["x"].tolist() == [len(session.state.shown.steps)]
+    assert session.controls.sketch.plot.present.data["x"].tolist() == [
+        len(session.state.shown.steps)
+    ]
     columns = session.pages[LIVE].table.cells.columns
     assert sum(column["reached"] for column in columns) == len(session.state.shown.columns)
     session.commands.toggle()
@@ -361,7 +382,10 @@ def test_a_moment_shows_the_run_as_it_was_in_all_views_of_the_live_page(session,
 
 
 def read_on_topics(session, until):
-    """Finish the run of a session, and read the corpus on Topics; return the largest topic and another one in use."""
+    """Finish the run of a session, and read the corpus on Topics.
+
+    Return the largest topic and another one in use.
+    """
     runner, reader = session.run.runner, session.run.reader
     session.state.page = TOPICS
     runner.set_pace(0.0)
@@ -378,21 +402,26 @@ def read_on_topics(session, until):
     return reading.summary.topic_ids[reading.used[:2]].tolist()
 
 
-def test_a_topic_that_is_selected_in_the_reading_of_the_previous_run_is_not_selected_in_the_next(session, until):
+def test_a_topic_that_is_selected_in_the_reading_of_the_previous_run_is_not_selected_in_the_next(
+    session, until
+):
     largest, other = read_on_topics(session, until)
     assert session.state.topic == largest
     session.run.runner.restart(make_spec(), is_running=False)
     until(lambda: session.run.runner.progress.run_id == 2)
     session.look()
     assert session.state.topic is None
-    # The new run has learned nothing yet, so Topics shows the previous reading. The same settings give the same ids.
+    # The new run has learned nothing yet, so Topics shows the previous reading. The same settings
+    # give the same ids.
     session.state.topic = other
     assert read_on_topics(session, until) == [largest, other]
     assert session.state.topic == largest
 
 
 @pytest.mark.parametrize("page", [LIVE, HOOD])
-def test_a_topic_that_is_selected_elsewhere_stays_selected_when_its_run_is_read(session, until, page):
+def test_a_topic_that_is_selected_elsewhere_stays_selected_when_its_run_is_read(
+    session, until, page
+):
     _, other = read_on_topics(session, until)
     session.run.runner.restart(make_spec(), is_running=False)
     until(lambda: session.run.runner.progress.run_id == 2)
@@ -414,7 +443,9 @@ def test_a_topic_stays_selected_while_its_run_continues_and_in_its_replay(sessio
         return session.state.job.status == "ready"
 
     until(has_read)
-    other = next(iter(set(session.pages[TOPICS].explorer.topic.options.values()) - {session.state.topic}))
+    other = next(
+        iter(set(session.pages[TOPICS].explorer.topic.options.values()) - {session.state.topic})
+    )
     session.state.topic = other
     read_on_topics(session, until)
     assert session.state.topic == other
@@ -433,7 +464,8 @@ def test_topics_stay_selected_in_another_pass_of_their_run(session, until):
     session.look()
     assert (session.state.topic, session.state.moment) == (other, None)
     session.state.page = TOPICS
-    # Until the new pass is read, Topics shows the previous reading, whose numbers mean the same topics.
+    # Until the new pass is read, Topics shows the previous reading, whose numbers mean the same
+    # topics.
     session.state.topic = None
     session.state.topic = other
     read_on_topics(session, until)

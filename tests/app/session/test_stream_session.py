@@ -64,19 +64,39 @@ def open_page():
 def test_a_page_shows_the_stream_and_each_change(open_page):
     session, stream = open_page(follow(0, num_waiting=3))
     assert session.bar.state == "Waiting"
-    assert "Waiting for documents: 3 of 4 documents have arrived." in session.pages["Stream"].summary.__panel__().object
-    assert (session.bar.share, session.bar.share_label) == (0.75, "Documents of the next mini-batch")
-    assert session.pages["Stream"].table.cells.empty == "The first column appears with the first mini-batch."
+    assert (
+        "Waiting for documents: 3 of 4 documents have arrived."
+        in session.pages["Stream"].summary.__panel__().object
+    )
+    assert (session.bar.share, session.bar.share_label) == (
+        0.75,
+        "Documents of the next mini-batch",
+    )
+    assert (
+        session.pages["Stream"].table.cells.empty
+        == "The first column appears with the first mini-batch."
+    )
     stream.progress = follow(6, num_waiting=1)
     session.look()
-    assert (session.bar.state, session.bar.documents, session.bar.share) == ("Following", "24 documents", 0.25)
+    assert (session.bar.state, session.bar.documents, session.bar.share) == (
+        "Following",
+        "24 documents",
+        0.25,
+    )
     assert session.bar.share_text == "1 of 4 documents"
     summary = re.sub("<.*?>", "", session.pages["Stream"].summary.__panel__().object)
     assert "Following news.jsonl: 24 documents read, the last of 2026-11-26 08:23." in summary
-    assert [column["date"] for column in session.pages["Stream"].table.cells.columns][-1] == "2026-11-26 08:23"
+    assert [column["date"] for column in session.pages["Stream"].table.cells.columns][
+        -1
+    ] == "2026-11-26 08:23"
     assert len(session.pages["Stream"].table.cells.columns) == 6
-    assert "% of the tokens in the last 24 documents" in session.pages["Stream"].table.cells.blocks[0]["note"]
-    assert "Share of the tokens in the last 24 documents." in session.pages["Stream"].now.whole.object
+    assert (
+        "% of the tokens in the last 24 documents"
+        in session.pages["Stream"].table.cells.blocks[0]["note"]
+    )
+    assert (
+        "Share of the tokens in the last 24 documents." in session.pages["Stream"].now.whole.object
+    )
     assert session.pages["Stream"].now.rows.rows
     assert "fashionb" in session.pages["Stream"].facts.facts.object
 
@@ -101,7 +121,9 @@ def test_curves_of_a_stream_have_its_last_hours(open_page):
 
 def test_topics_do_not_change_places_while_only_the_newest_column_changes(open_page, monkeypatch):
     places = iter(([1], [2]))
-    monkeypatch.setattr("stickbreaker.app.views.word_table.default_topics", lambda *moments: next(places))
+    monkeypatch.setattr(
+        "stickbreaker.app.views.word_table.default_topics", lambda *moments: next(places)
+    )
     progress = follow(4)
     *before, newest = progress.columns
     session, stream = open_page(progress)
@@ -164,7 +186,10 @@ def test_a_failed_stream_says_why_and_keeps_its_results(open_page):
     record.fail(FloatingPointError("a topic has become infinite"))
     session, _ = open_page(record.progress(1))
     assert session.bar.state == "Failed"
-    assert "The engine has stopped: FloatingPointError: a topic has become infinite." in session.bar.note
+    assert (
+        "The engine has stopped: FloatingPointError: a topic has become infinite."
+        in session.bar.note
+    )
 
 
 def test_the_server_does_not_keep_a_page_that_is_closed():

@@ -27,7 +27,11 @@ def make_progress(tiny_corpus, until):
         runners.append(runner)
         runner.set_pace(0)
         passes = min(algorithm.passes, 6)
-        runner.restart(RunSpec("tiny", algorithm, algorithm.config(), RunSettings(passes=passes, num_snapshots=2)))
+        runner.restart(
+            RunSpec(
+                "tiny", algorithm, algorithm.config(), RunSettings(passes=passes, num_snapshots=2)
+            )
+        )
         # The first run of a system may have kernels to compile.
         until(lambda: runner.progress.status in ("finished", "failed"))
         return runner.progress

@@ -1,4 +1,6 @@
-"""Under the hood: every algorithm shows its parts and explains missing ones, only while the page is open."""
+"""Under the hood: every algorithm shows its parts and explains missing ones, only while the page is
+open.
+"""
 
 from dataclasses import replace
 from functools import cache
@@ -8,7 +10,13 @@ import numpy as np
 import pytest
 
 from stickbreaker.app.frames.anatomy_captions import explain_end
-from stickbreaker.app.frames.anatomy_frames import arrow_frame, bound_frame, slot_frame, slot_rows, stick_frame
+from stickbreaker.app.frames.anatomy_frames import (
+    arrow_frame,
+    bound_frame,
+    slot_frame,
+    slot_rows,
+    stick_frame,
+)
 from stickbreaker.app.model.anatomy import Anatomist, AnatomyQuestion
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.pages.hood import Hood
@@ -46,7 +54,10 @@ def title(topic_id):
 
 @pytest.fixture(scope="module")
 def learn(tiny_corpus):
-    """Run an algorithm to its end on the tiny corpus, whose first title and word are hostile; once for all tests."""
+    """Run an algorithm to its end on the tiny corpus, whose first title and word are hostile.
+
+    Once for all tests.
+    """
     words = Vocabulary((HOSTILE, *tiny_corpus.vocabulary.words[1:]))
     corpus, runners = replace(tiny_corpus, vocabulary=words, titles=[HOSTILE] * 12), []
 
@@ -104,7 +115,12 @@ def test_every_algorithm_shows_its_parts_and_explains_missing_ones(name, learn):
     page, notifies = open_page(learn(name))
     assert [job.status for job in notifies] == ["ready"]
     visible = {figure for figure in FIGURES if page.panes[figure].visible}
-    has = {"stick": name not in STICKLESS, "slots": name in SLOTTED, "own": name in SLOTTED, "arrows": name in STEPPING}
+    has = {
+        "stick": name not in STICKLESS,
+        "slots": name in SLOTTED,
+        "own": name in SLOTTED,
+        "arrows": name in STEPPING,
+    }
     assert visible - {"bound"} == {figure for figure, is_there in has.items() if is_there}
     assert ("bound" in visible) <= (name in BOUNDED)
     for part in ("stick", "slots", "rate", "arrows", "bound"):
@@ -131,27 +147,35 @@ def test_a_mixture_assigns_documents_and_not_words(name, sentence, learn):
 def test_the_button_for_the_current_model_is_disabled_while_it_is_shown(learn):
     page, _ = open_page(learn("hdp"))
     assert page.again.disabled
-    page.state.publish(replace(page.state.progress, documents_seen=page.state.progress.documents_seen + 1))
+    page.state.publish(
+        replace(page.state.progress, documents_seen=page.state.progress.documents_seen + 1)
+    )
     assert not page.again.disabled
 
 
 def test_the_topic_of_the_arrows_is_selected_in_the_browser(learn):
     page, _ = open_page(learn("hdp"))
     topic = page.job.dissection.topic
-    assert page.sent.data.value == next(label for label, each in page.topic.options.items() if each == topic)
+    assert page.sent.data.value == next(
+        label for label, each in page.topic.options.items() if each == topic
+    )
 
 
 def test_a_new_label_of_the_selected_topic_is_shown_in_the_browser(learn):
     page, _ = open_page(learn("hdp"))
     topic = page.job.dissection.topic
     page.state.publish(replace(page.state.progress, names={topic: "war"}))
-    assert page.sent.data.value == next(label for label, each in page.topic.options.items() if each == topic)
+    assert page.sent.data.value == next(
+        label for label, each in page.topic.options.items() if each == topic
+    )
     assert page.sent.data.value.startswith("war")
 
 
 def test_nothing_is_computed_before_the_page_is_opened_or_after_it_is_closed(learn):
     runner, state = learn("hdp"), RunState()
-    pages = Pages(state, [Toy(state, None), Hood(state.freeze(), SimpleNamespace(find_model=runner.model))])
+    pages = Pages(
+        state, [Toy(state, None), Hood(state.freeze(), SimpleNamespace(find_model=runner.model))]
+    )
     pages.open("Toy")
     state.publish(runner.progress)
     state.topic = 1
@@ -235,14 +259,18 @@ def test_the_slots_contain_the_whole_document_after_each_round(answer):
 
 
 def test_the_caption_says_where_the_run_stops_and_whether_the_slots_have_settled():
-    assert explain_end(3, 66) == (
-        "The run stops after 3 iterations, up to the dashed line. In iteration 66, less than 0.1 % of the words move "
-        "to another slot."
+    assert (
+        explain_end(3, 66)
+        == "The run stops after 3 iterations, up to the dashed line. In iteration 66, less than 0.1"
+        " % of the words move to another slot."
     )
     assert explain_end(1, 1).startswith("The run stops after 1 iteration. In iteration 1,")
     end = f"After {MOST_ITERATIONS} iterations, words still move between slots."
     assert explain_end(3, MOST_ITERATIONS).endswith(end)
-    assert explain_end(200, MOST_ITERATIONS) == f"The run uses more than these {MOST_ITERATIONS} iterations."
+    assert (
+        explain_end(200, MOST_ITERATIONS)
+        == f"The run uses more than these {MOST_ITERATIONS} iterations."
+    )
 
 
 def test_a_step_ends_between_its_start_and_its_target(answer):

@@ -10,7 +10,12 @@ import pytest
 from bokeh.document import Document
 from panel.io.state import set_curdoc
 
-from stickbreaker.app.frames.corpus_descriptions import describe_effect, describe_own, describe_preview, explain_no_word
+from stickbreaker.app.frames.corpus_descriptions import (
+    describe_effect,
+    describe_own,
+    describe_preview,
+    explain_no_word,
+)
 from stickbreaker.app.model.text_tasks import Stopped, TextTaskRunner
 from stickbreaker.app.server.visitors import may_name_paths
 from stickbreaker.app.views.bring_corpus import BringCorpus
@@ -21,7 +26,12 @@ from stickbreaker.engine.corpora.words import WordChoices, WordEffect
 from tests.app.browser_messages import answer_with, send
 
 EVIL = "<img src=x onerror=alert(1)>"
-TEXTS = [f"peace {EVIL} treaty", "tariff & <b>trade</b>", "The cotton of the <script>port</script>", "war"]
+TEXTS = [
+    f"peace {EVIL} treaty",
+    "tariff & <b>trade</b>",
+    "The cotton of the <script>port</script>",
+    "war",
+]
 
 
 class Here:
@@ -49,12 +59,16 @@ class Here:
 @pytest.fixture
 def path(tmp_path):
     path = tmp_path / f"{EVIL.replace('/', '')}.csv"
-    pd.DataFrame({EVIL: TEXTS, "year": ["1900", "1901", "1902", EVIL], "who": list("ABCD")}).to_csv(path, index=False)
+    pd.DataFrame({EVIL: TEXTS, "year": ["1900", "1901", "1902", EVIL], "who": list("ABCD")}).to_csv(
+        path, index=False
+    )
     return path
 
 
 def make_commands(done=None, num_names=0, gone=None):
-    """Commands that note the corpora that are offered or run in `done`, and names that are forgotten in `gone`."""
+    """Commands that note the corpora that are offered or run in `done`, and names that are
+    forgotten in `gone`.
+    """
     done, gone = [] if done is None else done, [] if gone is None else gone
     return SimpleNamespace(
         offer_corpora=lambda name=None: done.append(name),
@@ -120,7 +134,9 @@ def test_a_file_is_shown_with_guessed_columns_and_without_markup(view, path):
     assert "Dates from 1900 to 1902" in view.columns.facts.object
     assert "Skipped: 1 row" in view.columns.facts.object
     assert "&lt;img src=x" in view.columns.first.object
-    shown = tags_of(view.columns.facts, view.columns.first, view.effect, view.fault, view.corpus_menu.about)
+    shown = tags_of(
+        view.columns.facts, view.columns.first, view.effect, view.fault, view.corpus_menu.about
+    )
     assert shown <= {"h2", "p", "details", "summary", "ul", "li", "article", "strong"}
 
 
@@ -193,7 +209,10 @@ def test_the_effect_of_word_choices_is_shown_and_wrong_ones_are_explained(view, 
 def test_a_corpus_without_words_cannot_be_built_and_the_reason_is_shown(view, path, tmp_path):
     look(view, path)
     assert (view.build.disabled, view.reason.object) == (False, "")
-    for letters, reason in ((8, "leave no words: lower “Minimum letters per word”"), (99, "Change the word choices")):
+    for letters, reason in (
+        (8, "leave no words: lower “Minimum letters per word”"),
+        (99, "Change the word choices"),
+    ):
         view.words.widgets["min_letters"].value = letters
         asyncio.run(view.measure())
         assert view.build.disabled
@@ -288,7 +307,11 @@ def test_an_invalid_name_is_refused_before_anything_is_built(view, path, name):
 
 
 @pytest.mark.parametrize(
-    ("error", "said"), [(CorpusError(f"bad {EVIL}"), "bad &lt;img src=x"), (Stopped(), "Cancelled; nothing was built")]
+    ("error", "said"),
+    [
+        (CorpusError(f"bad {EVIL}"), "bad &lt;img src=x"),
+        (Stopped(), "Cancelled; nothing was built"),
+    ],
 )
 def test_errors_are_shown_in_the_dialog_which_stays_usable(view, path, error, said):
     view.text_tasks.fails = error
@@ -365,7 +388,10 @@ def test_only_visitors_on_the_serving_machine_can_name_paths(path, begun):
 
 @pytest.mark.parametrize(
     ("names", "said"),
-    [(("novel",), "Text file: 1 document with text."), (("a", "b"), "Folder of text files: 2 documents with text.")],
+    [
+        (("novel",), "Text file: 1 document with text."),
+        (("a", "b"), "Folder of text files: 2 documents with text."),
+    ],
 )
 def test_a_text_file_is_called_one_document_with_any_number_of_paragraphs(tmp_path, names, said):
     for name in names:
@@ -392,7 +418,9 @@ def test_a_page_lists_at_most_a_hundred_bad_rows(tmp_path):
     assert "300 rows (the first 100 are listed)" in text
 
 
-@pytest.mark.parametrize(("sample", "is_told"), [(3, False), (99, False), (100, True), (1_000, True)])
+@pytest.mark.parametrize(
+    ("sample", "is_told"), [(3, False), (99, False), (100, True), (1_000, True)]
+)
 def test_a_corpus_can_be_built_even_if_a_small_sample_has_no_words(sample, is_told):
     assert bool(explain_no_word(WordEffect(0, 0, 50, sample, (), sample, 1_000))) == is_told
 
@@ -411,4 +439,6 @@ def test_a_corpus_of_one_day_has_one_date_and_a_folder_has_files(view, tmp_path)
     view.name_field.value = "dated"
     look(view, dated)
     asyncio.run(view.build_corpus(None))
-    assert describe_own(list_own()[0]).startswith("2 documents, 4 words, 4 tokens, 1999-01-01, with its text")
+    assert describe_own(list_own()[0]).startswith(
+        "2 documents, 4 words, 4 tokens, 1999-01-01, with its text"
+    )

@@ -39,10 +39,14 @@ def make_run(key, status="finished", corpus_name="two", **config):
 
 
 def make_content(weights=(0.7, 0.2995, 0.0005), shares=(np.nan,) * 3):
-    curves = (Curve.build(columns) for columns in (STEP_COLUMNS, HELDOUT_COLUMNS, NEXT_BATCH_COLUMNS))
+    curves = (
+        Curve.build(columns) for columns in (STEP_COLUMNS, HELDOUT_COLUMNS, NEXT_BATCH_COLUMNS)
+    )
     words, places = np.array(["war", "trade", "tax"]), np.arange(3, dtype=np.int32)[:, None]
     ones = np.ones((3, 1), np.float32)
-    return KeptContent(*curves, np.arange(3), np.array(weights), words, places, ones, np.array(shares))
+    return KeptContent(
+        *curves, np.arange(3), np.array(weights), words, places, ones, np.array(shares)
+    )
 
 
 class Kept:
@@ -78,7 +82,11 @@ def open_compare():
 
 
 def test_the_pair_is_the_newest_finished_run_and_one_that_differs_from_it():
-    newest, same, other = make_run("9", kappa=0.6), make_run("8", kappa=0.6), make_run("7", kappa=0.9)
+    newest, same, other = (
+        make_run("9", kappa=0.6),
+        make_run("8", kappa=0.6),
+        make_run("7", kappa=0.9),
+    )
     assert choose_pair([newest, same, other]) == (other, newest)
     assert choose_pair([newest, same]) == (same, newest)
     assert choose_pair([newest]) is None

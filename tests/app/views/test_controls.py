@@ -55,7 +55,9 @@ def header():
 
 @pytest.fixture
 def controls(acts):
-    return Controls(RunState(), commands_into(acts), small_spec(batch_size=16), (NAME,), (HDP,), Sketch)
+    return Controls(
+        RunState(), commands_into(acts), small_spec(batch_size=16), (NAME,), (HDP,), Sketch
+    )
 
 
 def progress_of(config, **values):
@@ -107,7 +109,9 @@ def test_a_slider_gets_a_new_place_for_a_value_between_its_places(controls):
 
 
 def test_the_controls_follow_a_run_changed_elsewhere_without_changing_it_back(controls, acts):
-    controls.state.publish(progress_of(small_config(forgetting_rate=0.9, batch_size=64), corpus_size=1000))
+    controls.state.publish(
+        progress_of(small_config(forgetting_rate=0.9, batch_size=64), corpus_size=1000)
+    )
     assert controls.live_values() == {"forgetting_rate": 0.9, "delay": 64.0, "batch_size": 64}
     assert acts == []
 
@@ -136,19 +140,27 @@ def test_a_wrong_number_stays_with_its_reason_when_the_run_changes(controls):
 
 @pytest.fixture
 def open_controls(acts):
-    return Controls(RunState(), commands_into(acts), open_spec(), (NAME, "larger"), (HDP, LDA), Sketch)
+    return Controls(
+        RunState(), commands_into(acts), open_spec(), (NAME, "larger"), (HDP, LDA), Sketch
+    )
 
 
-def test_settings_that_follow_the_corpus_size_are_shown_as_numbers_before_and_after_it_is_known(open_controls):
+def test_settings_that_follow_the_corpus_size_are_shown_as_numbers_before_and_after_it_is_known(
+    open_controls,
+):
     assert open_controls.live_values() == {"forgetting_rate": 0.6, "delay": 64.0, "batch_size": 256}
     open_controls.state.publish(progress_of(open_spec().config))
-    open_controls.state.publish(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384))
+    open_controls.state.publish(
+        progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384)
+    )
     assert open_controls.live_values() == {"forgetting_rate": 0.6, "delay": 18.0, "batch_size": 256}
     assert open_controls.defaults.label == "Defaults for this corpus: κ 0.6, τ₀ 18, S 256"
 
 
 def test_another_corpus_gets_its_own_defaults_except_for_what_a_person_has_set(open_controls, acts):
-    open_controls.state.publish(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384))
+    open_controls.state.publish(
+        progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384)
+    )
     config, _ = open_controls.read()
     assert (config["delay"], config["batch_size"]) == (18.0, 256)
     open_controls.corpus.value = "larger"
@@ -163,13 +175,19 @@ def test_another_corpus_gets_its_own_defaults_except_for_what_a_person_has_set(o
 
 
 def test_a_corpus_and_an_algorithm_that_are_selected_stay_selected_when_a_run_starts(open_controls):
-    open_controls.state.publish(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384))
+    open_controls.state.publish(
+        progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384)
+    )
     open_controls.corpus.value = "larger"
     open_controls.algorithm.value = "lda"
-    open_controls.state.publish(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384, run_id=2))
+    open_controls.state.publish(
+        progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384, run_id=2)
+    )
     assert (open_controls.corpus.value, open_controls.algorithm.value) == ("larger", "lda")
     open_controls.apply()
-    open_controls.state.publish(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384, run_id=3))
+    open_controls.state.publish(
+        progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384, run_id=3)
+    )
     assert (open_controls.corpus.value, open_controls.algorithm.value) == (NAME, "hdp")
 
 
@@ -206,7 +224,9 @@ def test_a_slider_follows_another_page_that_changes_the_run_later(controls):
 
 
 def test_the_defaults_of_this_corpus_can_be_restored(open_controls, acts):
-    open_controls.state.publish(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384))
+    open_controls.state.publish(
+        progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384)
+    )
     open_controls.choose(PRESETS[-1])
     open_controls.choose_defaults()
     assert open_controls.live_values() == {"forgetting_rate": 0.6, "delay": 18.0, "batch_size": 256}
@@ -215,7 +235,9 @@ def test_the_defaults_of_this_corpus_can_be_restored(open_controls, acts):
 
 
 def test_another_algorithm_brings_its_own_form_and_keeps_the_sliders(open_controls):
-    open_controls.state.publish(progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384))
+    open_controls.state.publish(
+        progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384)
+    )
     open_controls.algorithm.value = "lda"
     config, _ = open_controls.read()
     assert LDA.config(**config) == LDA.config(delay=18.0, batch_size=256)
@@ -251,11 +273,15 @@ def test_a_forecast_names_what_is_wrong_and_what_to_do():
 def test_no_smaller_steps_are_advised_where_documents_are_few():
     said = describe_forecast(Forecast(1, 0.0, False), 1)
     assert said == "Too few documents: 1. Use more passes or more documents."
-    few = describe_progress(progress_of(small_config(), status="finished", corpus_size=1, documents_total=1))
+    few = describe_progress(
+        progress_of(small_config(), status="finished", corpus_size=1, documents_total=1)
+    )
     assert few["documents"] == "0 of 1 document"
     assert "Too few documents: 1." in few["note"]
     assert "one paragraph per row" in few["note"]
-    waiting = describe_progress(progress_of(small_config(), corpus_size=15, message="The next step waits."))
+    waiting = describe_progress(
+        progress_of(small_config(), corpus_size=15, message="The next step waits.")
+    )
     assert waiting["note"].endswith("per row. The next step waits.")
     assert describe_progress(progress_of(small_config(), corpus_size=16))["note"] == ""
 
@@ -266,15 +292,23 @@ def test_the_status_bar_says_how_far_the_stream_is():
         date=np.datetime64("1863", "Y"), documents_per_second=158.7,
     )  # fmt: skip
     texts = describe_progress(progress)
-    assert (texts["state"], texts["phase"], texts["reading"]) == ("Running", "two-level phase", "now at 1863")
+    assert (texts["state"], texts["phase"], texts["reading"]) == (
+        "Running",
+        "two-level phase",
+        "now at 1863",
+    )
     assert (texts["documents"], texts["speed"]) == ("2,560 of 9,445 documents", "159 a second")
     assert texts["share"] == pytest.approx(2_560 / 9_445, abs=1e-4)
 
 
 def test_a_replay_shows_the_date_and_the_documents_of_its_moment(header):
-    run = progress_of(small_config(), status="finished", phase="two-level", documents_seen=90, documents_total=90)
+    run = progress_of(
+        small_config(), status="finished", phase="two-level", documents_seen=90, documents_total=90
+    )
     run = dataclasses.replace(run, date=np.datetime64("2021", "Y"))
-    moment = dataclasses.replace(run, status=REPLAYED, documents_seen=40, date=np.datetime64("1863", "Y"))
+    moment = dataclasses.replace(
+        run, status=REPLAYED, documents_seen=40, date=np.datetime64("1863", "Y")
+    )
     header.state.param.update(progress=run, shown=moment)
     assert (header.bar.state, header.bar.reading, header.bar.documents) == (
         "Finished",
@@ -303,9 +337,17 @@ def test_the_warm_up_is_shown_and_explained_with_its_temperature():
 
 def test_a_failed_engine_is_reported_with_its_reason_and_an_empty_page_says_nothing_false():
     failed = describe_progress(Progress(status="failed", message="ValueError: too hot."))
-    assert failed["note"] == "The engine has stopped: ValueError: too hot. The results so far are below."
+    assert (
+        failed["note"]
+        == "The engine has stopped: ValueError: too hot. The results so far are below."
+    )
     empty = describe_progress(Progress())
-    assert (empty["state"], empty["documents"], empty["reading"], empty["speed"]) == ("Ready", "", "", "")
+    assert (empty["state"], empty["documents"], empty["reading"], empty["speed"]) == (
+        "Ready",
+        "",
+        "",
+        "",
+    )
 
 
 def test_a_running_step_is_shown_with_its_time_until_it_ends(header):
@@ -321,12 +363,16 @@ def test_a_running_step_is_shown_with_its_time_until_it_ends(header):
 def test_notes_appear_below_the_buttons_so_that_a_press_does_not_miss_them(header):
     assert header.__panel__() is header.bar
     assert header.bar.buttons is header.buttons
-    places = [StatusBar._esm.index(part) for part in ("bar.append(buttons)", '"note", bar)', '"note work", bar)')]
+    places = [
+        StatusBar._esm.index(part)
+        for part in ("bar.append(buttons)", '"note", bar)', '"note work", bar)')
+    ]
     assert places == sorted(places)
 
 
 @pytest.mark.parametrize(
-    ("status", "label"), [("running", "Pause"), ("paused", "Run"), ("finished", "Run again"), ("waiting", "Pause")]
+    ("status", "label"),
+    [("running", "Pause"), ("paused", "Run"), ("finished", "Run again"), ("waiting", "Pause")],
 )
 def test_the_label_of_the_main_button_says_what_it_does(status, label, header):
     header.state.publish(progress_of(small_spec().config, status=status))
@@ -361,7 +407,9 @@ def test_a_slider_that_the_run_has_no_setting_for_changes_nothing():
 def test_a_setting_that_follows_the_corpus_follows_the_next_one_too_unless_it_was_chosen(acts):
     spec = RunSpec(NAME, HDP, HDP.config(), SETTINGS)
     controls = Controls(RunState(), commands_into(acts), spec, (NAME, "larger"), (HDP,), Sketch)
-    controls.state.publish(progress_of(small_config(max_topics=5, delay=18.0, batch_size=256), corpus_size=1000))
+    controls.state.publish(
+        progress_of(small_config(max_topics=5, delay=18.0, batch_size=256), corpus_size=1000)
+    )
     assert controls.read()[0]["max_topics"] == 5
     controls.corpus.value = "larger"
     assert controls.read()[0]["max_topics"] is None
@@ -370,7 +418,9 @@ def test_a_setting_that_follows_the_corpus_follows_the_next_one_too_unless_it_wa
 
 
 def test_the_memory_that_an_algorithm_needs_is_shown_before_the_start(acts):
-    commands = commands_into(acts, lambda algorithm, config: 25_400_000 if algorithm.name == "lda" else 0)
+    commands = commands_into(
+        acts, lambda algorithm, config: 25_400_000 if algorithm.name == "lda" else 0
+    )
     controls = Controls(RunState(), commands, open_spec(), (NAME,), (HDP, LDA), Sketch)
     controls.state.publish(progress_of(small_config(batch_size=16, delay=1.0), corpus_size=64))
     assert "MB" not in controls.forecast.object
@@ -378,9 +428,15 @@ def test_the_memory_that_an_algorithm_needs_is_shown_before_the_start(acts):
     assert "about 25 MB here" in controls.forecast.object
 
 
-def test_after_the_first_pass_of_a_run_that_averages_the_page_says_that_some_sliders_have_no_effect(controls):
+def test_after_the_first_pass_of_a_run_that_averages_the_page_says_that_some_sliders_have_no_effect(
+    controls,
+):
     def text_at(documents_seen, num_passes=3, **values):
-        size = {"corpus_size": 1000, "documents_total": 1000 * num_passes, "documents_seen": documents_seen}
+        size = {
+            "corpus_size": 1000,
+            "documents_total": 1000 * num_passes,
+            "documents_seen": documents_seen,
+        }
         controls.state.publish(progress_of(small_config(**values), **size))
         return controls.learning_note.object
 
@@ -393,5 +449,7 @@ def test_after_the_first_pass_of_a_run_that_averages_the_page_says_that_some_sli
 def test_the_sketch_of_a_page_that_opens_during_a_run_marks_its_present_step(acts):
     state = RunState()
     state.publish(steps_progress(3))
-    controls = Controls(state, commands_into(acts), small_spec(), (NAME,), (HDP,), partial(RateSketch, state))
+    controls = Controls(
+        state, commands_into(acts), small_spec(), (NAME,), (HDP,), partial(RateSketch, state)
+    )
     assert controls.sketch.plot.present.data["x"].tolist() == [3]

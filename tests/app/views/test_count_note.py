@@ -16,7 +16,9 @@ NOW = Moment(200, DAY, np.arange(1), np.ones(1), np.array([5.0]), np.zeros((1, 1
 
 
 def progress(**fields):
-    return Progress(**{"algorithm": "hdp", "status": "running", "documents_seen": 200, "now": NOW} | fields)
+    return Progress(
+        **{"algorithm": "hdp", "status": "running", "documents_seen": 200, "now": NOW} | fields
+    )
 
 
 @pytest.fixture
@@ -52,7 +54,11 @@ def test_a_check_at_work_shows_its_progress_and_can_be_cancelled(note):
 def test_a_watcher_sees_the_check_and_no_button(note):
     note.state.publish(progress(), check=CountJob("checking", 0.4))
     note.state.role = WATCHER
-    assert (note.__panel__().visible, note.button.visible, note.cancel.visible) == (True, False, False)
+    assert (note.__panel__().visible, note.button.visible, note.cancel.visible) == (
+        True,
+        False,
+        False,
+    )
     note.state.publish(progress(), check=CountJob("checking", 0.6))
     assert 'value="60"' in note.bar.object
     assert (note.button.visible, note.cancel.visible) == (False, False)
@@ -60,8 +66,15 @@ def test_a_watcher_sees_the_check_and_no_button(note):
 
 @pytest.mark.parametrize(
     ("shown", "is_offered"),
-    [({}, True), ({"algorithm": "lda"}, True), ({"algorithm": "dp-mixture"}, False), ({"status": REPLAYED}, False)],
+    [
+        ({}, True),
+        ({"algorithm": "lda"}, True),
+        ({"algorithm": "dp-mixture"}, False),
+        ({"status": REPLAYED}, False),
+    ],
 )
-def test_the_check_is_offered_for_the_present_model_of_every_algorithm_but_mixtures(note, shown, is_offered):
+def test_the_check_is_offered_for_the_present_model_of_every_algorithm_but_mixtures(
+    note, shown, is_offered
+):
     note.state.publish(progress(**shown), check=CountJob("ready"))
     assert note.button.visible is is_offered

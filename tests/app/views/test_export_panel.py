@@ -29,14 +29,19 @@ from stickbreaker.engine.corpora.corpus import Vocabulary
 from tests.app.browser_messages import answer_with, send
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
-RESULT = Result(1, Task(INTRUDER, "Which word?", ("war", HOSTILE), correct=1, topic_id=3, label=HOSTILE), (2, 5))
+RESULT = Result(
+    1, Task(INTRUDER, "Which word?", ("war", HOSTILE), correct=1, topic_id=3, label=HOSTILE), (2, 5)
+)
 NAMED = 'war, "peace"\n=1+1 <b>'
 TABLES = [what for what, export in EXPORTS.items() if not export.ending]
 
 
 @pytest.fixture(scope="module")
 def learned():
-    """A run over the tiny corpus with a hostile word and title, and one topic named; its progress and its model."""
+    """A run over the tiny corpus with a hostile word and title, and one topic named.
+
+    Its progress and its model.
+    """
     words = (HOSTILE, "cotton", "navy", "peace", "ship", "tariff")
     war, trade = [3, 0, 2, 1, 1, 0], [0, 2, 0, 1, 1, 3]
     years = np.datetime64("1790", "Y") + np.arange(12) // 2
@@ -49,7 +54,9 @@ def learned():
     record.open(corpus, engine.prepare(algorithm, config, corpus, settings))
     while not record.is_over:
         record.advance()
-    largest = int(np.argmax(record.model().algorithm.summarize(config, record.model().state).expected_tokens))
+    largest = int(
+        np.argmax(record.model().algorithm.summarize(config, record.model().state).expected_tokens)
+    )
     record.topic_names.rename(int(record.progress(0).now.topic_ids[largest]), NAMED)
     return record.progress(1), record.model()
 
@@ -103,7 +110,8 @@ def take(job, progress):
     return take
 
 
-# Older versions of pandas may read the last digit of a number as another one; newer ones refuse the option.
+# Older versions of pandas may read the last digit of a number as another one; newer ones refuse the
+# option.
 READS_EXACTLY = {"float_precision": "round_trip"} if Version(pd.__version__) < Version("3") else {}
 
 
@@ -120,7 +128,9 @@ def test_csv_and_parquet_contain_the_same_table(take, what, tmp_path):
     frames = [read_table(*take(what, table), tmp_path) for table in (CSV, PARQUET)]
     assert len(frames[0]) > 0
     # A float32 in CSV has enough digits to be read as the same float32.
-    pd.testing.assert_frame_equal(frames[0].astype(str), frames[1].astype(str), check_dtype=False, check_exact=True)
+    pd.testing.assert_frame_equal(
+        frames[0].astype(str), frames[1].astype(str), check_dtype=False, check_exact=True
+    )
 
 
 def test_topics_have_their_words_and_any_name(take, job, named, tmp_path):
@@ -131,7 +141,9 @@ def test_topics_have_their_words_and_any_name(take, job, named, tmp_path):
     summary = job.reading.summary
     position = job.reading.position(named)
     probabilities = dict(zip(mine["word"], mine["probability"], strict=True))
-    for word, probability in zip(job.reading.corpus.vocabulary.words, summary.topics[position], strict=True):
+    for word, probability in zip(
+        job.reading.corpus.vocabulary.words, summary.topics[position], strict=True
+    ):
         assert probabilities[word] == pytest.approx(probability, rel=1e-6)
 
 
@@ -142,7 +154,9 @@ def test_document_shares_are_those_of_the_reading_and_sum_to_one(take, job, name
     assert set(first["title"]) == {HOSTILE}
     assert set(first["tokens"]) == {7}
     for topic_id, share in zip(first["topic_id"], first["share"], strict=True):
-        assert share == pytest.approx(job.reading.doc_shares[0, job.reading.position(topic_id)], rel=1e-6)
+        assert share == pytest.approx(
+            job.reading.doc_shares[0, job.reading.position(topic_id)], rel=1e-6
+        )
     assert set(frame[frame["topic_id"] == named]["name"]) == {NAMED}
 
 
@@ -157,7 +171,9 @@ def test_curves_have_all_points_with_their_unit(take, progress, tmp_path):
     frame = read_table(*take("curves"), tmp_path)
     rates = frame[frame["curve"] == "learning_rate"]
     assert rates["value"].tolist() == pytest.approx(progress.steps["learning_rate"].tolist())
-    assert set(frame[frame["curve"] == "heldout"]["unit"]) == {"nats per held-out word (disjoint_words, own)"}
+    assert set(frame[frame["curve"] == "heldout"]["unit"]) == {
+        "nats per held-out word (disjoint_words, own)"
+    }
 
 
 def test_the_input_of_pyldavis_has_rows_that_sum_to_one_and_topic_names(take, job, named):
@@ -180,7 +196,9 @@ def test_the_input_of_pyldavis_excludes_words_and_documents_without_tokens(job, 
     counts[0], counts[:, 5] = 0, 0
     model = replace(job.reading.model, corpus=replace(corpus, counts=counts))
     lengths = counts.sum(1)
-    write_pyldavis(replace(job.reading, model=model, doc_tokens=lengths), {}, tmp_path / "input.json")
+    write_pyldavis(
+        replace(job.reading, model=model, doc_tokens=lengths), {}, tmp_path / "input.json"
+    )
     given = json.loads((tmp_path / "input.json").read_text(encoding="utf-8"))
     assert len(given["doc_topic_dists"]) == len(given["doc_lengths"]) == 11
     assert "tariff" not in given["vocab"]
@@ -210,7 +228,9 @@ def test_the_model_loads_with_one_call_and_infers_what_the_page_shows(take, job,
     assert engine.load(tmp_path / "again.npz").topic_names_ == {named: NAMED}
 
 
-def test_the_arrays_are_those_of_the_reading_with_their_words_and_titles(take, job, named, progress):
+def test_the_arrays_are_those_of_the_reading_with_their_words_and_titles(
+    take, job, named, progress
+):
     name, content = take("arrays")
     assert name == "tiny-hdp-arrays.zip"
     with np.load(io.BytesIO(content)) as arrays:
@@ -226,7 +246,9 @@ def test_the_sheets_have_a_row_in_the_key_for_each_question(take):
     _, content = take("sheets")
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         frames = {each: pd.read_csv(archive.open(each)) for each in archive.namelist()}
-    assert set(frames) == {f"{kind}-intrusion{end}.csv" for kind in ("word", "topic") for end in ("", "-key")}
+    assert set(frames) == {
+        f"{kind}-intrusion{end}.csv" for kind in ("word", "topic") for end in ("", "-key")
+    }
     for kind in ("word", "topic"):
         questions, key = frames[f"{kind}-intrusion.csv"], frames[f"{kind}-intrusion-key.csv"]
         assert questions["question"].tolist() == key["question"].tolist()
@@ -243,7 +265,11 @@ def test_the_table_of_topics_has_coherence_and_labels(take, job, progress, tmp_p
 @pytest.mark.parametrize("algorithm", [each.name for each in engine.REGISTRY])
 def test_the_model_of_every_algorithm_can_be_exported(algorithm, tiny_corpus, tmp_path):
     algorithm = find_algorithm(algorithm)
-    config = algorithm.config(max_topics=4) if hasattr(algorithm.config, "max_topics") else algorithm.config()
+    config = (
+        algorithm.config(max_topics=4)
+        if hasattr(algorithm.config, "max_topics")
+        else algorithm.config()
+    )
     settings = RunSettings(passes=1)
     record = Record(RunSpec("tiny", algorithm, config, settings), 1, lambda: 0.0)
     record.open(tiny_corpus, engine.prepare(algorithm, config, tiny_corpus, settings))
@@ -251,7 +277,9 @@ def test_the_model_of_every_algorithm_can_be_exported(algorithm, tiny_corpus, tm
     record.close()
     reading = begin_reading(record.model())
     write_model(reading, record.progress(1), tmp_path / "model.npz")
-    np.testing.assert_array_equal(engine.load(tmp_path / "model.npz").components_, reading.summary.topics)
+    np.testing.assert_array_equal(
+        engine.load(tmp_path / "model.npz").components_, reading.summary.topics
+    )
 
 
 def test_the_offline_page_has_all_content_as_json_and_none_as_markup(take, progress, named):
@@ -262,7 +290,9 @@ def test_the_offline_page_has_all_content_as_json_and_none_as_markup(take, progr
     assert page.count("</script>") == 2
     assert not re.search(r"<[^>]*(src|href)=", page)
     state = json.loads(re.search(r'id="state">(.*?)</script>', page, re.DOTALL)[1])
-    assert [each["seen"] for each in state["moments"]] == [c.documents_seen for c in progress.columns]
+    assert [each["seen"] for each in state["moments"]] == [
+        c.documents_seen for c in progress.columns
+    ]
     assert state["topics"][str(named)][0] == NAMED
     assert any(word == HOSTILE for *_, words in state["moments"][-1]["topics"] for word, _ in words)
     assert any(HOSTILE in row for detail in state["details"] for row in detail["documents"])
@@ -280,7 +310,9 @@ def test_every_figure_can_be_drawn_and_saved(job, progress, name, kind):
     drawn = draw_figure(name, progress, (progress,), job.reading, None)
     make_savable(drawn, kind, "figure")
     assert drawn.output_backend == FORMATS[kind]
-    assert draw_figure(name, replace(progress, steps=type(progress)().steps), (), None, None) is None
+    assert (
+        draw_figure(name, replace(progress, steps=type(progress)().steps), (), None, None) is None
+    )
 
 
 def test_an_export_is_disabled_until_its_data_exists(job, progress):
@@ -301,7 +333,9 @@ def test_an_export_is_disabled_until_its_data_exists(job, progress):
     assert not any(button.disabled for button in view.buttons.values())
 
 
-def test_a_failed_export_is_reported_and_leaves_no_file(job, progress, caplog, tmp_path, monkeypatch):
+def test_a_failed_export_is_reported_and_leaves_no_file(
+    job, progress, caplog, tmp_path, monkeypatch
+):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     view = make_panel()
     read(view, ReadingJob("ready", 1.0, replace(job.reading, used=np.zeros(0, int))), progress)
@@ -326,7 +360,10 @@ def test_a_failed_download_is_not_reported_as_a_failed_write(job, progress):
     read(view, job, progress)
     asyncio.run(view.take("curves"))
     send(view.mover, {"kind": "unsaved", "text": "no memory"})
-    assert "curves.csv could not be downloaded: the browser could not save it (no memory)" in view.said.object
+    assert (
+        "curves.csv could not be downloaded: the browser could not save it (no memory)"
+        in view.said.object
+    )
     assert 'class="fault"' in view.said.object
     assert not view.buttons["curves"].disabled
 

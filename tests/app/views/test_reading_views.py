@@ -48,7 +48,9 @@ def test_documents_of_a_topic_have_a_tenth_of_it_or_the_share_of_the_slider(job,
     for percent in (10, 60):
         if percent != 10:
             browser.least.value = percent
-        assert browser.count.object.startswith(f"<p style='margin:4px 0'>{(shares >= percent / 100).sum()} document")
+        assert browser.count.object.startswith(
+            f"<p style='margin:4px 0'>{(shares >= percent / 100).sum()} document"
+        )
         assert f" with “topic {state.topic}” (at least {percent} %)" in browser.count.object
     state.topic = None
     assert not browser.least.visible
@@ -85,13 +87,21 @@ def test_a_new_reading_updates_the_heat_map_and_keeps_its_zoom(job, progress):
     assert (drawn.x_range.start, drawn.x_range.end) == (0.0, 1.0)
     assert set(drawn.y_range.factors) ^ set(rows)
     calendar.unit.value = "decade"
-    assert (drawn.x_range.start, drawn.x_range.end) == (-0.5, len(drawn.xaxis[0].major_label_overrides) - 0.5)
+    assert (drawn.x_range.start, drawn.x_range.end) == (
+        -0.5,
+        len(drawn.xaxis[0].major_label_overrides) - 0.5,
+    )
 
 
 def test_a_topic_selected_in_one_view_is_selected_in_all_and_all_show_its_name(job, progress):
     state, named = RunState(shows_reading=True), []
     commands = SimpleNamespace(rename=lambda *name: named.append(name))
-    views = [TopicExplorer(state, commands), TopicMap(state), Calendar(state), DocumentBrowser(state)]
+    views = [
+        TopicExplorer(state, commands),
+        TopicMap(state),
+        Calendar(state),
+        DocumentBrowser(state),
+    ]
     explorer, _, _, documents = views
     for view in views:
         read(view, job, progress)
@@ -140,9 +150,9 @@ def test_a_stored_text_is_shown_as_prose_and_searched(job, progress, tmp_path):
     corpus = job.reading.corpus
     file = tmp_path / "texts.parquet"
     words = corpus.vocabulary.words
-    pd.DataFrame({"text": [f"{HOSTILE} of {words[k % 3 + 1]} & more" for k in range(corpus.num_documents)]}).to_parquet(
-        file
-    )
+    pd.DataFrame(
+        {"text": [f"{HOSTILE} of {words[k % 3 + 1]} & more" for k in range(corpus.num_documents)]}
+    ).to_parquet(file)
     state = RunState()
     documents = DocumentBrowser(state, lambda name: Texts([file]))
     read(documents, job, progress)
@@ -186,7 +196,7 @@ def test_a_selected_topic_that_is_not_in_use_is_the_one_that_the_menu_shows(job,
     state = RunState(shows_reading=True)
     explorer = TopicExplorer(state, NO_COMMANDS)
     read(explorer, job, progress)
-    (gone, *_) = set(job.reading.summary.topic_ids.tolist()) - set(explorer.topic.options.values())
+    gone, *_ = set(job.reading.summary.topic_ids.tolist()) - set(explorer.topic.options.values())
     state.topic = gone
     assert explorer.topic.value == gone
     assert explorer.topic.options[f"topic {gone} · not in use"] == gone
@@ -196,12 +206,17 @@ def test_a_reading_behind_its_run_says_so(job, progress):
     assert not is_behind(job, progress)
     later = replace(progress, documents_seen=progress.documents_seen + 256)
     assert is_behind(job, later)
-    assert f"The run has since learned from {later.documents_seen:,} documents." in describe_reading(job, later)
+    assert (
+        f"The run has since learned from {later.documents_seen:,} documents."
+        in describe_reading(job, later)
+    )
     assert "of an earlier run" in describe_reading(job, replace(progress, run_id=2))
 
 
 def test_a_reading_that_has_failed_says_why(progress):
-    assert "not callable" in describe_reading(ReadingJob(status="failed", message="not callable"), progress)
+    assert "not callable" in describe_reading(
+        ReadingJob(status="failed", message="not callable"), progress
+    )
 
 
 def test_a_reading_of_one_document_counts_it_as_one_and_says_that_no_topic_is_in_use(job, progress):
@@ -218,19 +233,28 @@ def test_a_reading_of_one_document_counts_it_as_one_and_says_that_no_topic_is_in
 
 def test_views_without_a_reading_say_what_is_missing():
     state = RunState(shows_reading=True)
-    for view in (TopicExplorer(state, NO_COMMANDS), TopicMap(state), Calendar(state), DocumentBrowser(state)):
+    for view in (
+        TopicExplorer(state, NO_COMMANDS),
+        TopicMap(state),
+        Calendar(state),
+        DocumentBrowser(state),
+    ):
         read(view, ReadingJob(), Progress())
     assert "after the first mini-batch" in describe_reading(ReadingJob(), Progress())
 
 
-def test_the_map_names_its_fifteen_largest_topics_and_shows_earlier_sizes_in_a_replay(job, progress):
+def test_the_map_names_its_fifteen_largest_topics_and_shows_earlier_sizes_in_a_replay(
+    job, progress
+):
     view = TopicMap(RunState(shows_reading=True))
     read(view, job, progress)
     shown = len(job.reading.used)
     assert len(view.plot.labels.data["text"]) == min(15, shown)
     first = int(job.reading.summary.topic_ids[job.reading.used[0]])
     tokens = np.array([2.0, 0.0])
-    then = Moment(5, None, np.array([first, 10**6]), np.array([1.0, 0.0]), tokens, np.zeros((2, 10), int), 1)
+    then = Moment(
+        5, None, np.array([first, 10**6]), np.array([1.0, 0.0]), tokens, np.zeros((2, 10), int), 1
+    )
     view.state.param.update(shown=replace(progress, status=REPLAYED, now=then), replayed=(then,))
     assert view.plot.source.data["topic_id"] == [first]
     assert view.plot.source.data["share"] == [1.0]
@@ -238,7 +262,9 @@ def test_the_map_names_its_fifteen_largest_topics_and_shows_earlier_sizes_in_a_r
     assert len(view.plot.source.data["topic_id"]) == shown
 
 
-def test_the_lines_through_time_are_the_values_of_the_page_time_and_that_of_a_pointed_topic_is_thick(job, progress):
+def test_the_lines_through_time_are_the_values_of_the_page_time_and_that_of_a_pointed_topic_is_thick(
+    job, progress
+):
     state = RunState(shows_reading=True)
     view = TopicMap(state)
     read(view, job, progress)
@@ -252,16 +278,24 @@ def test_the_lines_through_time_are_the_values_of_the_page_time_and_that_of_a_po
     assert set(lines["topic_id"]) >= set(frame["topic_id"]) - {REST}
     # The first period of the first topic in use, added up document by document.
     corpus, tokens = reading.corpus, reading.doc_tokens
-    first = min(corpus.dates[~np.isnat(corpus.dates)]).astype(f"datetime64[{'Y' if unit != 'month' else 'M'}]")
+    first = min(corpus.dates[~np.isnat(corpus.dates)]).astype(
+        f"datetime64[{'Y' if unit != 'month' else 'M'}]"
+    )
     length = 10 - int(first.astype(int)) % 10 if unit == "decade" else 1
     end = first + np.timedelta64(length, np.datetime_data(first)[0])
     rows = np.flatnonzero(corpus.dates < end.astype("datetime64[D]"))
     shares = reading.doc_shares.toarray()[rows, reading.used[0]]
-    assert lines["ys"].iloc[0][0] == pytest.approx((shares * tokens[rows]).sum() / tokens[rows].sum())
+    assert lines["ys"].iloc[0][0] == pytest.approx(
+        (shares * tokens[rows]).sum() / tokens[rows].sum()
+    )
     drawn = view.lines.lines.data
     pointed = drawn["topic_id"][-1]
     state.pointed_topic = pointed
-    assert [topic_id for topic_id, width in zip(drawn["topic_id"], drawn["width"], strict=True) if width > 1] in (
+    assert [
+        topic_id
+        for topic_id, width in zip(drawn["topic_id"], drawn["width"], strict=True)
+        if width > 1
+    ] in (
         [pointed],
         [state.topic, pointed],
     )
@@ -277,7 +311,7 @@ def test_a_word_that_is_pointed_at_makes_the_dots_of_other_topics_faint(job, pro
     assert set(view.plot.source.data["alpha"]) == {DOT_ALPHA}
     topics, tokens = job.reading.summary.topics, job.reading.summary.expected_tokens
     shares = (topics.T * tokens / (topics.T @ tokens)[:, None])[:, job.reading.used]
-    (word, *_) = np.flatnonzero((shares < 0.3).any(1) & (shares > 0.5).any(1))
+    word, *_ = np.flatnonzero((shares < 0.3).any(1) & (shares > 0.5).any(1))
     state.pointed_word = int(word)
     ids = job.reading.summary.topic_ids[job.reading.used]
     lit = {int(topic_id) for topic_id, share in zip(ids, shares[word], strict=True) if share >= 0.3}

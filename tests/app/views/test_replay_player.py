@@ -32,7 +32,14 @@ def test_a_run_that_learns_cannot_be_replayed_and_leaves_the_moment():
 def test_steps_and_the_slider_select_moments_and_the_last_one_is_the_run_itself():
     player, state, settled, _ = make_player(progress(5, status="paused"))
     moments = []
-    for what, value in (("step", -1), ("step", -1), ("place", 0), ("step", -1), ("place", 99), ("stop", 0)):
+    for what, value in (
+        ("step", -1),
+        ("step", -1),
+        ("place", 0),
+        ("step", -1),
+        ("place", 99),
+        ("stop", 0),
+    ):
         send(player, what, value)
         moments.append(state.moment)
     assert moments == [400, 300, 100, 100, None, None]
@@ -68,7 +75,13 @@ def test_a_pause_stays_where_it_is_and_play_goes_on_from_there():
 
 def test_wrong_messages_of_a_browser_change_nothing():
     player, state, _, _ = make_player(progress(5, status="finished"))
-    for message in (None, "place", {"what": "place"}, {"what": "place", "value": "1"}, {"what": "length", "value": 0}):
+    for message in (
+        None,
+        "place",
+        {"what": "place"},
+        {"what": "place", "value": "1"},
+        {"what": "length", "value": 0},
+    ):
         send_message(player.bar, message)
     assert (state.moment, player.bar.length) == (None, 30)
 

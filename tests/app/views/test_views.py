@@ -1,4 +1,6 @@
-"""Views: brought up to date by a progress, silent where nothing changed, and never without a word where nothing is."""
+"""Views: brought up to date by a progress, silent where nothing changed, and never without a word
+where nothing is.
+"""
 
 from dataclasses import replace
 
@@ -18,7 +20,14 @@ from stickbreaker.app.model.progress import (
 )
 from stickbreaker.app.plots.curve_plots import SCORE_HELP
 from stickbreaker.app.state import RunState
-from stickbreaker.app.views.curves import MERGING_LINE, ON_PAGE, Curves, first_value_note, help_html, legend_html
+from stickbreaker.app.views.curves import (
+    MERGING_LINE,
+    ON_PAGE,
+    Curves,
+    first_value_note,
+    help_html,
+    legend_html,
+)
 from stickbreaker.app.views.rate_sketch import RateSketch, steps_taken
 from stickbreaker.app.views.run_summary import RunSummary
 from stickbreaker.app.views.topics_now import TopicsNow
@@ -45,14 +54,25 @@ def checkpoint(documents_seen, tokens):
     words = (np.arange(10) + np.arange(len(tokens))[:, None] * 5 + documents_seen // 300) % 30
     weights = tokens / max(tokens.sum(), 1)
     date = np.datetime64("1800") + np.timedelta64(documents_seen, "Y")
-    return Moment(documents_seen, date, np.arange(len(tokens)), weights, tokens, words.astype(np.int32), len(tokens))
+    return Moment(
+        documents_seen,
+        date,
+        np.arange(len(tokens)),
+        weights,
+        tokens,
+        words.astype(np.int32),
+        len(tokens),
+    )
 
 
 def progress(num_steps, tokens=(50, 30, 20), **fields):
     """A run of this many mini-batches of 100 documents out of 900."""
     seen = [100 * (i + 1) for i in range(num_steps)]
     date = np.datetime64("1800")
-    steps = [(d, date + np.timedelta64(d // 100, "Y"), d / 50, 0.1, 3, 0.5, int(d > 200), 100) for d in seen]
+    steps = [
+        (d, date + np.timedelta64(d // 100, "Y"), d / 50, 0.1, 3, 0.5, int(d > 200), 100)
+        for d in seen
+    ]
     scores = [(d, date + np.timedelta64(d // 100, "Y"), d / 50, -8 + d / 1000) for d in seen]
     reached = tuple(checkpoint(d, tokens) for d in PLANNED if d <= 100 * num_steps)
     standard = {
@@ -166,7 +186,9 @@ def test_a_restart_and_a_thinned_curve_replace_the_old_points():
     assert [len(source.data["x"]) for source in sources(view)] == [2] * len(ON_PAGE)
     assert view.plots["heldout"].earlier.data["label"] == ["κ 0.6, start warm, mean"]
     thinned = progress(6, run_id=2)
-    thinned = replace(thinned, steps=Curve({name: column[::2] for name, column in thinned.steps.columns.items()}))
+    thinned = replace(
+        thinned, steps=Curve({name: column[::2] for name, column in thinned.steps.columns.items()})
+    )
     show(view, thinned)
     assert view.plots["num_topics"].points.data["documents_seen"].tolist() == [100, 300, 500]
 
@@ -287,7 +309,9 @@ def test_a_topic_that_is_no_longer_in_use_can_still_be_shown():
     view.show(2)
     show(view, progress(6, tokens=(50, 30, 0)))
     assert 2 in view.picker.options.values()
-    assert "not in use" in next(block["note"] for block in view.cells.blocks if block["topic_id"] == 2)
+    assert "not in use" in next(
+        block["note"] for block in view.cells.blocks if block["topic_id"] == 2
+    )
 
 
 def test_the_table_is_not_written_between_columns():
@@ -354,7 +378,9 @@ def test_the_sketch_is_hidden_for_an_algorithm_without_a_learning_rate():
 def test_the_help_says_that_topics_are_removed_if_the_run_removes_them():
     assert MERGING_LINE in help_html(progress(3))
     assert MERGING_LINE not in help_html(progress(3, config=config_of(duplicates="keep")))
-    assert MERGING_LINE not in help_html(progress(3, algorithm="lda", config=find_algorithm("lda").config()))
+    assert MERGING_LINE not in help_html(
+        progress(3, algorithm="lda", config=find_algorithm("lda").config())
+    )
 
 
 def test_a_run_that_does_not_score_the_next_batch_says_so():
@@ -364,7 +390,9 @@ def test_a_run_that_does_not_score_the_next_batch_says_so():
 
 def test_the_sketch_of_a_preview_falls_with_the_step():
     view = RateSketch(RunState())
-    view.show(find_algorithm("hdp"), config_of(), 37 * config_of().batch_size, Forecast(37, 0.1, True))
+    view.show(
+        find_algorithm("hdp"), config_of(), 37 * config_of().batch_size, Forecast(37, 0.1, True)
+    )
     rates = view.plot.planned.data["y"]
     assert len(rates) == 37
     assert (np.diff(rates) < 0).all()

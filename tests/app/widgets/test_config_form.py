@@ -15,7 +15,9 @@ def questions_of(config_class):
 
 def test_a_form_has_fields_for_settings_that_act_on_restart_only():
     names = [each.name for each in fields(HDPConfig)]
-    assert [question.name for question in ask(HDPConfig)] == [name for name in names if name not in LIVE]
+    assert [question.name for question in ask(HDPConfig)] == [
+        name for name in names if name not in LIVE
+    ]
     assert list(questions_of(HDPConfig)) == names
 
 
@@ -30,7 +32,9 @@ def test_the_kind_of_a_field_follows_its_type_and_its_choices():
 
 
 def test_a_field_shows_its_help_with_its_bounds():
-    help_texts = {name: make_widget(each).helper_text for name, each in questions_of(HDPConfig).items()}
+    help_texts = {
+        name: make_widget(each).helper_text for name, each in questions_of(HDPConfig).items()
+    }
     assert help_texts["max_topics"] == "Maximum number of topics in the model (1 to 2,000)."
     assert help_texts["word_concentration"] == "Lower values give each topic fewer words (above 0)."
     assert help_texts["batch_size"] == "Documents per mini-batch (at least 1)."

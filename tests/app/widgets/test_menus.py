@@ -1,4 +1,6 @@
-"""Selects, sliders and hidden figures, where those of the libraries have faults that ours have not."""
+"""Selects, sliders and hidden figures, where those of the libraries have faults that
+ours have not.
+"""
 
 import panel as pn
 import panel_material_ui as pmui
@@ -15,7 +17,9 @@ from stickbreaker.app.widgets.sliders import PlacesSlider
 
 
 def count_values(change):
-    """How often the value of a select is sent to the browser while a function changes its labels."""
+    """How often the value of a select is sent to the browser while a function changes
+    its labels.
+    """
     select = pmui.Select(options={"topic 1": 1, "topic 2": 2}, value=1)
     model = select.get_root(Document(), Comm())
     sent = []
@@ -46,12 +50,16 @@ def test_panel_refuses_the_value_of_a_select_without_options_and_sets_it_without
 def test_panel_draws_a_figure_whose_pane_is_hidden_at_first():
     hidden, column = pn.pane.Bokeh(figure(), visible=False), hideable(figure())
     column.visible = False
-    drawn = [view.get_root(Document(), Comm()).select({"type": LayoutDOM}) for view in (hidden, column)]
+    drawn = [
+        view.get_root(Document(), Comm()).select({"type": LayoutDOM}) for view in (hidden, column)
+    ]
     assert [all(model.visible for model in models) for models in drawn] == [True, False]
 
 
 def values_of(slider_class: type[pmui.DiscreteSlider]) -> list[object]:
-    """What a slider over 16, 32 and 64 makes of a browser's message that the user has let go of the third."""
+    """What a slider over 16, 32 and 64 makes of a browser's message that the user has let go of the
+    third.
+    """
     slider = slider_class(options=[16, 32, 64], value=16)
     with pn.config.set(throttled=True):
         changes = slider._process_property_change({"value_throttled": 2})

@@ -9,13 +9,22 @@ FOLDER = Path(app.__file__).parent
 
 
 def test_shared_functions_come_before_the_script_of_a_component():
-    for component, name in ((RunTable, "widgets/run_table.js"), (ClassQuestion, "views/class_question.js")):
+    for component, name in (
+        (RunTable, "widgets/run_table.js"),
+        (ClassQuestion, "views/class_question.js"),
+    ):
         own = (FOLDER / name).read_text(encoding="utf-8")
         assert component._esm == f"{SHARED}\n{own}"
 
 
 def test_shared_functions_are_written_once():
-    places = [path.name for path in FOLDER.rglob("*.js") if "function make(" in path.read_text(encoding="utf-8")]
+    places = [
+        path.name
+        for path in FOLDER.rglob("*.js")
+        if "function make(" in path.read_text(encoding="utf-8")
+    ]
     # The page that works without a server is one file with its own way to write text.
     assert set(places) == {"dom.js", "offline.js"}
-    assert [path.name for path in FOLDER.rglob("*.js") if "function put(" in path.read_text("utf-8")] == ["dom.js"]
+    assert [
+        path.name for path in FOLDER.rglob("*.js") if "function put(" in path.read_text("utf-8")
+    ] == ["dom.js"]

@@ -73,7 +73,9 @@ def test_an_invalid_name_is_refused(upload, name):
 
 def test_a_large_upload_is_refused_before_and_during_the_transfer(upload, monkeypatch):
     monkeypatch.setenv(UPLOAD.variable, "0.00000001")
-    with pytest.raises(CorpusError, match="the limit of an upload is 0 MB .*: pack them into a zip, take a sample"):
+    with pytest.raises(
+        CorpusError, match="the limit of an upload is 0 MB .*: pack them into a zip, take a sample"
+    ):
         upload.open("a.csv", 11)
     send_file(upload, "a.csv", b"123456")
     upload.open("b.csv", 1)
@@ -88,12 +90,22 @@ def test_a_large_upload_is_refused_before_and_during_the_transfer(upload, monkey
 @pytest.mark.parametrize(
     ("limit", "users", "said"),
     [
-        (UPLOADS_PER_USER, ("anna", "anna"), "the limit for each user is 2 MB .*: close another page"),
-        (ALL_UPLOADS, ("anna", "ben"), "this server allows 2 MB .*: try again when other users have closed"),
+        (
+            UPLOADS_PER_USER,
+            ("anna", "anna"),
+            "the limit for each user is 2 MB .*: close another page",
+        ),
+        (
+            ALL_UPLOADS,
+            ("anna", "ben"),
+            "this server allows 2 MB .*: try again when other users have closed",
+        ),
         (ALL_UPLOADS, (None, None), "this server allows 2 MB"),
     ],
 )
-def test_the_uploads_of_a_user_and_of_all_are_limited_until_one_is_removed(limit, users, said, monkeypatch, set_limit):
+def test_the_uploads_of_a_user_and_of_all_are_limited_until_one_is_removed(
+    limit, users, said, monkeypatch, set_limit
+):
     monkeypatch.setattr(uploads, "SPACE", UploadSpace())
     set_limit(limit, 0.002)
     first, second = Upload(users[0]), Upload(users[1])
@@ -116,7 +128,8 @@ def test_an_upload_for_which_the_disk_has_no_room_is_refused_with_a_sentence(mon
     monkeypatch.setattr(transfer.upload, "open", fail_as_full)
     send(transfer, {"kind": "open", "name": "a.csv", "size": 1, "folders": []})
     assert refused == [
-        "The server could not store the upload: No space left on device. Try again later, or take a sample."
+        "The server could not store the upload: No space left on device. Try again later, or take a"
+        " sample."
     ]
     assert answers[-1] == {"kind": "answer", "is_taken": False}
     transfer.upload.clear()
@@ -155,7 +168,9 @@ def test_a_folder_with_one_table_gives_the_table(upload):
     assert upload.end() == upload.folder / "a" / "b" / "mine.csv"
 
 
-@pytest.mark.parametrize("folders", [[".."], ["a", ".."], [""], ["a\nb"], [None, "."], ["a"] * 9, None, 3])
+@pytest.mark.parametrize(
+    "folders", [[".."], ["a", ".."], [""], ["a\nb"], [None, "."], ["a"] * 9, None, 3]
+)
 def test_invalid_folders_are_refused_and_nothing_is_written(folders):
     refused = []
     transfer = FileTransfer(pytest.fail, refused.append)
@@ -188,7 +203,11 @@ def test_a_cancelled_upload_leaves_no_file():
 
 def test_a_component_that_takes_no_files_ignores_uploads():
     transfer = FileTransfer(lambda path: pytest.fail("taken"), pytest.fail, takes_files=False)
-    for message in ({"kind": "begin"}, {"kind": "open", "name": "x.csv", "size": 1, "folders": []}, {"kind": "end"}):
+    for message in (
+        {"kind": "begin"},
+        {"kind": "open", "name": "x.csv", "size": 1, "folders": []},
+        {"kind": "end"},
+    ):
         send(transfer, message)
     assert transfer.upload.folder is None
 
@@ -232,13 +251,16 @@ def test_a_second_file_waits_until_the_first_one_has_been_sent(outgoing, tmp_pat
     assert (refused, list(tmp_path.iterdir())) == ([], [])
 
 
-def test_a_download_that_the_browser_cannot_save_is_reported_as_one_and_the_next_one_is_sent(outgoing, tmp_path):
+def test_a_download_that_the_browser_cannot_save_is_reported_as_one_and_the_next_one_is_sent(
+    outgoing, tmp_path
+):
     transfer, _, refused = outgoing
     for name in ("one.csv", "two.csv"):
         transfer.send_file(make_file(tmp_path, name, name.encode()), name)
     send(transfer, {"kind": "unsaved", "text": "Invalid array length"})
     assert refused == [
-        "one.csv could not be downloaded: the browser could not save it (Invalid array length). Try again."
+        "one.csv could not be downloaded: the browser could not save it (Invalid array length). Try"
+        " again."
     ]
     assert transfer.outgoing.name == "two.csv"
     transfer.close()
@@ -247,7 +269,9 @@ def test_a_download_that_the_browser_cannot_save_is_reported_as_one_and_the_next
     assert len(refused) == 1
 
 
-def test_a_file_that_cannot_be_read_while_it_is_sent_is_reported_as_a_failed_download(outgoing, tmp_path):
+def test_a_file_that_cannot_be_read_while_it_is_sent_is_reported_as_a_failed_download(
+    outgoing, tmp_path
+):
     transfer, sent, refused = outgoing
     transfer.send_file(tmp_path / "gone.csv", "gone.csv")
     assert refused == ["gone.csv could not be downloaded: No such file or directory. Try again."]

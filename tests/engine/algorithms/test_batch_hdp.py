@@ -1,4 +1,6 @@
-"""Batch HDP: ascent after every update, the whole bound, a pass against the online HDP, and the end of a run."""
+"""Batch HDP: ascent after every update, the whole bound, a pass against the online HDP, and the end
+of a run.
+"""
 
 import numpy as np
 import pytest
@@ -21,7 +23,11 @@ from tests.small_documents import batch_of, documents_of, documents_of_words, dr
 V = 40
 SMALL = {"max_topics": 10, "max_slots": 4, "precision": "float64"}
 PAPER = {"start": "wang", "topic_expectation": "geometric", "duplicates": "keep"}
-SYSTEMS = [{"start": start, "topic_expectation": each} for start in ("warm", "wang") for each in ("mean", "geometric")]
+SYSTEMS = [
+    {"start": start, "topic_expectation": each}
+    for start in ("warm", "wang")
+    for each in ("mean", "geometric")
+]
 
 
 def draw_batch(seed, num_documents=60):
@@ -62,7 +68,9 @@ def full_bound(config, documents, fits, state):
 def test_the_bound_of_a_pass_equals_its_naive_twin(system):
     config, batch = BatchHDPConfig(**SMALL | system, corpus_concentration=0.7), draw_batch(5, 12)
     start = distinct_state(config)
-    weights = [naive.weights_of(start.tables, 0.7, each) for each in (naive.mean_sticks, naive.log_sticks)]
+    weights = [
+        naive.weights_of(start.tables, 0.7, each) for each in (naive.mean_sticks, naive.log_sticks)
+    ]
     is_geometric = system["topic_expectation"] == "geometric"
     B = naive.topic_weights(start.topic_counts.dense(), config.word_concentration, is_geometric)
     documents = naive.split_rows(batch.documents)
@@ -100,7 +108,9 @@ def test_one_pass_is_a_full_batch_of_the_online_hdp_with_rate_1(system):
     expected, info = hdp.blend(online, before, statistics, batch)
     assert info.learning_rate == 1.0
     state, _ = take_pass(config, start, batch)
-    np.testing.assert_allclose(state.topic_counts.dense(), expected.topic_counts.dense(), rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(
+        state.topic_counts.dense(), expected.topic_counts.dense(), rtol=1e-9, atol=1e-10
+    )
     np.testing.assert_allclose(state.tables, expected.tables, rtol=1e-9)
     np.testing.assert_allclose(state.expected_tokens, expected.expected_tokens, rtol=1e-9)
 
@@ -111,7 +121,11 @@ def bound_at(config, totals, words, of_topics, of_sticks):
     logs = (naive.psi(topic_words) - naive.psi(topic_words.sum(1, keepdims=True))).T[words]
     order = of_sticks.order
     u, v = naive.sticks_of(of_sticks.tables[order], config.corpus_concentration)
-    bound = totals.bound + (totals.topic_words * logs).sum() + totals.tables[order] @ naive.log_sticks(u, v)
+    bound = (
+        totals.bound
+        + (totals.topic_words * logs).sum()
+        + totals.tables[order] @ naive.log_sticks(u, v)
+    )
     bound -= naive.beta_divergence(u, v, config.corpus_concentration)
     return bound - naive.dirichlet_divergence(topic_words, config.word_concentration)
 
@@ -142,8 +156,15 @@ def test_no_iteration_in_documents_and_no_update_of_topics_or_sticks_lowers_the_
 
 def test_no_single_update_of_equations_15_to_18_lowers_the_bound_of_a_document():
     rng = np.random.default_rng(1)
-    B, c, alpha = rng.dirichlet(np.full(9, 0.3), 6).T + 1e-9, rng.integers(1, 9, 9).astype(float), 0.8
-    log_beta, zeta = naive.log_sticks(*naive.sticks_of(rng.gamma(1.0, 4.0, 6), 1.0)), np.full((9, 4), 0.25)
+    B, c, alpha = (
+        rng.dirichlet(np.full(9, 0.3), 6).T + 1e-9,
+        rng.integers(1, 9, 9).astype(float),
+        0.8,
+    )
+    log_beta, zeta = (
+        naive.log_sticks(*naive.sticks_of(rng.gamma(1.0, 4.0, 6), 1.0)),
+        np.full((9, 4), 0.25),
+    )
     fit = naive.Fit(np.ones(3), np.full(3, alpha), np.full((4, 6), 1 / 6), zeta)
     bounds = [naive.document_bound(np.log(B), c, fit, alpha, log_beta)]
     for _ in range(30):
@@ -151,8 +172,12 @@ def test_no_single_update_of_equations_15_to_18_lowers_the_bound_of_a_document()
         log_pi = naive.log_sticks(a, b)
         updates = (
             lambda fit, sticks=(a, b): fit._replace(a=sticks[0], b=sticks[1]),
-            lambda fit: fit._replace(phi=naive.update_slot_topics(np.log(B), c, fit.zeta, log_beta)),
-            lambda fit, log_pi=log_pi: fit._replace(zeta=naive.update_word_slots(np.log(B), fit.phi, log_pi)),
+            lambda fit: fit._replace(
+                phi=naive.update_slot_topics(np.log(B), c, fit.zeta, log_beta)
+            ),
+            lambda fit, log_pi=log_pi: fit._replace(
+                zeta=naive.update_word_slots(np.log(B), fit.phi, log_pi)
+            ),
         )
         for update in updates:
             fit = update(fit)
@@ -164,8 +189,15 @@ def test_no_single_update_of_equations_15_to_18_lowers_the_bound_of_a_document()
 
 @pytest.mark.parametrize(("num_topics", "num_slots"), [(1, 1), (2, 2), (3, 2)])
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_the_bound_of_no_pass_exceeds_the_enumerated_evidence_of_the_truncated_model(num_topics, num_slots, system):
-    sizes = {"max_topics": num_topics, "max_slots": num_slots, "precision": "float64", "duplicates": "keep"}
+def test_the_bound_of_no_pass_exceeds_the_enumerated_evidence_of_the_truncated_model(
+    num_topics, num_slots, system
+):
+    sizes = {
+        "max_topics": num_topics,
+        "max_slots": num_slots,
+        "precision": "float64",
+        "duplicates": "keep",
+    }
     config = BatchHDPConfig(**sizes | system | CONCENTRATIONS, tolerance=0.0)
     batch = batch_of(documents_of_words(DOCUMENTS))
     evidence = log_evidence_truncated(num_topics, num_slots)
@@ -176,7 +208,11 @@ def test_the_bound_of_no_pass_exceeds_the_enumerated_evidence_of_the_truncated_m
             bounds.append(state.bound)
         assert bounds == sorted(bounds)
         # With one topic and one slot nothing is approximated.
-        assert bounds[-1] == pytest.approx(evidence, abs=1e-12) if num_topics == 1 else bounds[-1] < evidence
+        assert (
+            bounds[-1] == pytest.approx(evidence, abs=1e-12)
+            if num_topics == 1
+            else bounds[-1] < evidence
+        )
 
 
 def test_a_pass_that_lowers_the_bound_is_rejected_and_ends_the_run_without_convergence():
@@ -190,7 +226,9 @@ def test_a_pass_that_lowers_the_bound_is_rejected_and_ends_the_run_without_conve
 
 
 @pytest.mark.parametrize("system", [PAPER, {"duplicates": "merge"}])
-def test_a_run_ends_when_its_bound_has_converged_or_would_fall_and_the_bound_never_falls(system, state_of_the_union):
+def test_a_run_ends_when_its_bound_has_converged_or_would_fall_and_the_bound_never_falls(
+    system, state_of_the_union
+):
     config = BatchHDPConfig(**system, max_topics=20, tolerance=1e-3)
     corpus = state_of_the_union.select(range(0, 10_000, 50))
     settings = RunSettings(num_evaluations=0, num_snapshots=0)
@@ -220,7 +258,9 @@ def test_merges_raise_the_bound_by_at_least_their_stated_gain(corpus_concentrati
         for (words, c), fit in zip(documents, fits, strict=True):
             counts[words] += naive.statistics(fit, c)[0]
         order = np.argsort(-tables, kind="stable")
-        state = distinct_state(config)._replace(topic_counts=decayed_counts(counts), tables=tables, order=order)
+        state = distinct_state(config)._replace(
+            topic_counts=decayed_counts(counts), tables=tables, order=order
+        )
         return full_bound(config, documents, fits, state), counts, tables
 
     before, counts, tables = bound_of(fits)

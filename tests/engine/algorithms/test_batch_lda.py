@@ -1,4 +1,6 @@
-"""Batch LDA against that of scikit-learn, online LDA, its naive bound and the enumerated evidence."""
+"""Batch LDA against that of scikit-learn, online LDA, its naive bound and the
+enumerated evidence.
+"""
 
 import numpy as np
 import pytest
@@ -57,7 +59,10 @@ def take_passes(config, state, batch, number):
 
 @pytest.mark.usefixtures("to_convergence")
 def test_topics_and_perplexity_equal_those_of_batch_lda_in_scikit_learn_from_the_same_start():
-    counts, config = draw_sparse_counts(2), BatchLDAConfig(**SMALL, doc_concentration=1.5, tolerance=0.0)
+    counts, config = (
+        draw_sparse_counts(2),
+        BatchLDAConfig(**SMALL, doc_concentration=1.5, tolerance=0.0),
+    )
     start = np.random.RandomState(0).gamma(100.0, 0.01, (K, V))
     passes = take_passes(config, state_at(config, start), batch_of(documents_of(counts)), 6)
     for number in (1, 6):
@@ -75,7 +80,12 @@ def test_topics_and_perplexity_equal_those_of_batch_lda_in_scikit_learn_from_the
         state = passes[number - 1][0]
         ours = state.topic_counts.dense().T + config.word_concentration
         np.testing.assert_allclose(ours, model.components_, rtol=1e-7, atol=1e-7)
-        of_lda = documents_of(counts), state.topic_counts, np.full(K, 0.3), config.word_concentration
+        of_lda = (
+            documents_of(counts),
+            state.topic_counts,
+            np.full(K, 0.3),
+            config.word_concentration,
+        )
         bound = held_out.lda_bound_as_its_authors_ran_it(*of_lda, corpus_size=len(counts))
         # Its documents are fitted until the mean change of their shares is below 1e-14.
         assert np.exp(-bound) == pytest.approx(model.perplexity(counts), rel=1e-9)
@@ -93,7 +103,9 @@ def test_equation_16_as_run_adds_a_share_of_the_topics_part_to_equation_16_as_pr
     printed = naive.lda_bound(rows, fits, topic_words, 0.2, eta) + topics_part
     assert held_out.lda_bound_as_printed(*of_lda) == pytest.approx(printed / counts.sum(), rel=1e-9)
     ran = (printed - 4 / 50 * topics_part) / counts.sum()
-    assert held_out.lda_bound_as_its_authors_ran_it(*of_lda, corpus_size=50) == pytest.approx(ran, rel=1e-9)
+    assert held_out.lda_bound_as_its_authors_ran_it(*of_lda, corpus_size=50) == pytest.approx(
+        ran, rel=1e-9
+    )
     assert ran < printed / counts.sum() - 0.01
 
 
@@ -103,9 +115,13 @@ def test_the_bound_of_a_pass_equals_its_naive_twin(topic_expectation, monkeypatc
     config = BatchLDAConfig(**SMALL, topic_expectation=topic_expectation, doc_concentration=2.0)
     batch, start = draw_batch(1), state_at(config, draw_topic_words(4))
     ((state, info),) = take_passes(config, start, batch, 1)
-    B = naive.topic_weights(start.topic_counts.dense(), config.word_concentration, topic_expectation == "geometric")
+    B = naive.topic_weights(
+        start.topic_counts.dense(), config.word_concentration, topic_expectation == "geometric"
+    )
     documents = naive.split_rows(batch.documents)
-    fits = [naive.fit_dirichlet_document(B[words], c, np.full(K, 2.0 / K), 30) for words, c in documents]
+    fits = [
+        naive.fit_dirichlet_document(B[words], c, np.full(K, 2.0 / K), 30) for words, c in documents
+    ]
     topic_words = state.topic_counts.dense().T + config.word_concentration
     expected = naive.lda_bound(documents, fits, topic_words, 2.0 / K, config.word_concentration)
     assert state.bound == pytest.approx(expected, rel=1e-11)
@@ -124,11 +140,15 @@ def test_one_pass_is_a_full_batch_of_online_lda_with_rate_1():
         startup_share=1.0,
         phase=Phase.LEARNING,
         temperature=1.0,
-        concentrations=first_concentrations(online.doc_concentration, online.word_concentration, num_parts=K),
+        concentrations=first_concentrations(
+            online.doc_concentration, online.word_concentration, num_parts=K
+        ),
     )
     expected, _ = executors.step(lda.ALGORITHM, online, start, batch)
     ((state, _),) = take_passes(config, state_at(config, topic_words), batch, 1)
-    np.testing.assert_allclose(state.topic_counts.dense(), expected.topic_counts.dense(), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(
+        state.topic_counts.dense(), expected.topic_counts.dense(), rtol=1e-10, atol=1e-12
+    )
     np.testing.assert_allclose(state.expected_tokens, expected.expected_tokens, rtol=1e-10)
 
 
@@ -136,15 +156,25 @@ def test_one_pass_is_a_full_batch_of_online_lda_with_rate_1():
 @pytest.mark.usefixtures("to_convergence")
 def test_passes_ascend_the_bound_up_to_the_enumerated_evidence_at_most(num_topics):
     batch = batch_of(documents_of_words(DOCUMENTS))
-    settings = {"max_topics": num_topics, "doc_concentration": 0.5 * num_topics, "word_concentration": 0.4}
+    settings = {
+        "max_topics": num_topics,
+        "doc_concentration": 0.5 * num_topics,
+        "word_concentration": 0.4,
+    }
     config = BatchLDAConfig(**SMALL | settings, tolerance=0.0)
     evidence = log_evidence(config)
     for seed in range(3):
-        passes = take_passes(config, state_at(config, draw_topic_words(seed, num_topics, VOCAB_SIZE)), batch, 8)
+        passes = take_passes(
+            config, state_at(config, draw_topic_words(seed, num_topics, VOCAB_SIZE)), batch, 8
+        )
         bounds = np.array([state.bound for state, _ in passes])
         assert (np.diff(bounds) >= -1e-11 * abs(bounds[1:])).all()
         # With one topic nothing is approximated.
-        assert bounds[-1] == pytest.approx(evidence, abs=1e-12) if num_topics == 1 else bounds[-1] < evidence
+        assert (
+            bounds[-1] == pytest.approx(evidence, abs=1e-12)
+            if num_topics == 1
+            else bounds[-1] < evidence
+        )
 
 
 def test_the_run_ends_at_the_first_pass_that_gains_less_than_the_tolerance():

@@ -1,4 +1,6 @@
-"""The contract of all algorithms, tested on every algorithm of the registry and on the example in the README."""
+"""The contract of all algorithms, tested on every algorithm of the registry and on the example in
+the README.
+"""
 
 import re
 import sys
@@ -25,7 +27,9 @@ README = Path(engine.__file__).parent / "README.md"
 
 def run_worked_example():
     """The algorithm of the last Python block in the engine's README."""
-    block = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)[-1]
+    block = re.findall(
+        r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )[-1]
     module = ModuleType("worked_example")
     sys.modules[module.__name__] = module
     exec(compile(block, str(README), "exec"), vars(module))
@@ -35,7 +39,8 @@ def run_worked_example():
 ALGORITHMS = [*REGISTRY, run_worked_example()]
 of_registry = pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
 of_all = pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda each: each.name)
-# Algorithms that draw assignments or remember documents have tests of their own for sums over documents.
+# Algorithms that draw assignments or remember documents have tests of their own for sums over
+# documents.
 SUMMED = [algorithm for algorithm in ALGORITHMS if algorithm.local]
 of_sums = pytest.mark.parametrize("algorithm", SUMMED, ids=lambda each: each.name)
 NUMBERS = (int, float)
@@ -55,7 +60,9 @@ def arrays_of(value):
         return [value]
     if isinstance(value, DecayedCounts):
         return arrays_of(tuple(value.to_arrays().values()))
-    return [array for each in value for array in arrays_of(each)] if isinstance(value, tuple) else []
+    return (
+        [array for each in value for array in arrays_of(each)] if isinstance(value, tuple) else []
+    )
 
 
 @of_registry
@@ -122,7 +129,10 @@ def test_a_step_does_not_change_its_arguments(algorithm, tiny_corpus):
 @of_all
 def test_the_same_step_twice_is_the_same_bit_for_bit(algorithm, tiny_corpus):
     config, state, batch = start(algorithm, tiny_corpus)
-    states = [executors.step(algorithm, config, state, batch, np.random.default_rng(1))[0] for _ in range(2)]
+    states = [
+        executors.step(algorithm, config, state, batch, np.random.default_rng(1))[0]
+        for _ in range(2)
+    ]
     for one, other in zip(*map(arrays_of, states), strict=True):
         assert one.tobytes() == other.tobytes()
 
@@ -131,7 +141,10 @@ def test_the_same_step_twice_is_the_same_bit_for_bit(algorithm, tiny_corpus):
 def test_doc_shares_and_summaries_are_simplices_before_and_after_learning(algorithm, tiny_corpus):
     config, state, batch = start(algorithm, tiny_corpus)
     for _ in range(4):
-        summary, shares = algorithm.summarize(config, state), algorithm.infer(config, state, batch.documents)
+        summary, shares = (
+            algorithm.summarize(config, state),
+            algorithm.infer(config, state, batch.documents),
+        )
         num_topics = len(summary.topic_ids)
         assert len(np.unique(summary.topic_ids)) == num_topics
         assert shares.shape == (tiny_corpus.num_documents, num_topics)
@@ -167,27 +180,36 @@ def test_reading_never_changes_a_state(algorithm, tiny_corpus):
 
 @of_all
 def test_a_batch_of_only_empty_documents_can_be_learned_and_inferred(algorithm):
-    config, batch = resolve(algorithm.config(), 3), batch_of(documents_of(np.zeros((3, 5), np.int32)))
+    config, batch = (
+        resolve(algorithm.config(), 3),
+        batch_of(documents_of(np.zeros((3, 5), np.int32))),
+    )
     state = algorithm.init(config, 5, np.random.default_rng(0))
     for _ in range(3):
         state, _ = executors.step(algorithm, config, state, batch, np.random.default_rng(1))
-        np.testing.assert_allclose(algorithm.infer(config, state, batch.documents).sum(1), 1.0, rtol=1e-4)
+        np.testing.assert_allclose(
+            algorithm.infer(config, state, batch.documents).sum(1), 1.0, rtol=1e-4
+        )
     assert not algorithm.summarize(config, state).expected_tokens.any()
 
 
 @of_all
 def test_a_start_depends_only_on_its_generator(algorithm):
     config = resolve(algorithm.config(), 1)
-    one, same, other = (algorithm.init(config, 9, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    one, same, other = (
+        algorithm.init(config, 9, np.random.default_rng(seed)) for seed in (1, 1, 2)
+    )
     as_bytes = [[array.tobytes() for array in arrays_of(state)] for state in (one, same, other)]
     assert as_bytes[0] == as_bytes[1]
     assert algorithm not in SUMMED or as_bytes[1] != as_bytes[2]
 
 
 def step_on(algorithm, corpus, rows):
-    """Arrays of the states after one step on documents (words, counts), from each of the first three of the corpus.
+    """Arrays of the states after one step on documents (words, counts), from each of the first
+    three of the corpus.
 
-    All documents are learned from; otherwise the step of the algorithm sets documents aside by their places.
+    All documents are learned from; otherwise the step of the algorithm sets documents aside by
+    their places.
     """
     config, state, batch = start(algorithm, corpus)
     config = replace(config, duplicates="keep") if algorithm.has_setting("duplicates") else config
@@ -207,7 +229,9 @@ def assert_equal_up_to_order(one, other):
 @of_sums
 def test_the_order_of_documents_in_a_mini_batch_does_not_matter(algorithm, tiny_corpus):
     rows = naive.split_rows(tiny_corpus.documents())
-    assert_equal_up_to_order(*(step_on(algorithm, tiny_corpus, each) for each in (rows, rows[::2] + rows[1::2])))
+    assert_equal_up_to_order(
+        *(step_on(algorithm, tiny_corpus, each) for each in (rows, rows[::2] + rows[1::2]))
+    )
 
 
 @of_sums
@@ -239,16 +263,26 @@ ODD = {
 def test_odd_documents_stay_finite_at_every_bound_of_every_setting(algorithm, data):
     drawn = {each.name: data.draw(draw_setting(each)) for each in fields(algorithm.config)}
     config = resolve(algorithm.config(**drawn), 1)
-    rows = [ODD[kind] for kind in data.draw(st.lists(st.sampled_from(sorted(ODD)), min_size=1, max_size=4))]
-    documents = documents_of_pairs([(np.array(list(row)), np.array(list(row.values()))) for row in rows])
-    # An algorithm with a topic for each token states its memory beforehand: two thousand million tokens are too many.
+    rows = [
+        ODD[kind]
+        for kind in data.draw(st.lists(st.sampled_from(sorted(ODD)), min_size=1, max_size=4))
+    ]
+    documents = documents_of_pairs(
+        [(np.array(list(row)), np.array(list(row.values()))) for row in rows]
+    )
+    # An algorithm with a topic for each token states its memory beforehand: two thousand million
+    # tokens are too many.
     assume(algorithm.memory is None or algorithm.memory(config, documents) <= MOST_BYTES)
     batch = batch_of(documents, data.draw(st.sampled_from([len(rows), 100_000])))
     state = algorithm.init(config, 40, np.random.default_rng(0))
     for _ in range(2):
         state, _ = executors.step(algorithm, config, state, batch, np.random.default_rng(1))
     summary = algorithm.summarize(config, state)
-    for simplex in (algorithm.infer(config, state, documents), summary.topics, summary.weights[None]):
+    for simplex in (
+        algorithm.infer(config, state, documents),
+        summary.topics,
+        summary.weights[None],
+    ):
         assert (simplex >= 0).all()
         np.testing.assert_allclose(simplex.sum(1, dtype=float), 1.0, rtol=1e-3)
     for array in arrays_of(state):

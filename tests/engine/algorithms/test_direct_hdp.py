@@ -1,4 +1,6 @@
-"""The online HDP by direct assignment: its naive twin, its tables, and the systems with which it must agree."""
+"""The online HDP by direct assignment: its naive twin, its tables, and the systems with which it
+must agree.
+"""
 
 import numpy as np
 import pytest
@@ -20,9 +22,17 @@ from tests.small_documents import batch_of, documents_of, draw_sparse_counts
 from tests.small_states import distinct_state
 
 V, K = 30, 8
-SMALL = {"max_topics": K, "precision": "float64", "delay": 1.0, "batch_size": 4, "duplicates": "keep"}
+SMALL = {
+    "max_topics": K,
+    "precision": "float64",
+    "delay": 1.0,
+    "batch_size": 4,
+    "duplicates": "keep",
+}
 SYSTEMS = [
-    {"start": start, "topic_expectation": each} for start in ("warm", "hoffman") for each in ("mean", "geometric")
+    {"start": start, "topic_expectation": each}
+    for start in ("warm", "hoffman")
+    for each in ("mean", "geometric")
 ]
 ROUNDING = {"rtol": 1e-9, "atol": 1e-9}
 
@@ -46,7 +56,9 @@ def test_a_whole_step_equals_its_naive_twin(system, phase, monkeypatch):
     prior = 2.0 * naive.weights_of(state.tables, config.corpus_concentration, naive.mean_sticks)
     temperature = direct_hdp.expect(config, state, batch).temperature
     sweeps = sweeps_at(temperature) if phase == "warm-up" else Sweeps(60, 0.0, 0.0)
-    counts, tables = naive.step_dirichlet(config, prior, sweeps, state.topic_counts.dense(), batch, rate)
+    counts, tables = naive.step_dirichlet(
+        config, prior, sweeps, state.topic_counts.dense(), batch, rate
+    )
     after, info = take_step(config, state, batch)
     assert info.phase == phase
     np.testing.assert_allclose(after.topic_counts.dense(), counts, **ROUNDING)
@@ -60,7 +72,9 @@ def test_a_full_batch_with_rate_1_is_coordinate_ascent():
     state, info = take_step(config, start, batch)
     words = np.unique(batch.documents.words)
     np.testing.assert_allclose(
-        state.topic_counts.rows(words), naive.gather_counts(expected.counts, len(words), K), **ROUNDING
+        state.topic_counts.rows(words),
+        naive.gather_counts(expected.counts, len(words), K),
+        **ROUNDING,
     )
     np.testing.assert_allclose(state.tables, expected.tables, **ROUNDING)
     assert (info.learning_rate, info.startup_share) == (1.0, 0.0)
@@ -76,19 +90,26 @@ def test_the_labels_of_topics_do_not_matter():
         return state._replace(topic_counts=counts, tables=tables, expected_tokens=tokens)
 
     state = distinct_state(config, V, "learning")
-    one, other = relabel(take_step(config, state, batch)[0]), take_step(config, relabel(state), batch)[0]
+    one, other = (
+        relabel(take_step(config, state, batch)[0]),
+        take_step(config, relabel(state), batch)[0],
+    )
     np.testing.assert_allclose(one.topic_counts.dense(), other.topic_counts.dense(), **ROUNDING)
     np.testing.assert_allclose(one.tables, other.tables, **ROUNDING)
     np.testing.assert_allclose(one.expected_tokens, other.expected_tokens, **ROUNDING)
 
 
 def test_tables_equal_the_expected_number_that_the_tokens_of_a_topic_open():
-    # Words 0 and 1 belong to topics 0 and 1 alone; a document's i-th token of topic k opens a table by a_k / (a_k + i).
+    # Words 0 and 1 belong to topics 0 and 1 alone; a document's i-th token of topic k opens a table
+    # by a_k / (a_k + i).
     prior, counts = np.array([0.7, 0.2, 0.1]), np.array([4, 9], np.int32)
     topics = np.array([[0.5, 1e-300, 1e-300], [1e-300, 0.5, 1e-300]])
     document = Documents(np.array([0, 2]), np.array([0, 1], np.int32), counts)
     statistics, _ = fit_documents(
-        document, DocumentExpectations(np.arange(2), topics, prior, 0, "learning"), Sweeps(50, 0.0, 0.0), True
+        document,
+        DocumentExpectations(np.arange(2), topics, prior, 0, "learning"),
+        Sweeps(50, 0.0, 0.0),
+        True,
     )
     opened = [sum(prior[k] / (prior[k] + i) for i in range(counts[k])) for k in range(2)]
     np.testing.assert_allclose(statistics.tables, [*opened, 0.0], rtol=1e-9, atol=1e-9)
@@ -99,12 +120,15 @@ def test_statistics_under_equal_corpus_weights_equal_those_of_lda_bit_for_bit(ph
     config, peer = (
         DirectHDPConfig(**SMALL),
         lda.LDAConfig(
-            **{name: value for name, value in SMALL.items() if name != "duplicates"}, topic_expectation="mean"
+            **{name: value for name, value in SMALL.items() if name != "duplicates"},
+            topic_expectation="mean",
         ),
     )
     state, batch = distinct_state(config, V, "learning"), draw_batch(4)
     # λ is the same; of the expectations only the prior may differ.
-    expectations = direct_hdp.expect(config, state, batch)._replace(prior=np.full(K, 1.0 / K), phase=phase)
+    expectations = direct_hdp.expect(config, state, batch)._replace(
+        prior=np.full(K, 1.0 / K), phase=phase
+    )
     theirs = lda.LDAState(
         topic_counts=state.topic_counts,
         expected_tokens=state.expected_tokens,
@@ -113,7 +137,9 @@ def test_statistics_under_equal_corpus_weights_equal_those_of_lda_bit_for_bit(ph
         startup_share=0.3,
         phase=Phase.LEARNING,
         temperature=1.0,
-        concentrations=first_concentrations(peer.doc_concentration, peer.word_concentration, num_parts=K),
+        concentrations=first_concentrations(
+            peer.doc_concentration, peer.word_concentration, num_parts=K
+        ),
     )
     their_expectations = lda.expect(peer, theirs, batch)._replace(phase=phase)
     statistics = (
@@ -126,7 +152,9 @@ def test_statistics_under_equal_corpus_weights_equal_those_of_lda_bit_for_bit(ph
 def test_of_two_equal_topics_the_one_with_more_tables_gets_the_larger_share():
     config = DirectHDPConfig(**SMALL)
     alike = decayed_counts(np.ones((V, K)))
-    state = distinct_state(config, V, "learning")._replace(topic_counts=alike, tables=np.arange(K) * 10.0)
+    state = distinct_state(config, V, "learning")._replace(
+        topic_counts=alike, tables=np.arange(K) * 10.0
+    )
     shares = direct_hdp.infer(config, state, draw_batch(0).documents)
     assert (np.diff(shares, axis=1) > 0).all()
 

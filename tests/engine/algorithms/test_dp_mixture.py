@@ -1,4 +1,6 @@
-"""The truncated DP mixture: its twin, ascent after every update, the enumerated evidence, and both forms of a step."""
+"""The truncated DP mixture: its twin, ascent after every update, the enumerated evidence, and both
+forms of a step.
+"""
 
 from itertools import product
 
@@ -15,7 +17,12 @@ from tests.enumeration import log_places
 from tests.small_documents import batch_of, documents_of, draw_two_topic_counts
 
 K, V = 6, 40
-SMALL = {"max_topics": K, "corpus_concentration": 0.7, "word_concentration": 0.4, "precision": "float64"}
+SMALL = {
+    "max_topics": K,
+    "corpus_concentration": 0.7,
+    "word_concentration": 0.4,
+    "precision": "float64",
+}
 CONFIG, ONLINE = BatchDPMixtureConfig(**SMALL, tolerance=0.0), DPMixtureConfig(**SMALL, delay=0.0)
 BAGS = np.array([[2, 0, 1], [0, 1, 1], [1, 0, 0], [0, 3, 1], [0, 0, 2]])
 
@@ -26,7 +33,9 @@ def distinct_state(config, vocab_size=V, seed=3):
     counts = rng.gamma(0.4, 4.0, (vocab_size, num_topics))
     tables = np.sort(rng.gamma(2.0, 5.0, num_topics))[::-1]
     state = dp_mixture.init(config, vocab_size, rng)
-    return state._replace(topic_counts=decayed_counts(counts), tables=tables, expected_tokens=counts.sum(0), step=1)
+    return state._replace(
+        topic_counts=decayed_counts(counts), tables=tables, expected_tokens=counts.sum(0), step=1
+    )
 
 
 def globals_of(config, state):
@@ -58,12 +67,16 @@ def test_a_pass_and_its_bound_equal_their_naive_twins():
     np.testing.assert_allclose(found, lam, rtol=1e-9)
     np.testing.assert_allclose(of_sticks, sticks, rtol=1e-9)
     np.testing.assert_allclose(new.expected_tokens[new.order], bags.sum(1) @ q, rtol=1e-9)
-    assert new.bound == pytest.approx(naive.mixture_bound(bags, q, lam, sticks, 0.7, 0.4), rel=1e-11)
+    assert new.bound == pytest.approx(
+        naive.mixture_bound(bags, q, lam, sticks, 0.7, 0.4), rel=1e-11
+    )
 
 
 @pytest.mark.parametrize("corpus_concentration", [0.5, 1.0, 20.0])
 def test_no_update_of_documents_components_or_sticks_lowers_the_bound(corpus_concentration):
-    config = BatchDPMixtureConfig(**SMALL | {"corpus_concentration": corpus_concentration}, tolerance=0.0)
+    config = BatchDPMixtureConfig(
+        **SMALL | {"corpus_concentration": corpus_concentration}, tolerance=0.0
+    )
     state, bags, bounds = distinct_state(config), draw_two_topic_counts(5), []
     batch = batch_of(documents_of(bags))
     known = corpus_concentration, config.word_concentration
@@ -82,7 +95,9 @@ def test_no_update_of_documents_components_or_sticks_lowers_the_bound(corpus_con
 
 
 def log_evidence(num_topics):
-    """log p(words) of the mixture truncated to K components: the sum over the components of all documents."""
+    """log p(words) of the mixture truncated to K components: the sum over the components of all
+    documents.
+    """
     terms = []
     for z in product(range(num_topics), repeat=len(BAGS)):
         of_words = naive_free.log_topics(z, list(BAGS), np.zeros((0, 3)), CONFIG.word_concentration)
@@ -101,7 +116,11 @@ def test_the_bound_rises_and_never_exceeds_the_enumerated_evidence(num_topics):
             bounds.append(state.bound)
         assert bounds == sorted(bounds)
         # With one component nothing is approximated.
-        assert bounds[-1] == pytest.approx(evidence, abs=1e-12) if num_topics == 1 else bounds[-1] < evidence
+        assert (
+            bounds[-1] == pytest.approx(evidence, abs=1e-12)
+            if num_topics == 1
+            else bounds[-1] < evidence
+        )
 
 
 def test_a_stochastic_step_of_rate_one_over_all_documents_is_a_pass_of_coordinate_ascent():
@@ -111,7 +130,9 @@ def test_a_stochastic_step_of_rate_one_over_all_documents_is_a_pass_of_coordinat
     stepped, info = dp_mixture.blend(ONLINE, start._replace(step=0), statistics, batch)
     assert (info.learning_rate, info.startup_share) == (1.0, 0.0)
     passed, _ = take_pass(CONFIG, start, batch)
-    np.testing.assert_allclose(stepped.topic_counts.dense(), passed.topic_counts.dense(), rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(
+        stepped.topic_counts.dense(), passed.topic_counts.dense(), rtol=1e-9, atol=1e-10
+    )
     np.testing.assert_allclose(stepped.tables, passed.tables, rtol=1e-9)
     np.testing.assert_allclose(stepped.expected_tokens, passed.expected_tokens, rtol=1e-9)
 
@@ -119,16 +140,24 @@ def test_a_stochastic_step_of_rate_one_over_all_documents_is_a_pass_of_coordinat
 def test_the_mean_of_the_targets_of_equal_mini_batches_is_the_target_of_the_whole_corpus():
     counts, start = draw_two_topic_counts(4, 12), distinct_state(CONFIG)._replace(step=0)
     whole, *parts = (batch_of(documents_of(part), 12) for part in (counts, *np.split(counts, 3)))
-    targets = [executors.step(dp_mixture.ALGORITHM, ONLINE, start, batch)[0] for batch in (whole, *parts)]
+    targets = [
+        executors.step(dp_mixture.ALGORITHM, ONLINE, start, batch)[0] for batch in (whole, *parts)
+    ]
     dense = [each.topic_counts.dense() for each in targets]
     np.testing.assert_allclose(np.mean(dense[1:], 0), dense[0], rtol=1e-9, atol=1e-10)
-    np.testing.assert_allclose(np.mean([each.tables for each in targets[1:]], 0), targets[0].tables, rtol=1e-9)
+    np.testing.assert_allclose(
+        np.mean([each.tables for each in targets[1:]], 0), targets[0].tables, rtol=1e-9
+    )
 
 
-@pytest.mark.parametrize("algorithm", [dp_mixture.ALGORITHM, dp_mixture.BATCH], ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    "algorithm", [dp_mixture.ALGORITHM, dp_mixture.BATCH], ids=lambda each: each.name
+)
 def test_documents_without_a_common_word_share_no_component(algorithm):
     kinds = np.tile(np.arange(4), 6)
-    batch = batch_of(documents_of(np.kron(np.eye(4, dtype=np.int32)[kinds], np.full((1, V // 4), 3, np.int32))))
+    batch = batch_of(
+        documents_of(np.kron(np.eye(4, dtype=np.int32)[kinds], np.full((1, V // 4), 3, np.int32)))
+    )
     config = algorithm.config(max_topics=20)
     state = algorithm.init(config, V, np.random.default_rng(0))
     for _ in range(10):

@@ -22,14 +22,19 @@ CONFIG = HDPConfig(**CONCENTRATIONS)
 
 def ascend(num_topics, num_slots, rng, num_rounds):
     """The bound after each round of Eq. 15-21 over the whole corpus."""
-    documents = [(np.unique(w), np.unique(w, return_counts=True)[1].astype(float)) for w in DOCUMENTS]
+    documents = [
+        (np.unique(w), np.unique(w, return_counts=True)[1].astype(float)) for w in DOCUMENTS
+    ]
     lam, tables = rng.gamma(1.0, 1.0, (num_topics, VOCAB_SIZE)) + 0.1, rng.random(num_topics)
     limits = Limits(num_slots, num_topics, 50, 1e-12, CONFIG.doc_concentration, True)
     bounds = []
     for _ in range(num_rounds):
         B = np.exp(naive.psi(lam) - naive.psi(lam.sum(1, keepdims=True))).T
         log_beta = naive.log_sticks(*naive.sticks_of(tables, CONFIG.corpus_concentration))
-        fits = [naive.fit_document(B[words], c, log_beta, log_beta, None, limits) for words, c in documents]
+        fits = [
+            naive.fit_document(B[words], c, log_beta, log_beta, None, limits)
+            for words, c in documents
+        ]
         tables = sum(fit.phi.sum(0) for fit in fits)
         lam = np.full((num_topics, VOCAB_SIZE), CONFIG.word_concentration)
         for (words, c), fit in zip(documents, fits, strict=True):
@@ -40,7 +45,9 @@ def ascend(num_topics, num_slots, rng, num_rounds):
 
 
 @pytest.mark.parametrize(("num_topics", "num_slots"), [(1, 2), (2, 1), (2, 2), (3, 2), (3, 3)])
-def test_the_bound_never_exceeds_the_enumerated_evidence_of_the_truncated_model(num_topics, num_slots):
+def test_the_bound_never_exceeds_the_enumerated_evidence_of_the_truncated_model(
+    num_topics, num_slots
+):
     evidence = log_evidence_truncated(num_topics, num_slots)
     for seed in range(5):
         bounds = ascend(num_topics, num_slots, np.random.default_rng(seed), num_rounds=5)
@@ -58,7 +65,8 @@ def test_the_truncated_evidence_tends_to_that_of_the_chinese_restaurant_franchis
     gaps = [abs(np.exp(log_evidence_truncated(size, size)) - exact) for size in (1, 2, 3)]
     assert gaps == sorted(gaps, reverse=True)
     for size, gap in zip((1, 2, 3), gaps, strict=True):
-        # The two models differ only where one of five tokens, or one of their tables, is at the last stick.
+        # The two models differ only where one of five tokens, or one of their tables, is at the
+        # last stick.
         beyond = [a / (1 + a) for a in (CONFIG.doc_concentration, CONFIG.corpus_concentration)]
         assert gap <= 5 * sum(share ** (size - 1) for share in beyond)
 

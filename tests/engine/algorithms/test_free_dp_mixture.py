@@ -1,4 +1,6 @@
-"""The truncation-free DP mixture: q(z) in closed form and by enumeration, new components, and their removal."""
+"""The truncation-free DP mixture: q(z) in closed form and by enumeration, new components, and their
+removal.
+"""
 
 import numpy as np
 import pytest
@@ -48,13 +50,18 @@ def test_q_of_one_document_equals_its_closed_form(state, bag):
     words, prior = documents.distinct_words(), free_dp_mixture.prior_of(CONFIG, state)
     components, z = free_dp_mixture.open_components(CONFIG, state, words), np.array([-1], np.int32)
     own = documents.indexed(words)
-    free_dp_mixture.sample_components(own, components, prior, 0, np.random.default_rng(0), z, shares)
+    free_dp_mixture.sample_components(
+        own, components, prior, 0, np.random.default_rng(0), z, shares
+    )
     np.testing.assert_allclose(shares[: num_known + 1], probabilities(odds), rtol=1e-10)
     assert not shares[num_known + 1 :].any()
 
 
 def test_samples_of_one_document_have_the_frequencies_of_the_closed_form():
-    config, rng = FreeDPMixtureConfig(**vars(CONFIG) | {"num_samples": 1000}), np.random.default_rng(0)
+    config, rng = (
+        FreeDPMixtureConfig(**vars(CONFIG) | {"num_samples": 1000}),
+        np.random.default_rng(0),
+    )
     exact = naive_free.mixture_posterior(BAGS[:1], KNOWN + 0.4, ([3.5, 2.5], [2.2, 0.7]), 0.7, 0.4)
     shares = probabilities([log_p for _, log_p in exact])
     found = free_dp_mixture.sample_batch(config, make_state(), documents_of(BAGS[:1]), rng)
@@ -71,7 +78,10 @@ def test_the_frequencies_of_the_sampler_are_those_of_the_enumerated_posterior(st
     shares = probabilities([log_p for _, log_p in exact])
     places = {z: j for j, (z, _) in enumerate(exact)}
     words = documents.distinct_words()
-    own, components = documents.indexed(words), free_dp_mixture.open_components(CONFIG, state, words)
+    own, components = (
+        documents.indexed(words),
+        free_dp_mixture.open_components(CONFIG, state, words),
+    )
     z, seen = np.full(len(BAGS), -1, np.int32), np.zeros((15_000, len(exact)), bool)
     for number in range(-100, len(seen)):
         components = free_dp_mixture.sweep(own, components, prior, rng, z)
@@ -79,7 +89,9 @@ def test_the_frequencies_of_the_sampler_are_those_of_the_enumerated_posterior(st
             seen[number, places[naive_free.name_new(z, num_known)]] = True
     usual = shares > 1e-3
     assert (abs(seen.mean(0) - shares)[usual] <= NUM_ERRORS * standard_error(seen)[usual]).all()
-    assert abs(seen[:, usual].any(1).mean() - shares[usual].sum()) <= NUM_ERRORS * standard_error(seen[:, usual].any(1))
+    assert abs(seen[:, usual].any(1).mean() - shares[usual].sum()) <= NUM_ERRORS * standard_error(
+        seen[:, usual].any(1)
+    )
 
 
 def make_batch(bags, corpus_size):
@@ -91,7 +103,9 @@ def test_documents_without_a_common_word_create_components_that_keep_their_ids()
     bags = np.kron(np.tile(np.eye(4, dtype=int), (6, 1)), np.full((1, 10), 3))
     for number in range(3):
         before = state
-        state, info = free_dp_mixture.step(FreeDPMixtureConfig(), before, make_batch(bags, 240), rng)
+        state, info = free_dp_mixture.step(
+            FreeDPMixtureConfig(), before, make_batch(bags, 240), rng
+        )
         assert state.topic_ids[: len(before.topic_ids)].tolist() == before.topic_ids.tolist()
         assert info.learning_rate == pytest.approx(1 / (number + 1))
     np.testing.assert_allclose(np.sort(state.tables)[-4:], 60.0, rtol=0.05)
@@ -106,7 +120,11 @@ def test_a_batch_that_runs_out_of_columns_continues_where_it_stopped(monkeypatch
     for room in (1, 50):
         monkeypatch.setattr(free_dp_mixture, "FIRST_ROOM", room)
         state = free_dp_mixture.init(FreeDPMixtureConfig(), 40, None)
-        ends.append(free_dp_mixture.step(FreeDPMixtureConfig(), state, make_batch(bags, 20), np.random.default_rng(0)))
+        ends.append(
+            free_dp_mixture.step(
+                FreeDPMixtureConfig(), state, make_batch(bags, 20), np.random.default_rng(0)
+            )
+        )
     assert len(ends[0][0].topic_ids) >= 20
     np.testing.assert_array_equal(ends[0][0].topic_counts.dense(), ends[1][0].topic_counts.dense())
 
@@ -123,5 +141,7 @@ def test_components_below_one_document_are_removed_every_twenty_thousand_documen
 def test_a_document_alone_in_a_component_has_one_component_in_all_samples():
     state, config = free_dp_mixture.init(CONFIG, 40, None), FreeDPMixtureConfig(num_samples=20)
     for bags in (np.eye(40, dtype=int)[:1] * 50, np.eye(40, dtype=int)[:3] * 50):
-        found = free_dp_mixture.sample_batch(config, state, documents_of(bags), np.random.default_rng(0))
+        found = free_dp_mixture.sample_batch(
+            config, state, documents_of(bags), np.random.default_rng(0)
+        )
         assert found.tables[: len(bags)].tolist() == [1.0] * len(bags)

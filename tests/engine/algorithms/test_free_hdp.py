@@ -1,4 +1,6 @@
-"""The truncation-free HDP: its sampler by enumeration and Geweke's test, new topics, and their removal."""
+"""The truncation-free HDP: its sampler by enumeration and Geweke's test, new topics, and their
+removal.
+"""
 
 import numpy as np
 import pytest
@@ -8,14 +10,23 @@ from stickbreaker.engine.algorithms import free_hdp
 from stickbreaker.engine.algorithms.free_hdp import FreeHDPConfig
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.inference.topic_counts import decayed_counts
-from stickbreaker.engine.inference.truncation_free import REMOVE_EVERY, GrowingState, double_columns, growing_rate
+from stickbreaker.engine.inference.truncation_free import (
+    REMOVE_EVERY,
+    GrowingState,
+    double_columns,
+    growing_rate,
+)
 from stickbreaker.engine.kernels.local_gibbs import draw_shares
 from tests import naive_free
 from tests.enumeration import DOCUMENTS, VOCAB_SIZE, franchise, probabilities, standard_error
 from tests.small_documents import batch_of, documents_of_words
 
 CONFIG = FreeHDPConfig(
-    doc_concentration=0.8, corpus_concentration=0.7, word_concentration=0.4, precision="float64", burn_in=2
+    doc_concentration=0.8,
+    corpus_concentration=0.7,
+    word_concentration=0.4,
+    precision="float64",
+    burn_in=2,
 )
 KNOWN = np.array([[3.0, 0.4, 1.0], [1.0, 2.0, 0.5]])
 TABLES = np.array([1.5, 2.5])
@@ -41,7 +52,10 @@ NOTHING = make_state(np.zeros((0, VOCAB_SIZE)), np.zeros(0))
 
 
 def sorted_sticks(state, config=CONFIG):
-    """u, v by topic; in the naive code topic k has stick k, so the tables of topics must not rise."""
+    """u, v by topic.
+
+    In the naive code topic k has stick k, so the tables of topics must not rise.
+    """
     prior = free_hdp.prior_of(config, state)
     assert prior.order.tolist() == sorted(prior.order)
     return prior.on, prior.after
@@ -58,18 +72,24 @@ def open_chain(state, documents, config=CONFIG):
 
 
 def test_without_known_topics_the_enumerated_local_posterior_is_the_hdp_itself():
-    states, _ = naive_free.local_posterior(DOCUMENTS, np.zeros((0, 3)), (np.zeros(0), np.zeros(0)), 0.8, 0.7, 0.4)
+    states, _ = naive_free.local_posterior(
+        DOCUMENTS, np.zeros((0, 3)), (np.zeros(0), np.zeros(0)), 0.8, 0.7, 0.4
+    )
     evidence = logsumexp([log_joint for *_, log_joint in franchise(0.8, 0.7, 0.4)])
     assert logsumexp([log_joint for _, log_joint in states]) == pytest.approx(evidence, abs=1e-12)
 
 
-@pytest.mark.parametrize("state", [NOTHING, make_state(tables=TABLES[::-1])], ids=["no topic", "two topics"])
+@pytest.mark.parametrize(
+    "state", [NOTHING, make_state(tables=TABLES[::-1])], ids=["no topic", "two topics"]
+)
 def test_the_frequencies_of_the_sampler_are_those_of_the_enumerated_posterior(state):
     num_known, rng = len(state.topic_ids), np.random.default_rng(4)
     lam = state.topic_counts.dense().T + 0.4
     exact, moments = naive_free.local_posterior(DOCUMENTS, lam, sorted_sticks(state), 0.8, 0.7, 0.4)
     shares = probabilities([log_p for _, log_p in exact])
-    usual = {z: j for j, ((z, _), share) in enumerate(zip(exact, shares, strict=True)) if share > 1e-3}
+    usual = {
+        z: j for j, ((z, _), share) in enumerate(zip(exact, shares, strict=True)) if share > 1e-3
+    }
     seen, values = np.zeros((20_000, len(exact)), bool), np.empty((20_000, 2 + num_known))
     tokens, topics, prior = open_chain(state, documents_of_words(DOCUMENTS))
     draw_shares(topics, prior, rng)
@@ -84,12 +104,16 @@ def test_the_frequencies_of_the_sampler_are_those_of_the_enumerated_posterior(st
     places = list(usual.values())
     errors = standard_error(seen[:, places])
     assert (abs(seen[:, places].mean(0) - shares[places]) <= NUM_ERRORS * errors).all()
-    assert abs(seen[:, places].any(1).mean() - shares[places].sum()) <= NUM_ERRORS * standard_error(seen.any(1))
+    assert abs(seen[:, places].any(1).mean() - shares[places].sum()) <= NUM_ERRORS * standard_error(
+        seen.any(1)
+    )
     assert (abs(values.mean(0) - moments) <= NUM_ERRORS * standard_error(values)).all()
 
 
 def describe(z, x, tables, shares, rest, num_known):
-    """Statistics that Geweke's test compares: of assignments, words, tables and shares, alone and together."""
+    """Statistics that Geweke's test compares: of assignments, words, tables and shares, alone and
+    together.
+    """
     z, x = np.asarray(z), np.asarray(x)
     num_born = len(np.unique(z[z >= num_known]))
     in_first = (z == 0).sum()
@@ -123,7 +147,9 @@ def draw_jointly(sizes, lam, sticks, b, a, rng):
                 shares, n, rest = [*shares, share * rest], [*n, 0], (1 - share) * rest
             n[k] += 1
             z.append(k)
-        tables += sum(naive_free.draw_tables(m, b * share, rng) for m, share in zip(n, shares, strict=True))
+        tables += sum(
+            naive_free.draw_tables(m, b * share, rng) for m, share in zip(n, shares, strict=True)
+        )
     return describe(z, draw_words(z, lam, rng), tables, shares, rest, num_known)
 
 
@@ -153,11 +179,20 @@ def test_a_sweep_equals_its_naive_twin_draw_by_draw():
     rng, lists = np.random.default_rng(0), [[0, 0, 1, 2, 2, 1], [2, 1], [0] * 9]
     state = make_state()
     tokens, topics, prior = open_chain(state, documents_of_words(lists))
-    lists = [tokens.words[first:last].tolist() for first, last in zip(tokens.starts, tokens.starts[1:], strict=False)]
+    lists = [
+        tokens.words[first:last].tolist()
+        for first, last in zip(tokens.starts, tokens.starts[1:], strict=False)
+    ]
     lam = np.full((len(topics.totals), VOCAB_SIZE), 0.4)
     lam[:2] += KNOWN
     draw_shares(topics, prior, rng)
-    model = {"shares": topics.shares.copy(), "rest": topics.rest[0], "b": 0.8, "a": 0.7, "num_known": 2}
+    model = {
+        "shares": topics.shares.copy(),
+        "rest": topics.rest[0],
+        "b": 0.8,
+        "a": 0.7,
+        "num_known": 2,
+    }
     z = [[-1] * len(words) for words in lists]
     for number in range(20):
         topics.tables[:] = 0
@@ -175,7 +210,9 @@ def test_a_sweep_that_runs_out_of_columns_continues_where_it_stopped(monkeypatch
     ends = []
     for room in (1, 150):
         monkeypatch.setattr(free_hdp, "FIRST_ROOM", room)
-        tokens, topics, prior = open_chain(NOTHING, documents_of_words([[0, 1, 2] * 15] * 2), config)
+        tokens, topics, prior = open_chain(
+            NOTHING, documents_of_words([[0, 1, 2] * 15] * 2), config
+        )
         rng = np.random.default_rng(0)
         draw_shares(topics, prior, rng)
         for _ in range(3):
@@ -193,7 +230,9 @@ def make_batch(lists, corpus_size):
 def test_the_rate_is_one_over_the_number_of_mini_batches_so_far_and_at_least_that_of_a_pass():
     state, rates = free_hdp.init(CONFIG, 3, None), []
     for number in range(5):
-        state, info = free_hdp.step(CONFIG, state, make_batch([[0, 1], [2]], 6), np.random.default_rng(number))
+        state, info = free_hdp.step(
+            CONFIG, state, make_batch([[0, 1], [2]], 6), np.random.default_rng(number)
+        )
         rates.append(info.learning_rate)
     assert rates == [1.0, 1 / 2, 1 / 3, 1 / 3, 1 / 3]
     assert growing_rate(10, 10, 5) == 1.0
@@ -201,10 +240,14 @@ def test_the_rate_is_one_over_the_number_of_mini_batches_so_far_and_at_least_tha
 
 def test_counts_move_towards_d_over_s_times_those_of_the_mini_batch():
     state = free_hdp.init(CONFIG, 3, None)
-    first, _ = free_hdp.step(CONFIG, state, make_batch([[0, 1, 1], [2]], 100), np.random.default_rng(0))
+    first, _ = free_hdp.step(
+        CONFIG, state, make_batch([[0, 1, 1], [2]], 100), np.random.default_rng(0)
+    )
     assert first.expected_tokens.sum() == pytest.approx(4 * 50)
     assert first.topic_counts.dense().sum(1) == pytest.approx([50, 100, 50])
-    second, _ = free_hdp.step(CONFIG, first, make_batch([[0, 0], [0]], 100), np.random.default_rng(1))
+    second, _ = free_hdp.step(
+        CONFIG, first, make_batch([[0, 0], [0]], 100), np.random.default_rng(1)
+    )
     assert second.topic_counts.dense().sum(1) == pytest.approx([25 + 75, 50, 25])
     assert second.topic_counts.totals == pytest.approx(second.expected_tokens)
     assert second.tables.sum() >= 50
@@ -229,29 +272,45 @@ def test_topics_below_one_token_are_removed_every_twenty_thousand_documents():
     after, _ = free_hdp.step(CONFIG, state, make_batch([[0]], 1_000_000), np.random.default_rng(0))
     assert after.topic_ids[:2].tolist() == [0, 2]
     assert after.next_id >= 3
-    np.testing.assert_array_equal(free_hdp.ALGORITHM.word_topics(CONFIG, after, np.array([1]))[0], after.topic_ids)
-    np.testing.assert_allclose(after.topic_counts.dense()[1:, :2], counts[[0, 2]][:, 1:].T, rtol=1e-3)
-    kept, _ = free_hdp.step(CONFIG, state._replace(documents_seen=5), make_batch([[0]], 6), np.random.default_rng(0))
+    np.testing.assert_array_equal(
+        free_hdp.ALGORITHM.word_topics(CONFIG, after, np.array([1]))[0], after.topic_ids
+    )
+    np.testing.assert_allclose(
+        after.topic_counts.dense()[1:, :2], counts[[0, 2]][:, 1:].T, rtol=1e-3
+    )
+    kept, _ = free_hdp.step(
+        CONFIG, state._replace(documents_seen=5), make_batch([[0]], 6), np.random.default_rng(0)
+    )
     assert kept.topic_ids[:3].tolist() == [0, 1, 2]
 
 
 def test_a_word_with_more_tokens_than_parts_keeps_all_its_tokens():
-    documents = Documents(np.array([0, 1, 3]), np.array([0, 0, 2], np.int32), np.array([5, 2**31 - 1, 1001], np.int32))
+    documents = Documents(
+        np.array([0, 1, 3]), np.array([0, 0, 2], np.int32), np.array([5, 2**31 - 1, 1001], np.int32)
+    )
     tokens = free_hdp.as_tokens(documents)
     assert tokens.starts.tolist() == [0, 5, 2005]
-    sums = [tokens.sizes[first:last].sum() for first, last in zip([0, 5, 1005], [5, 1005, 2005], strict=True)]
+    sums = [
+        tokens.sizes[first:last].sum()
+        for first, last in zip([0, 5, 1005], [5, 1005, 2005], strict=True)
+    ]
     assert sums == [5, 2**31 - 1, 1001]
     assert np.ptp(tokens.sizes[5:1005]) <= 1
 
 
 def test_room_for_new_topics_is_columns_of_the_prior_and_keeps_all_else():
     state = make_state(np.array([[50.0, 0.0, 3.0]]), np.array([5.0]))
-    prior, topics = free_hdp.prior_of(CONFIG, state), free_hdp.open_topics(CONFIG, state, np.array([0, 2]))
+    prior, topics = (
+        free_hdp.prior_of(CONFIG, state),
+        free_hdp.open_topics(CONFIG, state, np.array([0, 2])),
+    )
     num_columns = len(topics.totals)
     wider = double_columns(topics, prior)
     for old, new in zip(topics, wider, strict=True):
         np.testing.assert_array_equal(new[..., :num_columns], old)
     assert (wider.words[:, num_columns:] == CONFIG.word_concentration).all()
     assert (wider.totals[num_columns:] == 3 * CONFIG.word_concentration).all()
-    assert not np.array([wider.tokens, wider.tables, wider.shares, wider.is_counted])[:, num_columns:].any()
+    assert not np.array([wider.tokens, wider.tables, wider.shares, wider.is_counted])[
+        :, num_columns:
+    ].any()
     assert (len(wider.totals), wider.rest.tolist()) == (2 * num_columns, [1.0])

@@ -23,8 +23,19 @@ from tests.small_documents import batch_of, documents_of, draw_two_topic_counts
 from tests.small_states import distinct_state
 
 V, D = 40, 60
-SYSTEMS = [{"start": start, "topic_expectation": each} for start in hdp.STARTS for each in ("mean", "geometric")]
-SMALL = {"max_topics": 10, "max_slots": 4, "precision": "float64", "delay": 1.0, "batch_size": 4, "duplicates": "keep"}
+SYSTEMS = [
+    {"start": start, "topic_expectation": each}
+    for start in hdp.STARTS
+    for each in ("mean", "geometric")
+]
+SMALL = {
+    "max_topics": 10,
+    "max_slots": 4,
+    "precision": "float64",
+    "delay": 1.0,
+    "batch_size": 4,
+    "duplicates": "keep",
+}
 
 
 def draw_batch(seed, num_documents=D, corpus_size=None):
@@ -85,16 +96,23 @@ def test_the_mean_of_targets_over_equal_mini_batches_is_the_full_target(system):
     config, counts = HDPConfig(**SMALL | system), draw_two_topic_counts(4)
     start = distinct_state(config, V)
     full = take_steps(config, [batch_of(documents_of(counts))], start)
-    parts = [take_steps(config, [batch_of(documents_of(part), D)], start) for part in np.split(counts, 6)]
+    parts = [
+        take_steps(config, [batch_of(documents_of(part), D)], start) for part in np.split(counts, 6)
+    ]
     for read in (lambda s: s.tables, lambda s: s.expected_tokens, lambda s: s.topic_counts.dense()):
-        np.testing.assert_allclose(np.mean([read(part) for part in parts], axis=0), read(full), **ROUNDING)
+        np.testing.assert_allclose(
+            np.mean([read(part) for part in parts], axis=0), read(full), **ROUNDING
+        )
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_the_order_of_documents_does_not_matter(system):
     config, counts = HDPConfig(**SMALL | system), draw_two_topic_counts(4)
     shuffled = np.random.default_rng(0).permutation(counts)
-    assert_same(*(take_steps(config, [batch_of(documents_of(each))]) for each in (counts, shuffled)), **ROUNDING)
+    assert_same(
+        *(take_steps(config, [batch_of(documents_of(each))]) for each in (counts, shuffled)),
+        **ROUNDING,
+    )
 
 
 @pytest.mark.parametrize("phase", ["warm-up", "two-level"])
@@ -109,7 +127,11 @@ def test_the_labels_of_topics_do_not_matter(system, phase):
         tables, tokens = state.tables[labels], state.expected_tokens[labels]
         return state._replace(topic_counts=counts, tables=tables, expected_tokens=tokens)
 
-    assert_same(relabel(take_steps(config, [batch], state)), take_steps(config, [batch], relabel(state)), **ROUNDING)
+    assert_same(
+        relabel(take_steps(config, [batch], state)),
+        take_steps(config, [batch], relabel(state)),
+        **ROUNDING,
+    )
 
 
 @pytest.mark.parametrize("phase", ["warm-up", "two-level"])
@@ -121,7 +143,11 @@ def test_statistics_of_shards_add_up_to_those_of_the_whole(phase):
     assert len(shards) > 1
     summed = reduce(add, [hdp.local(config, expectations, each) for each in shards])
     whole, num_words = hdp.local(config, expectations, batch.documents), len(expectations.words)
-    for read in (lambda s: s.tables, lambda s: s.tokens, lambda s: naive.gather_counts(s.counts, num_words, 10)):
+    for read in (
+        lambda s: s.tables,
+        lambda s: s.tokens,
+        lambda s: naive.gather_counts(s.counts, num_words, 10),
+    ):
         np.testing.assert_allclose(read(summed), read(whole), **ROUNDING)
 
 
@@ -152,7 +178,9 @@ def test_expected_tokens_leave_out_the_start_and_approach_the_corpus():
     assert state.expected_tokens.sum() == pytest.approx(expected, rel=1e-9)
     # The start is drawn for one document, and the first batch scales it to the corpus.
     left = batch.corpus_size * start.topic_counts.totals.sum() * state.startup_share
-    assert state.topic_counts.totals.sum() - state.expected_tokens.sum() == pytest.approx(left, rel=1e-9)
+    assert state.topic_counts.totals.sum() - state.expected_tokens.sum() == pytest.approx(
+        left, rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("start", hdp.STARTS)
@@ -179,7 +207,10 @@ def test_at_a_truncation_of_twice_the_true_number_of_topics_the_mean_number_is_w
 
 def test_the_start_of_figure_9_is_that_of_wang_with_corpus_sticks_at_their_prior():
     starts, batch = ("svi", "wang"), draw_batch(0)
-    svi, wang = (hdp.init(HDPConfig(start=each, max_topics=150), V, np.random.default_rng(0)) for each in starts)
+    svi, wang = (
+        hdp.init(HDPConfig(start=each, max_topics=150), V, np.random.default_rng(0))
+        for each in starts
+    )
     np.testing.assert_array_equal(svi.topic_counts.dense(), wang.topic_counts.dense())
     u, v = np.ones(149), np.ones(149)
     expected = naive.log_sticks(u, v)
@@ -209,7 +240,15 @@ ODD = st.sampled_from(["empty", "one word", "unseen word", "huge count", "usual"
 
 def odd_document(kind):
     row = np.zeros(V, np.int64)
-    row[{"empty": [], "one word": [2], "unseen word": [V - 1], "huge count": [1], "usual": [0, 5, 9, 17]}[kind]] = 1
+    row[
+        {
+            "empty": [],
+            "one word": [2],
+            "unseen word": [V - 1],
+            "huge count": [1],
+            "usual": [0, 5, 9, 17],
+        }[kind]
+    ] = 1
     return (row * (2_000_000_000 if kind == "huge count" else 1)).astype(np.int32)
 
 
@@ -241,6 +280,11 @@ def test_odd_documents_stay_finite_under_every_setting(kinds, system, sizes):
         assert (simplex >= 0).all()
         np.testing.assert_allclose(simplex.sum(1, dtype=float), 1.0, rtol=1e-3)
     assert (summary.topics > 0).all()
-    for array in (state.tables, state.expected_tokens, state.topic_counts.dense(), state.topic_counts.totals):
+    for array in (
+        state.tables,
+        state.expected_tokens,
+        state.topic_counts.dense(),
+        state.topic_counts.totals,
+    ):
         assert np.isfinite(array).all()
         assert (array >= 0).all()

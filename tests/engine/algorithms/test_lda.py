@@ -26,7 +26,9 @@ from tests.small_lda import CONVERGED, K, V, draw_topic_words, log_evidence
 
 SMALL = {"max_topics": K, "precision": "float64", "delay": 1.0, "batch_size": 4}
 SYSTEMS = [
-    {"start": start, "topic_expectation": each} for start in ("hoffman", "warm") for each in ("geometric", "mean")
+    {"start": start, "topic_expectation": each}
+    for start in ("hoffman", "warm")
+    for each in ("geometric", "mean")
 ]
 
 
@@ -63,7 +65,10 @@ def topic_words_of(config, state):
 
 
 def build_reference(config, topic_words, corpus_size):
-    """The online LDA of scikit-learn with the same λ and settings; every document is fitted to convergence."""
+    """The online LDA of scikit-learn with the same λ and settings.
+
+    Every document is fitted to convergence.
+    """
     model = LatentDirichletAllocation(
         K,
         doc_topic_prior=config.doc_concentration / K,
@@ -76,15 +81,23 @@ def build_reference(config, topic_words, corpus_size):
         random_state=0,
     ).fit(draw_sparse_counts(0))
     model.components_, model.n_batch_iter_ = topic_words.copy(), 1
-    model.exp_dirichlet_component_ = np.exp(psi(topic_words) - psi(topic_words.sum(1, keepdims=True)))
+    model.exp_dirichlet_component_ = np.exp(
+        psi(topic_words) - psi(topic_words.sum(1, keepdims=True))
+    )
     return model
 
 
 @pytest.mark.usefixtures("to_convergence")
 def test_topic_shares_equal_those_of_scikit_learn():
-    config, topic_words, counts = LDAConfig(**SMALL, doc_concentration=1.5), draw_topic_words(1), draw_sparse_counts(2)
+    config, topic_words, counts = (
+        LDAConfig(**SMALL, doc_concentration=1.5),
+        draw_topic_words(1),
+        draw_sparse_counts(2),
+    )
     shares = lda.infer(config, state_at(config, topic_words), documents_of(counts))
-    np.testing.assert_allclose(shares, build_reference(config, topic_words, 100).transform(counts), atol=1e-9)
+    np.testing.assert_allclose(
+        shares, build_reference(config, topic_words, 100).transform(counts), atol=1e-9
+    )
 
 
 @pytest.mark.usefixtures("to_convergence")
@@ -96,7 +109,9 @@ def test_topics_equal_those_of_scikit_learn_after_each_mini_batch_of_a_run():
         counts = draw_sparse_counts(seed)
         model.partial_fit(counts)
         state, _ = executors.step(lda.ALGORITHM, config, state, batch_of(documents_of(counts), 200))
-        np.testing.assert_allclose(topic_words_of(config, state), model.components_, rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(
+            topic_words_of(config, state), model.components_, rtol=1e-8, atol=1e-8
+        )
 
 
 @pytest.mark.parametrize("phase", ["warm-up", "learning"])
@@ -110,7 +125,9 @@ def test_a_whole_step_equals_its_naive_twin(system, phase, monkeypatch):
     temperature = lda.expect(config, state, batch).temperature
     sweeps = sweeps_at(temperature) if phase == "warm-up" else Sweeps(60, 0.0, 0.0)
     prior = np.full(K, 2.0 / K)
-    expected, _ = naive.step_dirichlet(config, prior, sweeps, state.topic_counts.dense(), batch, rate)
+    expected, _ = naive.step_dirichlet(
+        config, prior, sweeps, state.topic_counts.dense(), batch, rate
+    )
     state, info = executors.step(lda.ALGORITHM, config, state, batch)
     assert info.phase == phase
     np.testing.assert_allclose(state.topic_counts.dense(), expected, rtol=1e-9, atol=1e-9)
@@ -128,7 +145,9 @@ def test_no_sweep_lowers_the_bound_of_a_document(highest_count):
     expectations = DocumentExpectations(np.arange(V), np.exp(logs), prior, 0, "learning")
     bounds = []
     for num_sweeps in range(1, 60):
-        statistics, shares = fit_documents(document, expectations, Sweeps(num_sweeps, 0.0, 0.0), is_learning=True)
+        statistics, shares = fit_documents(
+            document, expectations, Sweeps(num_sweeps, 0.0, 0.0), is_learning=True
+        )
         tokens = naive.gather_counts(statistics.counts, V, K)[words]
         fit = naive.DirichletFit(shares[0] * (prior.sum() + c.sum()), tokens / c[:, None])
         bounds.append(naive.dirichlet_document_bound(logs[words], c.astype(float), fit, prior))
@@ -143,11 +162,16 @@ def test_the_bound_of_a_document_never_exceeds_its_enumerated_likelihood_under_g
         topics, prior = rng.dirichlet(np.full(6, 0.5), 3).T, rng.gamma(1.0, 1.0, 3) + 0.01
         tokens, c = np.array([0, 0, 2, 5, 5]), np.array([2.0, 1.0, 2.0])
         exact = logsumexp(
-            [log_assignments(z, prior) + np.log(topics[tokens, z]).sum() for z in product(range(3), repeat=5)]
+            [
+                log_assignments(z, prior) + np.log(topics[tokens, z]).sum()
+                for z in product(range(3), repeat=5)
+            ]
         )
         own = topics[[0, 2, 5]]
         bounds = [
-            naive.dirichlet_document_bound(np.log(own), c, naive.fit_dirichlet_document(own, c, prior, size), prior)
+            naive.dirichlet_document_bound(
+                np.log(own), c, naive.fit_dirichlet_document(own, c, prior, size), prior
+            )
             for size in (0, 1, 5, 100)
         ]
         assert bounds == sorted(bounds)
@@ -155,7 +179,9 @@ def test_the_bound_of_a_document_never_exceeds_its_enumerated_likelihood_under_g
 
 
 def ascend(config, batch, topic_words, num_rounds):
-    """The bound of the corpus after each full batch with rate 1, by the naive E step at the λ of the engine."""
+    """The bound of the corpus after each full batch with rate 1, by the naive E step at the λ of
+    the engine.
+    """
     state, bounds = state_at(config, topic_words), []
     for _ in range(num_rounds):
         B = naive.topic_weights(state.topic_counts.dense(), config.word_concentration, True)
@@ -164,14 +190,18 @@ def ascend(config, batch, topic_words, num_rounds):
         fits = [naive.fit_dirichlet_document(B[words], c, prior, 200) for words, c in documents]
         state, info = executors.step(lda.ALGORITHM, config, state._replace(step=0), batch)
         assert info.learning_rate == 1.0
-        bound = naive.lda_bound(documents, fits, topic_words_of(config, state), prior[0], config.word_concentration)
+        bound = naive.lda_bound(
+            documents, fits, topic_words_of(config, state), prior[0], config.word_concentration
+        )
         bounds.append(bound)
     return np.array(bounds)
 
 
 @pytest.mark.parametrize("num_topics", [1, 2, 3])
 @pytest.mark.usefixtures("to_convergence")
-def test_full_batches_with_rate_1_ascend_the_bound_up_to_the_enumerated_evidence_at_most(num_topics):
+def test_full_batches_with_rate_1_ascend_the_bound_up_to_the_enumerated_evidence_at_most(
+    num_topics,
+):
     batch = batch_of(documents_of_words(DOCUMENTS))
     settings = {
         "max_topics": num_topics,
@@ -185,7 +215,11 @@ def test_full_batches_with_rate_1_ascend_the_bound_up_to_the_enumerated_evidence
         bounds = ascend(config, batch, draw_topic_words(seed, num_topics, VOCAB_SIZE), 8)
         assert (np.diff(bounds) >= -1e-11 * abs(bounds[1:])).all()
         # With one topic nothing is approximated.
-        assert bounds[-1] == pytest.approx(evidence, abs=1e-12) if num_topics == 1 else bounds[-1] < evidence
+        assert (
+            bounds[-1] == pytest.approx(evidence, abs=1e-12)
+            if num_topics == 1
+            else bounds[-1] < evidence
+        )
 
 
 def test_weights_are_shares_of_the_expected_tokens_and_equal_at_the_start():
@@ -194,7 +228,9 @@ def test_weights_are_shares_of_the_expected_tokens_and_equal_at_the_start():
     np.testing.assert_allclose(lda.summarize(config, state).weights, 1 / K)
     state, _ = executors.step(lda.ALGORITHM, config, state, draw_batch(0))
     summary = lda.summarize(config, state)
-    np.testing.assert_allclose(summary.weights, state.expected_tokens / state.expected_tokens.sum(), rtol=1e-12)
+    np.testing.assert_allclose(
+        summary.weights, state.expected_tokens / state.expected_tokens.sum(), rtol=1e-12
+    )
     assert len(np.unique(summary.weights)) == K
 
 

@@ -14,18 +14,31 @@ from stickbreaker.engine.files.verified_files import seal_folder
 
 
 def write_old(corpus, folder, texts=None, name=""):
-    """Write the folder of a corpus as earlier versions did; return its description and the folder."""
+    """Write the folder of a corpus as earlier versions did.
+
+    Return its description and the folder.
+    """
     name = name or corpus.name
     place = folder / name_folder(name)
     place.mkdir(parents=True)
     counts = coo_array(corpus.counts)
     dates = [None if np.isnat(date) else str(date) for date in corpus.dates]
-    groups = [corpus.group_titles[group] for group in corpus.groups] if corpus.split_by == "group" else None
-    described = pd.DataFrame({"title": list(corpus.titles), "date": dates, "group": groups}, dtype=object)
+    groups = (
+        [corpus.group_titles[group] for group in corpus.groups]
+        if corpus.split_by == "group"
+        else None
+    )
+    described = pd.DataFrame(
+        {"title": list(corpus.titles), "date": dates, "group": groups}, dtype=object
+    )
     if texts is not None:
         described["text"] = texts
     tables = {
-        COUNTS: {"document": counts.row.astype(np.int64), "word": counts.col.astype(np.int32), "count": counts.data},
+        COUNTS: {
+            "document": counts.row.astype(np.int64),
+            "word": counts.col.astype(np.int32),
+            "count": counts.data,
+        },
         VOCABULARY: {"word": list(corpus.vocabulary)},
         DOCUMENTS: described,
     }

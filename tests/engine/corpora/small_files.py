@@ -41,7 +41,14 @@ def assert_same_corpora(one, other):
         assert getattr(one, what).dtype == getattr(other, what).dtype
     for what in ("titles", "group_titles"):
         assert list(getattr(one, what)) == list(getattr(other, what))
-    for what in ("vocabulary", "num_documents", "vocab_size", "num_tokens", "has_dates", "split_by"):
+    for what in (
+        "vocabulary",
+        "num_documents",
+        "vocab_size",
+        "num_tokens",
+        "has_dates",
+        "split_by",
+    ):
         assert getattr(one, what) == getattr(other, what)
 
 
@@ -50,11 +57,19 @@ def make_rows(number=1_300, seed=0):
     rng = np.random.default_rng(seed)
     rows = []
     for row in range(number):
-        words = [f"word{'abcdefghij'[n % 10]}{'abcdefghij'[n // 10 % 10]}" for n in rng.zipf(1.4, 12)]
+        words = [
+            f"word{'abcdefghij'[n % 10]}{'abcdefghij'[n // 10 % 10]}" for n in rng.zipf(1.4, 12)
+        ]
         text = {7: "", 11: "the of 12"}.get(row % 50, " ".join(words))
         when = "soon" if row % 97 == 5 else f"19{row % 80 + 10}-0{row % 9 + 1}-11"
         rows.append(
-            dict(zip(COLUMNS.values(), (text, when, f"T{row}" if row % 3 else "", f"G{row // 40}"), strict=True))
+            dict(
+                zip(
+                    COLUMNS.values(),
+                    (text, when, f"T{row}" if row % 3 else "", f"G{row // 40}"),
+                    strict=True,
+                )
+            )
         )
     return pd.DataFrame(rows)
 

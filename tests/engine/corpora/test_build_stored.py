@@ -1,4 +1,6 @@
-"""Corpora built on disk: they equal those built in memory, and an interrupted build continues where it stopped."""
+"""Corpora built on disk: they equal those built in memory, and an interrupted build continues where
+it stopped.
+"""
 
 import os
 import signal
@@ -41,16 +43,24 @@ def test_a_corpus_built_on_disk_equals_the_one_built_in_memory(rows, tmp_path, s
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
-def test_parts_of_a_parquet_file_and_of_a_folder_give_the_corpus_of_the_whole(rows, tmp_path, monkeypatch, caplog):
+def test_parts_of_a_parquet_file_and_of_a_folder_give_the_corpus_of_the_whole(
+    rows, tmp_path, monkeypatch, caplog
+):
     folder = tmp_path / "tables"
     folder.mkdir()
     write_table(rows[:1_000], folder / "a.parquet")
-    for name, part in (("b.csv", rows[1_000:1_100]), ("c.csv", rows[1_100:1_200]), ("d.csv", rows[1_200:])):
+    for name, part in (
+        ("b.csv", rows[1_000:1_100]),
+        ("c.csv", rows[1_100:1_200]),
+        ("d.csv", rows[1_200:]),
+    ):
         write_table(part, folder / name)
     whole = build(folder, to=tmp_path / "whole", words=CHOICES, **COLUMNS)
     size = (folder / "b.csv").stat().st_size
     monkeypatch.setattr(pieces, "PART_BYTES", 2 * size + 1_000)
-    plan = pieces.BuildPlan(tuple(map(str, sorted(folder.iterdir()))), build_stored.Columns(), CHOICES, False, 1, 1)
+    plan = pieces.BuildPlan(
+        tuple(map(str, sorted(folder.iterdir()))), build_stored.Columns(), CHOICES, False, 1, 1
+    )
     parts = pieces.PlanFiles(plan).parts()
     assert [(part.file, part.num_files, part.groups) for part in parts] == [
         *((0, 1, (group, group + 1)) for group in range(4)),
@@ -63,11 +73,15 @@ def test_parts_of_a_parquet_file_and_of_a_folder_give_the_corpus_of_the_whole(ro
     assert caplog.messages[0].partition("skipped")[2] == caplog.messages[1].partition("skipped")[2]
 
 
-def test_words_that_occur_equally_often_are_chosen_by_the_alphabet_for_any_pieces(table, tmp_path, monkeypatch):
+def test_words_that_occur_equally_often_are_chosen_by_the_alphabet_for_any_pieces(
+    table, tmp_path, monkeypatch
+):
     monkeypatch.setattr(pieces, "TERMS_AT_ONCE", 7)
     for number, most in enumerate((3, 17, 40)):
         choices = WordChoices(min_documents=1, max_share=1.0, max_words=most)
-        ours = build(table, to=tmp_path / str(number), text="said", words=choices, shard_documents=1)
+        ours = build(
+            table, to=tmp_path / str(number), text="said", words=choices, shard_documents=1
+        )
         assert ours.vocabulary == load_corpus(table, text="said", words=choices).vocabulary
 
 
@@ -95,7 +109,11 @@ def test_an_interrupted_build_continues_where_it_stopped(table, tmp_path, share,
     for folder in ("pieces", "corpus"):
         (tmp_path / ".disk.building" / folder / f".{share}.partial").touch()
     finished, written = set((tmp_path / ".disk.building").rglob("*-0*")), set()
-    monkeypatch.setattr(os, "replace", lambda old, new, replace=os.replace: (written.add(Path(new)), replace(old, new)))
+    monkeypatch.setattr(
+        os,
+        "replace",
+        lambda old, new, replace=os.replace: (written.add(Path(new)), replace(old, new)),
+    )
     again = build(table, **settings)
     assert written
     assert not finished & written
@@ -134,10 +152,14 @@ def test_finished_work_is_kept_when_the_disk_is_full(table, tmp_path, monkeypatc
     settings = {"to": tmp_path / "disk", "shard_documents": 400, **COLUMNS}
     with monkeypatch.context() as full:
         full.setattr(pieces, "write_arrow", fill_up)
-        with pytest.raises(CorpusError, match=r"stopped \(.*No space left.*\). Finished work is kept in"):
+        with pytest.raises(
+            CorpusError, match=r"stopped \(.*No space left.*\). Finished work is kept in"
+        ):
             build(table, **settings)
     assert len(list((tmp_path / ".disk.building" / "pieces").glob("piece-*.json"))) == 2
-    assert_same_corpora(build(table, **settings), build(table, **settings | {"to": tmp_path / "whole"}))
+    assert_same_corpora(
+        build(table, **settings), build(table, **settings | {"to": tmp_path / "whole"})
+    )
 
 
 def test_an_unfinished_build_with_other_arguments_or_files_is_not_continued(table, tmp_path):
@@ -147,10 +169,14 @@ def test_an_unfinished_build_with_other_arguments_or_files_is_not_continued(tabl
 
     with pytest.raises(Stop):
         build(table, to=tmp_path / "disk", text="said", callback=stop)
-    with pytest.raises(CorpusError, match="holds an unfinished build with other arguments or files"):
+    with pytest.raises(
+        CorpusError, match="holds an unfinished build with other arguments or files"
+    ):
         build(table, to=tmp_path / "disk", text="said", max_memory=5)
     write_table(make_rows(100), table)
-    with pytest.raises(CorpusError, match="holds an unfinished build with other arguments or files"):
+    with pytest.raises(
+        CorpusError, match="holds an unfinished build with other arguments or files"
+    ):
         build(table, to=tmp_path / "disk", text="said")
 
 
@@ -161,7 +187,9 @@ def test_arguments_can_be_corrected_after_an_error(table, tmp_path):
     assert build(table, to=tmp_path / "disk", text="said").num_documents > 1_000
 
 
-def test_a_path_that_cannot_be_written_is_reported_before_the_source_is_read(table, tmp_path, monkeypatch):
+def test_a_path_that_cannot_be_written_is_reported_before_the_source_is_read(
+    table, tmp_path, monkeypatch
+):
     monkeypatch.setattr(build_stored, "list_sources", None)
     with pytest.raises(CorpusError, match="Cannot write .* Check the permissions and the path"):
         build(table, to=table / "disk", text="said")
@@ -197,16 +225,24 @@ def test_a_folder_of_texts_is_built(tmp_path):
 def test_dates_have_the_finest_precision_of_all_pieces(tmp_path):
     path = tmp_path / "a.csv"
     days = [f"2001-01-{day:02}" for day in range(1, 29)] * 40
-    path.write_text("text,date\n" + "\n".join(f"peace treaty,{day}" for day in [*days, "2002-03-04T05:06:07"]))
-    built = build(path, to=tmp_path / "disk", date="date", text="text", words=ALL, shard_documents=500)
+    path.write_text(
+        "text,date\n" + "\n".join(f"peace treaty,{day}" for day in [*days, "2002-03-04T05:06:07"])
+    )
+    built = build(
+        path, to=tmp_path / "disk", date="date", text="text", words=ALL, shard_documents=500
+    )
     assert_same_corpora(built, load_corpus(path, date="date", text="text", words=ALL))
     assert built.dates[-1] == np.datetime64("2002-03-04T05:06:07")
 
 
 def test_texts_are_kept_with_the_corpus(table, tmp_path, rows):
-    built = build(table, to=tmp_path / "disk", keeps_text=True, words=CHOICES, shard_documents=400, **COLUMNS)
+    built = build(
+        table, to=tmp_path / "disk", keeps_text=True, words=CHOICES, shard_documents=400, **COLUMNS
+    )
     texts = find_texts(str(built.folder))
-    chosen = [row for row, title in enumerate(built.titles) if title in ("T4", "T50", "T1000")][::-1]
+    chosen = [row for row, title in enumerate(built.titles) if title in ("T4", "T50", "T1000")][
+        ::-1
+    ]
     assert texts.read(built.doc_ids[chosen]) == [rows["said"][row] for row in (1000, 50, 4)]
     assert find_texts(str(build(table, to=tmp_path / "bare", text="said").folder)) is None
 
@@ -219,9 +255,16 @@ def test_remote_files_are_copied_by_fsspec(table, tmp_path):
         built = build(address, to=tmp_path / address[-3:], words=CHOICES, **COLUMNS)
         assert (built.counts != load_corpus(table, words=CHOICES, **COLUMNS).counts).nnz == 0
     system.pipe_file("/other/said.csv", b"said\nPeace\n")
-    both = build(["memory://other", "memory://bucket"], to=tmp_path / "both", text="said", words=ALL)
-    assert both.num_documents == 1 + build(table, to=tmp_path / "one", text="said", words=ALL).num_documents
-    with pytest.raises(CorpusError, match=r"Cannot read nowhere://a.csv \(Protocol not known: nowhere"):
+    both = build(
+        ["memory://other", "memory://bucket"], to=tmp_path / "both", text="said", words=ALL
+    )
+    assert (
+        both.num_documents
+        == 1 + build(table, to=tmp_path / "one", text="said", words=ALL).num_documents
+    )
+    with pytest.raises(
+        CorpusError, match=r"Cannot read nowhere://a.csv \(Protocol not known: nowhere"
+    ):
         build("nowhere://a.csv", to=tmp_path / "disk")
     with pytest.raises(CorpusError, match="has no files of a supported type"):
         build("memory://bucket/_SUCCESS", to=tmp_path / "other")
@@ -240,7 +283,9 @@ def test_complete_copies_are_kept_if_the_connection_fails(tmp_path, monkeypatch)
 
     with monkeypatch.context() as failing:
         failing.setattr(type(system), "open", fail)
-        with pytest.raises(CorpusError, match=r"Cannot read memory://failing \(connection lost\).*complete copies"):
+        with pytest.raises(
+            CorpusError, match=r"Cannot read memory://failing \(connection lost\).*complete copies"
+        ):
             build("memory://failing", to=tmp_path / "disk", words=ALL)
     (copy,) = tmp_path.glob(".disk.building/copies-*/*")
     written = copy.stat().st_mtime_ns
@@ -260,7 +305,9 @@ def test_a_full_disk_is_named_while_remote_files_are_copied(tmp_path, monkeypatc
 
     with monkeypatch.context() as full:
         full.setattr("stickbreaker.engine.files.whole_files.sync", fill_up)
-        with pytest.raises(CorpusError, match=r"The build of .*disk stopped \(.*No space left.*free space"):
+        with pytest.raises(
+            CorpusError, match=r"The build of .*disk stopped \(.*No space left.*free space"
+        ):
             build("memory://full", to=tmp_path / "disk", words=ALL)
     assert list(tmp_path.iterdir()) == []
 
@@ -290,7 +337,9 @@ def test_a_build_in_a_folder_of_its_sources_continues(tmp_path):
 
 def test_an_unfinished_build_is_named_when_it_is_loaded(table, tmp_path):
     def look(done):
-        with pytest.raises(CorpusError, match="The build of .*disk is unfinished. Wait for it, or build again"):
+        with pytest.raises(
+            CorpusError, match="The build of .*disk is unfinished. Wait for it, or build again"
+        ):
             load_corpus(tmp_path / "disk")
 
     build(table, to=tmp_path / "disk", text="said", callback=look)
@@ -298,7 +347,9 @@ def test_an_unfinished_build_is_named_when_it_is_loaded(table, tmp_path):
 
 @pytest.mark.parametrize("read", [load_corpus, preview])
 def test_only_a_build_reads_an_address(read):
-    with pytest.raises(CorpusError, match="s3://bucket/said.csv is a remote address. Build a corpus from it"):
+    with pytest.raises(
+        CorpusError, match="s3://bucket/said.csv is a remote address. Build a corpus from it"
+    ):
         read("s3://bucket/said.csv")
 
 
@@ -308,7 +359,9 @@ def test_a_source_folder_without_permission_is_named(tmp_path, monkeypatch):
 
     (tmp_path / "texts").mkdir()
     monkeypatch.setattr(Path, "iterdir", refuse)
-    with pytest.raises(CorpusError, match=r"Cannot read .*texts \(Permission denied\). Check its permissions"):
+    with pytest.raises(
+        CorpusError, match=r"Cannot read .*texts \(Permission denied\). Check its permissions"
+    ):
         load_corpus(tmp_path / "texts")
 
 
@@ -329,7 +382,10 @@ def hidden(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["corpus", "said.csv"])
 def test_a_path_in_a_folder_without_permission_is_named(hidden, tmp_path, name):
     for read in (load_corpus, preview, lambda path: build(path, to=tmp_path / "disk")):
-        with pytest.raises(CorpusError, match=rf"Cannot read .*{name} \(Permission denied\). Check the permissions of"):
+        with pytest.raises(
+            CorpusError,
+            match=rf"Cannot read .*{name} \(Permission denied\). Check the permissions of",
+        ):
             read(hidden / name)
 
 
@@ -358,7 +414,9 @@ def test_tables_in_subfolders_are_read(rows, tmp_path):
     (tmp_path / "tables" / ".hidden").mkdir()
     write_table(rows, tmp_path / "tables" / ".hidden" / "part.parquet")
     built = build(tmp_path / "tables", to=tmp_path / "disk", words=ALL, **COLUMNS)
-    whole = build(write_table(rows[:100], tmp_path / "a.parquet"), to=tmp_path / "whole", words=ALL, **COLUMNS)
+    whole = build(
+        write_table(rows[:100], tmp_path / "a.parquet"), to=tmp_path / "whole", words=ALL, **COLUMNS
+    )
     assert (built.counts != whole.counts).nnz == 0
 
 
@@ -374,7 +432,9 @@ def test_a_folder_without_permission_is_named_at_once(table, tmp_path, monkeypat
 @pytest.mark.parametrize("to", ["s3://bucket/disk", "memory://disk"])
 def test_a_corpus_is_not_written_to_an_address(table, tmp_path, monkeypatch, to):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(CorpusError, match="Cannot write to the address .*: name a folder of this machine"):
+    with pytest.raises(
+        CorpusError, match="Cannot write to the address .*: name a folder of this machine"
+    ):
         build(table, to=to, text="said")
     assert list(tmp_path.iterdir()) == [table]
 
@@ -387,13 +447,19 @@ def test_a_source_without_usable_rows_or_words_is_refused(tmp_path):
     with pytest.raises(CorpusError, match="No words remain in 1 rows"):
         build(path, to=tmp_path / "words", text="text", words=WordChoices(own_stop_words="peace"))
     (tmp_path / "docword.a.txt").write_text("1\n1\n1\n1 1 1\n")
-    with pytest.raises(CorpusError, match="contains word counts. Load it with load_corpus, and call store_corpus"):
+    with pytest.raises(
+        CorpusError, match="contains word counts. Load it with load_corpus, and call store_corpus"
+    ):
         build(tmp_path / "docword.a.txt", to=tmp_path / "counts")
 
 
 def test_copies_of_another_address_are_in_another_folder(tmp_path, monkeypatch):
     folders = []
-    monkeypatch.setattr(build_stored, "copy_remote", lambda address, folder: folders.append(folder) or [tmp_path / "a"])
+    monkeypatch.setattr(
+        build_stored,
+        "copy_remote",
+        lambda address, folder: folders.append(folder) or [tmp_path / "a"],
+    )
     for address in ("memory://a/texts.csv", "memory://b/texts.csv", "memory://a/texts.csv"):
         build_stored.list_sources(address, tmp_path)
     assert folders[0] == folders[2] != folders[1]

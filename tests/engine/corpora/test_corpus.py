@@ -19,7 +19,15 @@ def corpus_of(num_documents, years=None, sizes=None):
     titles = [f"Document {i}" for i in range(num_documents)]
     groups = None if sizes is None else np.repeat(np.arange(len(sizes)), sizes)
     names = None if sizes is None else [f"Group {i}" for i in range(len(sizes))]
-    return Corpus("made", counts, Vocabulary(("a", "b", "c")), dates, titles, groups=groups, group_titles=names)
+    return Corpus(
+        "made",
+        counts,
+        Vocabulary(("a", "b", "c")),
+        dates,
+        titles,
+        groups=groups,
+        group_titles=names,
+    )
 
 
 def test_no_array_of_a_corpus_can_be_written(tiny_corpus):
@@ -33,7 +41,10 @@ def test_no_array_of_a_corpus_can_be_written(tiny_corpus):
 
 
 def test_a_corpus_does_not_change_with_the_arrays_it_was_built_from():
-    counts, dates = csr_array(np.eye(2, dtype=np.int32)), np.array(["1800", "1801"], "datetime64[Y]")
+    counts, dates = (
+        csr_array(np.eye(2, dtype=np.int32)),
+        np.array(["1800", "1801"], "datetime64[Y]"),
+    )
     corpus = Corpus("made", counts, Vocabulary(("a", "b")), dates, ["x", "y"])
     counts.data[:] = 7
     dates[:] = np.datetime64("2000")
@@ -43,7 +54,9 @@ def test_a_corpus_does_not_change_with_the_arrays_it_was_built_from():
 
 def test_repeated_entries_are_added_and_zeros_are_dropped():
     counts = csr_array(([1, 2, 0], [1, 1, 0], [0, 3]), shape=(1, 2))
-    documents = Corpus("made", counts, Vocabulary(("a", "b")), np.array(["1800"], "datetime64[Y]"), ["x"]).documents()
+    documents = Corpus(
+        "made", counts, Vocabulary(("a", "b")), np.array(["1800"], "datetime64[Y]"), ["x"]
+    ).documents()
     assert (documents.words.tolist(), documents.counts.tolist()) == ([1], [3])
 
 
@@ -55,7 +68,11 @@ def test_documents_have_the_types_that_kernels_are_compiled_for(state_of_the_uni
 
 @pytest.mark.parametrize("what", ["dates", "titles", "doc_ids", "groups", "words"])
 def test_fields_of_different_lengths_are_refused(tiny_corpus, what):
-    parts = {"dates": tiny_corpus.dates, "titles": tiny_corpus.titles, "doc_ids": tiny_corpus.doc_ids}
+    parts = {
+        "dates": tiny_corpus.dates,
+        "titles": tiny_corpus.titles,
+        "doc_ids": tiny_corpus.doc_ids,
+    }
     parts |= {"groups": tiny_corpus.groups, "group_titles": tiny_corpus.group_titles}
     words = tiny_corpus.vocabulary.words[what == "words" :]
     parts |= {what: parts[what][1:]} if what in parts else {}
@@ -87,7 +104,11 @@ def test_chronological_order_keeps_the_file_order_of_equal_dates():
 
 def test_without_dates_the_chronological_order_is_the_file_order(tiny_corpus):
     undated = Corpus(
-        "undated", tiny_corpus.counts, tiny_corpus.vocabulary, np.full(12, "NaT", "datetime64[D]"), tiny_corpus.titles
+        "undated",
+        tiny_corpus.counts,
+        tiny_corpus.vocabulary,
+        np.full(12, "NaT", "datetime64[D]"),
+        tiny_corpus.titles,
     )
     assert not undated.has_dates
     assert undated.order("shuffled", 1).order("chronological").titles == tiny_corpus.titles
@@ -107,7 +128,9 @@ def test_the_error_for_an_unknown_order_lists_the_orders(tiny_corpus):
 
 
 @given(st.integers(0, 40), st.integers(0, 60), st.integers(0, 5))
-def test_a_split_is_a_partition_with_at_least_half_of_the_documents_to_train_on(num_documents, num_test, seed):
+def test_a_split_is_a_partition_with_at_least_half_of_the_documents_to_train_on(
+    num_documents, num_test, seed
+):
     train, test = corpus_of(num_documents).split(num_test, seed)
     assert test.num_documents == min(num_test, num_documents // 2)
     assert sorted([*train.doc_ids, *test.doc_ids]) == list(range(num_documents))
@@ -147,11 +170,15 @@ def test_groups_of_one_document_are_split_like_documents(num_documents, num_test
     assert by_group.doc_ids.tolist() == by_document.doc_ids.tolist()
 
 
-def test_held_out_addresses_are_spread_over_time_and_have_about_the_requested_number_of_passages(state_of_the_union):
+def test_held_out_addresses_are_spread_over_time_and_have_about_the_requested_number_of_passages(
+    state_of_the_union,
+):
     of_seeds = [state_of_the_union.split(1000, seed, by="group")[1] for seed in range(5)]
     for test in of_seeds:
         stretches = np.arange(24) * 233 // 23
-        assert np.searchsorted(stretches, np.unique(test.groups), side="right").tolist() == list(range(1, 24))
+        assert np.searchsorted(stretches, np.unique(test.groups), side="right").tolist() == list(
+            range(1, 24)
+        )
         # The last draw can miss by no more than the longest address is long.
         assert abs(test.num_documents - 1000) < np.bincount(state_of_the_union.groups).max()
     assert len({tuple(test.doc_ids) for test in of_seeds}) == 5
@@ -159,8 +186,14 @@ def test_held_out_addresses_are_spread_over_time_and_have_about_the_requested_nu
 
 def test_a_split_uses_the_default_of_the_corpus(state_of_the_union):
     passages, addresses = state_of_the_union, replace(state_of_the_union, split_by="group")
-    assert passages.split(50)[1].doc_ids.tolist() == addresses.split(50, by="document")[1].doc_ids.tolist()
-    assert addresses.split(50)[1].doc_ids.tolist() == passages.split(50, by="group")[1].doc_ids.tolist()
+    assert (
+        passages.split(50)[1].doc_ids.tolist()
+        == addresses.split(50, by="document")[1].doc_ids.tolist()
+    )
+    assert (
+        addresses.split(50)[1].doc_ids.tolist()
+        == passages.split(50, by="group")[1].doc_ids.tolist()
+    )
     assert addresses.split(50)[0].split_by == "group"
     with pytest.raises(CorpusError, match="'address': choose one of document, group"):
         passages.split(50, by="address")
@@ -170,7 +203,10 @@ def test_merging_groups_adds_the_words_of_a_group_and_keeps_its_first_date():
     corpus = corpus_of(4, years=[5, 7, 7, 9], sizes=[1, 3]).order("shuffled", 3)
     whole = corpus.merge_groups("whole")
     assert whole.counts.toarray().tolist() == [[2, 1, 1], [3, 4, 4]]
-    assert (whole.titles, whole.dates.astype(str).tolist()) == (("Group 0", "Group 1"), ["1805", "1807"])
+    assert (whole.titles, whole.dates.astype(str).tolist()) == (
+        ("Group 0", "Group 1"),
+        ["1805", "1807"],
+    )
 
 
 def test_the_error_for_wrong_dates_shows_a_valid_date(tiny_corpus):
@@ -181,8 +217,14 @@ def test_the_error_for_wrong_dates_shows_a_valid_date(tiny_corpus):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"dates": np.arange(1850, 1862)}, "tiny: the dates are numbers. Give datetime64 values, or texts such as"),
-        ({"doc_ids": list("abcdefghijkl")}, "tiny: doc_ids are not whole numbers. Give one whole number per document"),
+        (
+            {"dates": np.arange(1850, 1862)},
+            "tiny: the dates are numbers. Give datetime64 values, or texts such as",
+        ),
+        (
+            {"doc_ids": list("abcdefghijkl")},
+            "tiny: doc_ids are not whole numbers. Give one whole number per document",
+        ),
         ({"doc_ids": np.arange(12) + 0.5}, "doc_ids are not whole numbers"),
         ({"groups": np.full(12, np.nan), "group_titles": ("a",)}, "groups are not whole numbers"),
     ],
@@ -209,11 +251,15 @@ def test_the_number_of_held_out_documents_must_be_a_whole_number(tiny_corpus, nu
 def test_batches_contain_the_documents_from_the_given_start(size, num_documents, start):
     corpus = corpus_of(num_documents)
     batches = list(corpus.batches(size, start))
-    assert [doc_id for batch in batches for doc_id in batch.doc_ids] == list(range(start, num_documents))
+    assert [doc_id for batch in batches for doc_id in batch.doc_ids] == list(
+        range(start, num_documents)
+    )
     assert all(len(batch.doc_ids) == size for batch in batches[:-1])
     for batch in batches:
         documents = batch.documents
-        rebuilt = csr_array((documents.counts, documents.words, documents.starts), shape=(len(batch.doc_ids), 3))
+        rebuilt = csr_array(
+            (documents.counts, documents.words, documents.starts), shape=(len(batch.doc_ids), 3)
+        )
         assert (rebuilt.toarray() == corpus.counts.toarray()[batch.doc_ids]).all()
         assert batch.corpus_size == num_documents
 
@@ -244,7 +290,10 @@ def test_wrong_positions_and_masks_are_refused(tiny_corpus, rows, message):
         ([[np.nan, 1.0]], "a count is nan"),
         ([[2**32 + 1, 1]], "a count is 4294967297"),
         ([[-1, 1]], "a count is negative"),
-        (csr_array(([2**31 - 1, 2**31 - 1], [0, 0], [0, 2]), shape=(1, 2), dtype=np.int32), "a count is 4294967294"),
+        (
+            csr_array(([2**31 - 1, 2**31 - 1], [0, 0], [0, 2]), shape=(1, 2), dtype=np.int32),
+            "a count is 4294967294",
+        ),
         (csr_array((np.array([1]), np.array([0]), np.array([0, 1])), shape=(1, 2)), None),
     ],
 )

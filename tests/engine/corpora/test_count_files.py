@@ -31,7 +31,11 @@ def write_counts(tmp_path, name, content, vocabulary="vocab.txt", words=WORDS):
         ("mine.ldac", "2 1:1 3:1\n2 2:1 3:1\n1 1:2\n", "mine.vocab"),
         ("mine.mtx", MATRIX + "3 4 5\n" + UCI.split("\n", 3)[3], "mine_vocab.txt"),
         ("mine.mtx", MATRIX + "4 3 5\n2 1 1\n4 1 1\n3 2 1\n4 2 1\n2 3 2\n", "vocab.txt"),
-        ("mine.mtx", MATRIX.replace("integer", "real") + "3 4 5\n" + UCI.split("\n", 3)[3], "vocab.txt"),
+        (
+            "mine.mtx",
+            MATRIX.replace("integer", "real") + "3 4 5\n" + UCI.split("\n", 3)[3],
+            "vocab.txt",
+        ),
     ],
 )
 def test_every_format_of_counts_gives_the_same_corpus(tmp_path, name, content, vocabulary):
@@ -41,7 +45,9 @@ def test_every_format_of_counts_gives_the_same_corpus(tmp_path, name, content, v
         assert corpus.counts.toarray().tolist() == COUNTS
         assert corpus.vocabulary.words == tuple(WORDS.split())
         assert (corpus.name, corpus.titles[2]) == ("mine", "document 3")
-    fewer = load_corpus(path, words=WordChoices(own_stop_words="Tariff", min_letters=6, max_share=1.0))
+    fewer = load_corpus(
+        path, words=WordChoices(own_stop_words="Tariff", min_letters=6, max_share=1.0)
+    )
     assert fewer.vocabulary.words == ("treaty",)
 
 
@@ -68,7 +74,9 @@ def test_bad_lines_of_counts_are_skipped_and_listed(tmp_path):
     ]:
         assert re.search(rf"row {row}: .*{said}", listed)
     path = write_counts(
-        tmp_path, "b.ldac", "2 1:1 3:1\n2 2:1\n1 9:1\n1 1:0\npeace\n\n1 1:2\n1 0:99999999999999999999\n"
+        tmp_path,
+        "b.ldac",
+        "2 1:1 3:1\n2 2:1\n1 9:1\n1 1:0\npeace\n\n1 1:2\n1 0:99999999999999999999\n",
     )
     built = build(path)
     assert built.corpus.counts.toarray().tolist() == [COUNTS[0], COUNTS[2]]
@@ -86,12 +94,20 @@ def test_bad_lines_of_counts_are_skipped_and_listed(tmp_path):
         ("docword.a.txt", "99000000\n4\n5\n", r"more than 50,000,000 documents"),
         ("docword.a.txt", f"{'9' * 90}\n4\n5\n", r"more than 50,000,000 documents"),
         ("a.mtx", f"{MATRIX}{'9' * 5_000} 4 5\n", r"more than 50,000,000 documents"),
-        ("a.mtx", f"%%MatrixMarket matrix coordinate {'x' * 900} general\n", r"in the form 'coordinate x+…x+ general'"),
+        (
+            "a.mtx",
+            f"%%MatrixMarket matrix coordinate {'x' * 900} general\n",
+            r"in the form 'coordinate x+…x+ general'",
+        ),
         ("a.ldac", f"{'9' * 4_000} 0:1\n", r"First problem: .*1 words instead of 9+…9+"),
         ("a.ldac", f"1 0:{'9' * 4_000}\n", r"First problem: .*9+…9+ is too large"),
         ("a.ldac", f"{'9' * 5_000} 0:1\n", r"First problem: .*must look like"),
         ("a.mtx", "3 4 5\n", r"does not begin with %%MatrixMarket"),
-        ("a.mtx", MATRIX.replace("coordinate", "array") + "3 4\n", r"Save it as coordinate integer general"),
+        (
+            "a.mtx",
+            MATRIX.replace("coordinate", "array") + "3 4\n",
+            r"Save it as coordinate integer general",
+        ),
         ("a.mtx", MATRIX + "3 9 5\n", r"The rows or the columns must be the words"),
         ("a.ldac", "1 9:1\n", r"no documents with words\. First problem: .*a\.ldac, row 1"),
         ("docword.a.txt", "2\n4\n2\n1 1 0.2\n2 2 0.5\n", r"First problem: .*row 4: the count 0\.2"),
@@ -106,7 +122,8 @@ def test_the_error_for_unreadable_counts_names_the_reason(tmp_path, name, conten
 def test_the_error_for_a_missing_list_of_words_names_the_file_to_write(tmp_path):
     (tmp_path / "docword.a.txt").write_text(UCI)
     with pytest.raises(
-        CorpusError, match=r"No list of words .* one word per line into vocab\.a\.txt in the same folder"
+        CorpusError,
+        match=r"No list of words .* one word per line into vocab\.a\.txt in the same folder",
     ):
         build(tmp_path / "docword.a.txt")
 
@@ -114,5 +131,7 @@ def test_the_error_for_a_missing_list_of_words_names_the_file_to_write(tmp_path)
 def test_a_list_with_a_word_without_an_end_is_refused(tmp_path):
     (tmp_path / "docword.a.txt").write_text(UCI)
     (tmp_path / "vocab.a.txt").write_text("war\n" + "x" * 100_000 + "\nnavy\npeace\n")
-    with pytest.raises(CorpusError, match=r"vocab\.a\.txt, line 2: a word has more than 200 letters\. Put one word"):
+    with pytest.raises(
+        CorpusError, match=r"vocab\.a\.txt, line 2: a word has more than 200 letters\. Put one word"
+    ):
         build(tmp_path / "docword.a.txt")

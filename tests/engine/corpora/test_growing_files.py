@@ -41,8 +41,12 @@ def test_of_many_bad_lines_the_first_ten_are_named_then_the_100th_and_the_1000th
         assert list(source.read_new()) == [(None, "war")]
     said = [str(each.message) for each in warned]
     lines = (*range(1, 11), 100, 1_000)
-    assert [text.split(", is skipped")[0] for text in said] == [f"{path}, line {line}" for line in lines]
-    assert said[-1].endswith("This is message 1,000 about this source; the next one shown is 10,000.")
+    assert [text.split(", is skipped")[0] for text in said] == [
+        f"{path}, line {line}" for line in lines
+    ]
+    assert said[-1].endswith(
+        "This is message 1,000 about this source; the next one shown is 10,000."
+    )
 
 
 def test_a_file_that_has_become_shorter_is_read_from_its_start(tmp_path):
@@ -67,7 +71,9 @@ def test_a_file_that_has_been_replaced_is_read_from_its_start(tmp_path, is_saved
         file.seek(position)
     path.rename(tmp_path / "stream.jsonl.1")
     path.write_text('{"text": "first"}\n{"text": "second"}\n')
-    with pytest.warns(UserWarning, match="stream.jsonl has been replaced: it is read from its start"):
+    with pytest.warns(
+        UserWarning, match="stream.jsonl has been replaced: it is read from its start"
+    ):
         assert [text for _, text in file.read_new()] == ["first", "second"]
     # An editor replaces the file too, but keeps what has been read.
     (tmp_path / "new").write_text(path.read_text() + '{"text": "third"}\n')
@@ -85,7 +91,11 @@ def test_lines_that_arrive_while_the_reader_waits_are_read(tmp_path, monkeypatch
             stream.write(late.pop(0) if late else "")
 
     monkeypatch.setattr("time.sleep", append)
-    assert [text for _, text in read_growing(GrowingFile(path), idle_seconds=2.0)] == ["early", "late", "last"]
+    assert [text for _, text in read_growing(GrowingFile(path), idle_seconds=2.0)] == [
+        "early",
+        "late",
+        "last",
+    ]
 
 
 def test_a_missing_file_is_named(tmp_path):
@@ -105,7 +115,11 @@ def test_a_folder_gives_lines_that_are_added_and_each_text_file_once(tmp_path):
     os.utime(tmp_path / "lines.jsonl", (1, 1))
     (tmp_path / ".hidden.txt").write_text("hidden")
     (tmp_path / "inside").mkdir()
-    assert list(folder.read_new()) == [(None, "first"), ("1970-01-02", "second"), ("1863-07-04", "third")]
+    assert list(folder.read_new()) == [
+        (None, "first"),
+        ("1970-01-02", "second"),
+        ("1863-07-04", "third"),
+    ]
     with (tmp_path / "lines.jsonl").open("a") as lines:
         lines.write('f"}\n')
     assert list(folder.read_new()) == [(None, "cut off")]
@@ -145,7 +159,9 @@ def test_a_line_that_is_nested_too_deeply_is_skipped(tmp_path):
     path.write_text("[" * 100_000 + '\n{"text": "war"}\n')
     told = []
     assert list(GrowingFile(path, report=told.append).read_new()) == [(None, "war")]
-    assert told == [f'{path}, line 1, is skipped: write one object per line, like {{"text": "..."}}.']
+    assert told == [
+        f'{path}, line 1, is skipped: write one object per line, like {{"text": "..."}}.'
+    ]
 
 
 def test_a_file_is_read_on_from_a_position_that_was_written_down(tmp_path):
@@ -162,7 +178,9 @@ def test_a_file_is_read_on_from_a_position_that_was_written_down(tmp_path):
 
 def test_a_folder_is_read_on_from_a_position_that_was_written_down(tmp_path):
     for place, name in enumerate(("1.txt", "2.jsonl", "3.csv", "4.txt")):
-        (tmp_path / name).write_text('{"text": "first"}\n{"text": "second"}\n' if ".jsonl" in name else name)
+        (tmp_path / name).write_text(
+            '{"text": "first"}\n{"text": "second"}\n' if ".jsonl" in name else name
+        )
         os.utime(tmp_path / name, (place, place))
     folder, told = GrowingFolder(tmp_path), []
     rows = folder.read_new()
@@ -205,7 +223,9 @@ def test_what_has_not_grown_is_not_read_again(tmp_path, monkeypatch):
     assert list(file.read_new()) == [(None, "navy")]
 
 
-def test_a_file_that_cannot_be_read_does_not_hold_up_the_others_and_is_read_later(tmp_path, monkeypatch):
+def test_a_file_that_cannot_be_read_does_not_hold_up_the_others_and_is_read_later(
+    tmp_path, monkeypatch
+):
     for place, name in enumerate(("1.jsonl", "2.jsonl", "3.txt", "4.txt")):
         (tmp_path / name).write_text(f'{{"text": "{name}"}}\n' if "json" in name else name)
         os.utime(tmp_path / name, (place, place))
@@ -221,8 +241,10 @@ def test_a_file_that_cannot_be_read_does_not_hold_up_the_others_and_is_read_late
         patch.setattr("pathlib.Path.open", refuse)
         assert [text for _, text in folder.read_new()] == ["2.jsonl", "4.txt"]
         assert list(folder.read_new()) == []
-    assert told[0] == (
-        f"{tmp_path / '1.jsonl'} is left out until it can be read (Permission denied): check its permissions."
+    assert (
+        told[0]
+        == f"{tmp_path / '1.jsonl'} is left out until it can be read (Permission denied): check its"
+        " permissions."
     )
     assert len(told) == 2
     assert [text for _, text in folder.read_new()] == ["1.jsonl"]
@@ -241,6 +263,8 @@ def test_a_folder_whose_files_may_not_be_looked_at_is_named(tmp_path, monkeypatc
 
 def test_a_lone_surrogate_in_a_date_does_not_stop_a_stream(tmp_path):
     path = tmp_path / "stream.jsonl"
-    path.write_text('{"text": "war \\ud800", "date": "\\ud800"}\n{"text": "navy", "date": "1863"}\n')
+    path.write_text(
+        '{"text": "war \\ud800", "date": "\\ud800"}\n{"text": "navy", "date": "1863"}\n'
+    )
     dates = read_dates([str(date) for date, _ in GrowingFile(path).read_new()])
     assert dates.astype(str).tolist() == ["NaT", "1863"]

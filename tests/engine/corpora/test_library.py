@@ -28,7 +28,13 @@ from stickbreaker.engine.corpora.texts import find_texts
 from stickbreaker.engine.corpora.words import WordChoices
 from tests.engine.corpora.small_files import assert_same_corpora
 
-TEXTS = ["Treaty of peace", "the", "Tariff on cotton", "Peace, <b>peace</b> at last", "\ud83d peace half a pair"]
+TEXTS = [
+    "Treaty of peace",
+    "the",
+    "Tariff on cotton",
+    "Peace, <b>peace</b> at last",
+    "\ud83d peace half a pair",
+]
 YEARS = ["1900", "1901", "1902-05", "soon", "1904"]
 ALL = Columns("said", "when", "who", "of")
 EVERYTHING = WordChoices(min_documents=1, max_share=1.0)
@@ -55,11 +61,21 @@ def test_a_loaded_corpus_equals_the_built_one(table, folder):
     about = make(table, folder)
     again = load_own("mine", folder)
     assert_same_corpora(again, build_corpus(find_source(table), ALL, EVERYTHING).corpus)
-    assert (about, about.num_bad, about.date_span) == (find_own("mine", folder).about, 2, ("1900-01-01", "1904-01-01"))
-    assert (about.num_documents, about.vocab_size, about.num_tokens) == (3, again.vocab_size, again.num_tokens)
+    assert (about, about.num_bad, about.date_span) == (
+        find_own("mine", folder).about,
+        2,
+        ("1900-01-01", "1904-01-01"),
+    )
+    assert (about.num_documents, about.vocab_size, about.num_tokens) == (
+        3,
+        again.vocab_size,
+        again.num_tokens,
+    )
 
 
-def test_a_corpus_of_several_shards_is_loaded_with_the_random_order_of_one_in_memory(table, folder, monkeypatch):
+def test_a_corpus_of_several_shards_is_loaded_with_the_random_order_of_one_in_memory(
+    table, folder, monkeypatch
+):
     monkeypatch.setattr(build_stored, "SHARD_DOCUMENTS", 1)
     monkeypatch.setattr(rows, "CHUNK_ROWS", 1)
     make(table, folder)
@@ -86,7 +102,11 @@ def test_the_texts_of_the_documents_are_stored_in_order(table, folder, monkeypat
     assert load_own("mine", folder).titles == ("A", "C", "E")
     texts = find_texts("mine", folder)
     assert texts.read([2, 0, 1]) == ["? peace half a pair", TEXTS[0], TEXTS[2]]
-    assert (texts.find("TREATY of").tolist(), texts.find("a").tolist(), texts.find("?x").tolist()) == (
+    assert (
+        texts.find("TREATY of").tolist(),
+        texts.find("a").tolist(),
+        texts.find("?x").tolist(),
+    ) == (
         [0],
         [0, 1, 2],
         [],
@@ -100,7 +120,9 @@ def test_a_corpus_without_texts_stores_no_text(table, folder):
     assert not about.has_text
     assert load_own("mine", folder).num_documents == 3
     assert find_texts("mine", folder) is None
-    assert not any(b"half a pair" in file.read_bytes() for file in folder.rglob("*") if file.is_file())
+    assert not any(
+        b"half a pair" in file.read_bytes() for file in folder.rglob("*") if file.is_file()
+    )
     frames = [pd.read_parquet(file) for file in folder.rglob("*.parquet")]
     assert all("text" not in frame for frame in frames)
 
@@ -111,7 +133,9 @@ def test_a_file_of_counts_is_stored_without_texts(tmp_path, folder):
     about = build_own(BuildRequest(tmp_path / "a.ldac", "a"), folder=folder)
     assert (about.has_text, about.num_tokens) == (False, 6)
     assert load_own("a", folder).counts.toarray().tolist() == [[1, 3], [0, 2]]
-    assert list(pd.read_parquet(export_own("a", tmp_path / "a.parquet", folder))["counts"].map(sum)) == [4, 2]
+    assert list(
+        pd.read_parquet(export_own("a", tmp_path / "a.parquet", folder))["counts"].map(sum)
+    ) == [4, 2]
 
 
 def test_built_corpora_are_listed_with_the_bundled_ones_until_they_are_deleted(table, own_corpora):
@@ -137,7 +161,9 @@ def test_a_stored_corpus_in_the_folder_is_listed_opened_and_deleted_like_the_oth
     corpus = load_own("large/one", folder)
     assert isinstance(corpus, StoredCorpus)
     assert corpus.name == "large/one"
-    np.testing.assert_array_equal(corpus.counts.toarray(), load_own("mine", folder).counts.toarray())
+    np.testing.assert_array_equal(
+        corpus.counts.toarray(), load_own("mine", folder).counts.toarray()
+    )
     assert find_texts("large/one", folder) is None
     with pytest.raises(CorpusError, match="already exists"):
         check_name("large/one", folder)
@@ -232,7 +258,9 @@ def test_a_corpus_has_the_name_of_its_folder(table, folder):
             delete_own(name, folder)
 
 
-def test_an_exported_corpus_is_one_parquet_file_that_can_be_read_again(table, folder, tmp_path, monkeypatch):
+def test_an_exported_corpus_is_one_parquet_file_that_can_be_read_again(
+    table, folder, tmp_path, monkeypatch
+):
     monkeypatch.setattr(piece_shards, "TEXTS_AT_ONCE", 2)
     make(table, folder)
     corpus = load_own("mine", folder)
@@ -243,6 +271,8 @@ def test_an_exported_corpus_is_one_parquet_file_that_can_be_read_again(table, fo
         shown = np.zeros(corpus.vocab_size, int)
         shown[[corpus.vocabulary.index(word) for word in words]] = counts
         assert (shown == corpus.counts.toarray()[row]).all()
-    again = load_corpus(tmp_path / "out.parquet", date="date", title="title", group="group", words=EVERYTHING)
+    again = load_corpus(
+        tmp_path / "out.parquet", date="date", title="title", group="group", words=EVERYTHING
+    )
     assert (again.counts.toarray() == corpus.counts.toarray()).all()
     assert (again.dates == corpus.dates).all()

@@ -43,8 +43,16 @@ def rfc():
 
 
 def figures_in_readme(corpus):
-    """Return the numbers of documents, words, tokens, entries and groups, which the README must contain."""
-    figures = (corpus.num_documents, corpus.vocab_size, corpus.num_tokens, corpus.counts.nnz, len(corpus.group_titles))
+    """Return the numbers of documents, words, tokens, entries and groups, which the README must
+    contain.
+    """
+    figures = (
+        corpus.num_documents,
+        corpus.vocab_size,
+        corpus.num_tokens,
+        corpus.counts.nnz,
+        len(corpus.group_titles),
+    )
     readme = (DATA / "README.md").read_text(encoding="utf-8")
     assert all(f"{figure:,}" in readme for figure in figures)
     return figures
@@ -60,8 +68,14 @@ def test_state_of_the_union_agrees_with_its_readme(state_of_the_union):
 
 def test_rfc_agrees_with_its_readme(rfc):
     assert figures_in_readme(rfc) == (185791, 8000, 25586356, 14477868, 9135)
-    assert (rfc.dates.dtype, str(rfc.dates.min()), str(rfc.dates.max())) == ("datetime64[M]", "1969-03", "2023-01")
-    assert "RFC 8446 The Transport Layer Security (TLS) Protocol Version 1.3, passage 12" in rfc.titles
+    assert (rfc.dates.dtype, str(rfc.dates.min()), str(rfc.dates.max())) == (
+        "datetime64[M]",
+        "1969-03",
+        "2023-01",
+    )
+    assert (
+        "RFC 8446 The Transport Layer Security (TLS) Protocol Version 1.3, passage 12" in rfc.titles
+    )
     assert (np.diff(rfc.counts.indptr).min() > 0, rfc.split_by) == (True, "group")
     assert {"routing", "arpanet", "yang"} <= set(rfc.vocabulary)
 
@@ -76,7 +90,11 @@ def test_rfcs_are_in_order_of_publication_and_number(rfc):
 
 def test_whole_rfcs_have_the_words_of_their_passages(rfc):
     whole = rfc.merge_groups("rfc-documents")
-    assert (whole.name, whole.num_documents, whole.num_tokens) == ("rfc-documents", 9135, rfc.num_tokens)
+    assert (whole.name, whole.num_documents, whole.num_tokens) == (
+        "rfc-documents",
+        9135,
+        rfc.num_tokens,
+    )
     assert whole.titles == rfc.group_titles
     number = whole.titles.index("RFC 1 Host Software")
     passages = rfc.select(rfc.groups == number)
@@ -95,7 +113,9 @@ def test_two_addresses_of_one_year_are_in_the_order_of_delivery(state_of_the_uni
     assert len(names) == 233
 
 
-@pytest.mark.parametrize(("name", "most_bytes"), [("state-of-the-union", 1_000_000), ("rfc", 16_000_000)])
+@pytest.mark.parametrize(
+    ("name", "most_bytes"), [("state-of-the-union", 1_000_000), ("rfc", 16_000_000)]
+)
 def test_the_checksum_in_the_readme_is_that_of_the_file(name, most_bytes):
     content = (DATA / f"{name}.npz").read_bytes()
     assert len(content) < most_bytes
@@ -143,7 +163,9 @@ def test_packing_the_same_corpus_twice_gives_the_same_bytes(state_of_the_union):
 def test_the_error_for_an_unknown_name_lists_the_corpora():
     with pytest.raises(CorpusError, match="Did you mean 'state-of-the-union'"):
         load_corpus("state-of-the-onion")
-    with pytest.raises(CorpusError, match=r"Use state-of-the-union, rfc, rfc-documents, or a file .*\.csv.*Parquet"):
+    with pytest.raises(
+        CorpusError, match=r"Use state-of-the-union, rfc, rfc-documents, or a file .*\.csv.*Parquet"
+    ):
         load_corpus("speeches.xlsx")
 
 
@@ -154,10 +176,17 @@ def test_a_bundled_corpus_takes_no_columns():
 
 
 def test_a_csv_file_becomes_a_corpus(write_csv):
-    path = write_csv("year,said,who", *(f'{1900 + i},"{text}",Speaker {i}' for i, text in enumerate(TEXTS)))
+    path = write_csv(
+        "year,said,who", *(f'{1900 + i},"{text}",Speaker {i}' for i, text in enumerate(TEXTS))
+    )
     corpus = load_corpus(str(path), text="said", date="year", title="who")
     assert corpus.vocabulary.words == ("cotton", "peace", "tariff", "treaty")
-    assert corpus.counts.toarray().tolist() == [[0, 1, 0, 1], [0, 0, 1, 1], [1, 0, 1, 0], [0, 2, 0, 0]]
+    assert corpus.counts.toarray().tolist() == [
+        [0, 1, 0, 1],
+        [0, 0, 1, 1],
+        [1, 0, 1, 0],
+        [0, 2, 0, 0],
+    ]
     assert (corpus.name, corpus.titles[1]) == ("mine", "Speaker 1")
     assert corpus.dates.dtype == "datetime64[Y]"
 
@@ -169,38 +198,55 @@ def test_without_dates_and_titles_documents_have_the_order_and_numbers_of_their_
 
 
 def test_a_column_of_groups_keeps_parts_of_one_text_together(write_csv, caplog):
-    path = write_csv("part,of", *(f'"{text}",{letter}' for text, letter in zip(TEXTS, "BBA ", strict=True)))
+    path = write_csv(
+        "part,of", *(f'"{text}",{letter}' for text, letter in zip(TEXTS, "BBA ", strict=True))
+    )
     assert load_corpus(path, text="part", group="of").group_titles == ("B", "A")
-    assert re.search(r"skipped 1 of 4 rows\. First: .*mine\.csv, row 5: the group is missing", caplog.text)
-    path = write_csv("part,of", *(f'"{text}",{letter}' for text, letter in zip(TEXTS, "BBAA", strict=True)))
+    assert re.search(
+        r"skipped 1 of 4 rows\. First: .*mine\.csv, row 5: the group is missing", caplog.text
+    )
+    path = write_csv(
+        "part,of", *(f'"{text}",{letter}' for text, letter in zip(TEXTS, "BBAA", strict=True))
+    )
     corpus = load_corpus(path, text="part", group="of")
     assert (corpus.group_titles, corpus.groups.tolist()) == (("B", "A"), [0, 0, 1, 1])
-    assert sorted(map(set, (part.groups for part in corpus.split(1, seed=0))), key=min) == [{0}, {1}]
+    assert sorted(map(set, (part.groups for part in corpus.split(1, seed=0))), key=min) == [
+        {0},
+        {1},
+    ]
     assert corpus.merge_groups("whole").titles == ("B", "A")
     assert load_corpus(path, text="part").groups.tolist() == [0, 1, 2, 3]
 
 
 def test_files_of_twenty_documents_and_of_one_keep_their_words(write_csv):
     twenty = load_corpus(
-        write_csv("text", *(f"peace treaty number word{'abcdefghijklmnopqrst'[i]}" for i in range(20)))
+        write_csv(
+            "text", *(f"peace treaty number word{'abcdefghijklmnopqrst'[i]}" for i in range(20))
+        )
     )
     assert (twenty.num_documents, twenty.vocab_size) == (20, 20)
     assert load_corpus(write_csv("text", "peace and trade")).vocabulary.words == ("peace", "trade")
 
 
 def test_rare_and_common_words_of_a_large_file_are_removed(write_csv):
-    lines = [f"everywhere {'cotton' if i % 8 == 0 else 'indigo' if i < 3 else 'trade'}" for i in range(1200)]
+    lines = [
+        f"everywhere {'cotton' if i % 8 == 0 else 'indigo' if i < 3 else 'trade'}"
+        for i in range(1200)
+    ]
     assert load_corpus(write_csv("text", *lines)).vocabulary.words == ("cotton",)
 
 
 def test_rows_without_words_are_skipped_and_reported(write_csv, caplog):
     corpus = load_corpus(
-        write_csv("text,year", "peace,1900", ",1901", "", "the,not a year", "treaty,1904"), date="year"
+        write_csv("text,year", "peace,1900", ",1901", "", "the,not a year", "treaty,1904"),
+        date="year",
     )
     assert corpus.titles == ("mine, row 2", "mine, row 6")
     assert "skipped 3 of 5 rows" in caplog.text
     assert re.search(
-        r"row 3: the text is empty; .*row 4: the text is empty; .*row 5: 'not a year' is not a date", caplog.text
+        r"row 3: the text is empty; .*row 4: the text is empty; .*row 5: 'not a year' is not a"
+        r" date",
+        caplog.text,
     )
 
 
@@ -217,7 +263,10 @@ def test_rows_without_words_are_skipped_and_reported(write_csv, caplog):
         (["Dec 1863", "January 1864"], ["1863-12", "1864-01"]),
         (["Dec 1600", "January 1864"], ["1600-12", "1864-01"]),
         (['"December 8, 1600"', '"January 2, 1864"'], ["1600-12-08", "1864-01-02"]),
-        (["1600-02-03T01:30:00+02:00", "1863-12-08"], ["1600-02-02T23:30:00", "1863-12-08T00:00:00"]),
+        (
+            ["1600-02-03T01:30:00+02:00", "1863-12-08"],
+            ["1600-02-02T23:30:00", "1863-12-08T00:00:00"],
+        ),
     ],
 )
 def test_dates_keep_their_precision(write_csv, cells, dates):
@@ -241,7 +290,9 @@ def test_the_error_for_a_column_without_dates_names_its_first_row(write_csv):
 
 @pytest.mark.parametrize("column", ["text", "date", "title", "group"])
 def test_the_error_for_a_missing_column_lists_the_columns(write_csv, column):
-    with pytest.raises(CorpusError, match=r"mine\.csv has no column 'txt'\. Choose one of 'text', 'year'"):
+    with pytest.raises(
+        CorpusError, match=r"mine\.csv has no column 'txt'\. Choose one of 'text', 'year'"
+    ):
         load_corpus(write_csv("text,year", "peace,1900"), **{column: "txt"})
 
 
@@ -273,7 +324,9 @@ def test_the_error_for_an_impossible_path_is_short(name):
 )
 def test_the_error_for_an_unsupported_file_type_names_the_remedy(tmp_path, name, remedy):
     (tmp_path / name).write_text("peace")
-    with pytest.raises(CorpusError, match=rf"Unsupported file type: .*{re.escape(name)}\. .*{remedy}"):
+    with pytest.raises(
+        CorpusError, match=rf"Unsupported file type: .*{re.escape(name)}\. .*{remedy}"
+    ):
         load_corpus(tmp_path / name)
 
 
@@ -308,15 +361,23 @@ def test_the_error_for_an_unusable_file_names_the_remedy(write_csv, lines, messa
 
 
 def test_only_the_row_with_an_extra_comma_is_skipped(write_csv, caplog):
-    corpus = load_corpus(write_csv("text,year", "peace,1900", "peace, trade and war,1900", "trade,1901"))
+    corpus = load_corpus(
+        write_csv("text,year", "peace,1900", "peace, trade and war,1900", "trade,1901")
+    )
     assert corpus.titles == ("mine, row 2", "mine, row 4")
-    assert re.search("row 3: the row has 3 cells instead of 2: put texts with a comma in quotes", caplog.text)
+    assert re.search(
+        "row 3: the row has 3 cells instead of 2: put texts with a comma in quotes", caplog.text
+    )
 
 
 def test_a_quote_that_is_not_closed_says_how_many_lines_are_lost_with_it(write_csv, caplog):
-    corpus = load_corpus(write_csv("text,year", '"peace,1900', "war,1901", 'trade "good",1902', "tax,1903"))
+    corpus = load_corpus(
+        write_csv("text,year", '"peace,1900', "war,1901", 'trade "good",1902', "tax,1903")
+    )
     assert corpus.titles == ("mine, row 3",)
-    assert re.search("row 2: the row cannot be read .*, so 2 more lines are lost: close every quote", caplog.text)
+    assert re.search(
+        "row 2: the row cannot be read .*, so 2 more lines are lost: close every quote", caplog.text
+    )
 
 
 def test_loading_shows_a_bar_only_on_request_and_calls_back_with_the_share(write_csv, capfd):

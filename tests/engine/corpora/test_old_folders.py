@@ -1,4 +1,6 @@
-"""Folders of earlier versions become stored corpora when they are opened, and nothing is lost on the way."""
+"""Folders of earlier versions become stored corpora when they are opened, and nothing is lost on
+the way.
+"""
 
 import json
 import os
@@ -76,7 +78,9 @@ def test_a_random_order_is_the_same_after_the_conversion(folder, monkeypatch):
     monkeypatch.setattr(old_folders, "SHARD_DOCUMENTS", 60)
     counts = np.random.default_rng(0).poisson(1.0, (200, 6)) + 1
     years = np.full(200, "NaT", "datetime64[D]")
-    corpus = Corpus("many", counts, Vocabulary(tuple("abcdef")), years, [str(row) for row in range(200)])
+    corpus = Corpus(
+        "many", counts, Vocabulary(tuple("abcdef")), years, [str(row) for row in range(200)]
+    )
     _, place = write_old(corpus, folder)
     shuffled = load_own("many", folder).order("shuffled", 3)
     assert len(list(place.glob("shard-*"))) == 4
@@ -118,7 +122,9 @@ def test_nothing_is_lost_if_a_conversion_is_killed_anywhere(corpus, folder, numb
     assert not OLD_FILES & {path.name for path in place.iterdir()}
 
 
-def test_a_folder_that_cannot_be_written_stays_readable_as_it_is(corpus, folder, tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_written_stays_readable_as_it_is(
+    corpus, folder, tmp_path, monkeypatch
+):
     about, place = write_old(corpus, folder, TEXTS)
     before = {path: path.read_bytes() for path in place.iterdir()}
 
@@ -146,7 +152,9 @@ def test_several_processes_can_open_an_old_folder_at_the_same_time(corpus, folde
 def test_a_damaged_old_folder_is_refused_and_stays_as_it_is(corpus, folder, part):
     _, place = write_old(corpus, folder, TEXTS)
     (place / part).write_bytes(b"PAR1")
-    message = rf"{part} is not a complete corpus \(its SHA-256 differs\): delete it and build it again"
+    message = (
+        rf"{part} is not a complete corpus \(its SHA-256 differs\): delete it and build it again"
+    )
     with pytest.raises(CorpusError, match=message):
         load_own("my/notes", folder)
     assert {path.name for path in place.iterdir()} >= OLD_FILES

@@ -14,7 +14,12 @@ from stickbreaker.engine.corpora.preview import preview
 from stickbreaker.engine.corpora.sources import find_source
 from stickbreaker.engine.corpora.words import WordChoices, measure_words
 
-TEXTS = ["The treaty of peace with them", "The treaty and the tariff", "Tariff on cotton", "Peace, peace at last"]
+TEXTS = [
+    "The treaty of peace with them",
+    "The treaty and the tariff",
+    "Tariff on cotton",
+    "Peace, peace at last",
+]
 
 
 def write(tmp_path, **columns):
@@ -39,13 +44,26 @@ def test_a_preview_tells_the_share_that_is_read_and_can_be_cancelled(tmp_path):
 
 def test_a_preview_agrees_with_the_built_corpus(tmp_path):
     years = ["1900", "1901", "soon", "1903"]
-    path = write(tmp_path, published=years, body=[*TEXTS[:3], ""], headline=["A", "B", "C", "D"], pages=[7, 7, 7, 7])
+    path = write(
+        tmp_path,
+        published=years,
+        body=[*TEXTS[:3], ""],
+        headline=["A", "B", "C", "D"],
+        pages=[7, 7, 7, 7],
+    )
     seen = preview(path)
     assert seen.chosen == Columns("body", "published", "headline")
-    assert (seen.kind, seen.num_rows, seen.num_undated, seen.date_span) == ("CSV", 3, 1, ("1900", "1901"))
+    assert (seen.kind, seen.num_rows, seen.num_undated, seen.date_span) == (
+        "CSV",
+        3,
+        1,
+        ("1900", "1901"),
+    )
     assert (seen.language, seen.is_sample) == ("english", False)
     assert seen.first[0] == ("A", "1900", TEXTS[0])
-    built = build_corpus(find_source(path), seen.chosen, WordChoices(min_documents=1, max_share=1.0))
+    built = build_corpus(
+        find_source(path), seen.chosen, WordChoices(min_documents=1, max_share=1.0)
+    )
     assert [row.row for row in seen.bad] == [row.row for row in built.bad.listed] == [4, 5]
     assert seen.num_bad == built.bad.count
 
@@ -55,7 +73,9 @@ def test_given_columns_are_used_and_a_column_can_be_omitted(tmp_path):
     seen = preview(path, text="headline", date="", title="")
     assert seen.chosen == Columns("headline")
     assert (seen.num_undated, seen.date_span, seen.first[0]) == (0, None, ("row 2", "", "A"))
-    with pytest.raises(CorpusError, match="has no column 'bdy'. Choose one of 'published', 'body', 'headline'"):
+    with pytest.raises(
+        CorpusError, match="has no column 'bdy'. Choose one of 'published', 'body', 'headline'"
+    ):
         preview(path, text="bdy")
 
 
@@ -66,14 +86,20 @@ def test_given_columns_are_used_and_a_column_can_be_omitted(tmp_path):
         ({"number": [1001, 1002, 1003, 1004], "a": TEXTS}, Columns("a")),
         ({"year": [1001, 1002, 1003, 1004], "a": TEXTS}, Columns("a", "year")),
         ({"long": ["x" * 60] * 4, "text": TEXTS}, Columns("text")),
-        ({"price": [12.5, 3.0, 4.0, 9.0], "a": TEXTS, "who": list("ABCD")}, Columns("a", None, "who")),
+        (
+            {"price": [12.5, 3.0, 4.0, 9.0], "a": TEXTS, "who": list("ABCD")},
+            Columns("a", None, "who"),
+        ),
         ({"who": ["same"] * 4, "a": TEXTS}, Columns("a")),
         ({"a": TEXTS}, Columns("a")),
         ({"written": ["1 February 1900"] * 4, "a": ["Peace"] * 4}, Columns("a", "written")),
     ],
 )
 def test_columns_are_guessed_from_their_content_and_names(tmp_path, columns, chosen):
-    columns = {name: [str(cell) * (2 if name == "who" else 1) for cell in cells] for name, cells in columns.items()}
+    columns = {
+        name: [str(cell) * (2 if name == "who" else 1) for cell in cells]
+        for name, cells in columns.items()
+    }
     assert preview(write(tmp_path, **columns)).chosen == chosen
 
 
@@ -103,9 +129,19 @@ def test_each_word_choice_changes_the_measured_effect(tmp_path):
     seen = preview(write(tmp_path, text=TEXTS))
     broad = seen.measure(WordChoices(min_documents=1, max_share=1.0, languages=(), min_letters=1))
     assert broad.num_tokens == broad.raw_tokens == sum(len(text.split()) for text in TEXTS)
-    narrow = [{"min_letters": 6}, {"languages": ("english",)}, {"max_words": 2}, {"min_documents": 2}]
+    narrow = [
+        {"min_letters": 6},
+        {"languages": ("english",)},
+        {"max_words": 2},
+        {"min_documents": 2},
+    ]
     for change in narrow:
-        settings = {"min_documents": 1, "max_share": 1.0, "languages": (), "min_letters": 1} | change
+        settings = {
+            "min_documents": 1,
+            "max_share": 1.0,
+            "languages": (),
+            "min_letters": 1,
+        } | change
         effect = seen.measure(WordChoices(**settings))
         assert effect.num_terms < broad.num_terms
         assert effect == measure_words(TEXTS, WordChoices(**settings))
@@ -122,7 +158,9 @@ def test_a_file_of_counts_is_shown_and_measured(tmp_path):
     assert seen.without_sample().counted is None
 
 
-@pytest.mark.parametrize("others", [{}, {"author": ["Jane Austen", "Mary Anne Evans", "Ann Radcliffe", "Anna Seward"]}])
+@pytest.mark.parametrize(
+    "others", [{}, {"author": ["Jane Austen", "Mary Anne Evans", "Ann Radcliffe", "Anna Seward"]}]
+)
 def test_dates_and_authors_are_not_guessed_as_the_text_if_the_text_is_empty(tmp_path, others):
     said = "row 2: the text is empty. Put text into the column 'text', or choose another column."
     with pytest.raises(CorpusError, match=said):
@@ -133,7 +171,10 @@ def test_hashes_are_not_guessed_as_titles(tmp_path):
     hashes = [sha256(text.encode()).hexdigest() for text in TEXTS]
     subjects = [f"Peace of {place}" for place in range(len(TEXTS))]
     assert preview(write(tmp_path, text=TEXTS, id=hashes)).chosen.title is None
-    assert preview(write(tmp_path, text=TEXTS, commit=hashes, subject=subjects)).chosen.title == "subject"
+    assert (
+        preview(write(tmp_path, text=TEXTS, commit=hashes, subject=subjects)).chosen.title
+        == "subject"
+    )
 
 
 def test_a_column_with_texts_is_guessed_before_an_empty_one_with_a_better_name(tmp_path):
@@ -151,7 +192,9 @@ def test_an_empty_path_is_not_the_current_folder():
 
 
 def test_the_error_for_a_file_without_usable_rows_names_the_first_row(tmp_path):
-    with pytest.raises(CorpusError, match="no usable rows. First problem: .*row 2: the text is empty"):
+    with pytest.raises(
+        CorpusError, match="no usable rows. First problem: .*row 2: the text is empty"
+    ):
         preview(write(tmp_path, text=[" "], year=["1900"]), text="text")
     with pytest.raises(CorpusError, match="File not found"):
         preview(tmp_path / "none.csv")

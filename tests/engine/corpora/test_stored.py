@@ -7,7 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from stickbreaker.engine import OnlineHDP, RunSettings, WordChoices, find_algorithm, load_corpus, prepare, preview, run
+from stickbreaker.engine import (
+    OnlineHDP,
+    RunSettings,
+    WordChoices,
+    find_algorithm,
+    load_corpus,
+    prepare,
+    preview,
+    run,
+)
 from stickbreaker.engine.corpora import shards as files
 from stickbreaker.engine.corpora.build_stored import BuildRequest, build_own
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
@@ -21,12 +30,16 @@ HDP = find_algorithm("hdp")
 @pytest.fixture(scope="module")
 def passages(state_of_the_union):
     """Six hundred passages in a random order, with their addresses as groups."""
-    return state_of_the_union.select(np.random.default_rng(5).choice(state_of_the_union.num_documents, 600, False))
+    return state_of_the_union.select(
+        np.random.default_rng(5).choice(state_of_the_union.num_documents, 600, False)
+    )
 
 
 @pytest.fixture(scope="module")
 def stored(passages, tmp_path_factory):
-    return store_corpus(passages, tmp_path_factory.mktemp("stored") / "passages", shard_documents=70)
+    return store_corpus(
+        passages, tmp_path_factory.mktemp("stored") / "passages", shard_documents=70
+    )
 
 
 @pytest.fixture
@@ -37,7 +50,11 @@ def small(tiny_corpus, tmp_path):
 
 def learn(corpus, **settings):
     settings = {"num_evaluations": 2, "num_test": 50, **settings}
-    return [*run(prepare(HDP, HDP.config(max_topics=20, batch_size=64), corpus, RunSettings(**settings)))]
+    return [
+        *run(
+            prepare(HDP, HDP.config(max_topics=20, batch_size=64), corpus, RunSettings(**settings))
+        )
+    ]
 
 
 def topic_words(updates):
@@ -82,7 +99,9 @@ def test_topics_have_the_same_bits_as_in_memory_in_chronological_order(passages,
 
 
 def test_an_estimator_learns_the_same_from_a_stored_corpus(passages, stored):
-    ours, theirs = (OnlineHDP(max_topics=20, random_state=0).fit(corpus) for corpus in (stored, passages))
+    ours, theirs = (
+        OnlineHDP(max_topics=20, random_state=0).fit(corpus) for corpus in (stored, passages)
+    )
     assert ours.components_.tobytes() == theirs.components_.tobytes()
     assert ours.score(stored) == theirs.score(passages)
     np.testing.assert_array_equal(ours.transform(stored), theirs.transform(passages))
@@ -97,8 +116,12 @@ def test_documents_are_shuffled_within_windows_of_shards(stored):
     first = {place // 70 for place in read[:110]}
     assert len(first) == 2
     assert np.abs(np.diff(read[:110])).max() > 1
-    assert read == [ids[doc_id] for doc_id in stored.order("shuffled", 1, window=2).doc_ids.tolist()]
-    assert read != [ids[doc_id] for doc_id in stored.order("shuffled", 2, window=2).doc_ids.tolist()]
+    assert read == [
+        ids[doc_id] for doc_id in stored.order("shuffled", 1, window=2).doc_ids.tolist()
+    ]
+    assert read != [
+        ids[doc_id] for doc_id in stored.order("shuffled", 2, window=2).doc_ids.tolist()
+    ]
 
 
 def test_a_shuffled_order_does_not_depend_on_the_current_order(stored):
@@ -111,7 +134,10 @@ def test_a_shuffled_run_resumes_from_a_checkpoint_that_holds_its_window(stored, 
     prepared = prepare(HDP, HDP.config(max_topics=20, batch_size=64), stored, settings)
     updates = list(run(prepared))
     half = updates[3].stepped
-    save(tmp_path / "run.npz", Position("hdp", prepared.config, settings, half.state, half.documents_seen, 0.0))
+    save(
+        tmp_path / "run.npz",
+        Position("hdp", prepared.config, settings, half.state, half.documents_seen, 0.0),
+    )
     position = load(tmp_path / "run.npz")
     assert position.settings.shuffle_window == 2
     again = list(run(prepare(HDP, position.config, stored, position.settings), resume=position))
@@ -134,7 +160,9 @@ def test_a_stored_corpus_passes_between_processes(stored):
 def test_more_documents_than_fit_in_memory_are_not_loaded(stored, monkeypatch):
     monkeypatch.setattr("stickbreaker.engine.corpora.stored.MAX_LOADED", 1_000)
     assert stored.select([1, 2, 3]).counts.shape[0] == 3
-    with pytest.raises(CorpusError, match="600 documents do not fit in memory. Read them in mini-batches"):
+    with pytest.raises(
+        CorpusError, match="600 documents do not fit in memory. Read them in mini-batches"
+    ):
         stored.documents()
 
 
@@ -142,10 +170,14 @@ def test_a_missing_or_truncated_shard_is_named(small):
     shard = small / "shard-00001.arrow"
     content = shard.read_bytes()
     shard.write_bytes(content[:-20])
-    with pytest.raises(CorpusError, match=r"shard-00001.arrow has .* bytes instead of .*: copy it again"):
+    with pytest.raises(
+        CorpusError, match=r"shard-00001.arrow has .* bytes instead of .*: copy it again"
+    ):
         open_stored(small)
     shard.unlink()
-    with pytest.raises(CorpusError, match=r"shard-00001.arrow is missing or cannot be read \(No such file"):
+    with pytest.raises(
+        CorpusError, match=r"shard-00001.arrow is missing or cannot be read \(No such file"
+    ):
         open_stored(small)
 
 
@@ -154,7 +186,9 @@ def test_changed_content_is_found_by_its_checksum(small):
     content = bytearray(shard.read_bytes())
     content[len(content) // 2] ^= 1
     shard.write_bytes(content)
-    with pytest.raises(CorpusError, match=r"shard-00002.arrow is not a complete .* \(its SHA-256 differs\): copy"):
+    with pytest.raises(
+        CorpusError, match=r"shard-00002.arrow is not a complete .* \(its SHA-256 differs\): copy"
+    ):
         open_stored(small).check()
 
 
@@ -170,7 +204,9 @@ def test_a_shard_that_is_truncated_after_it_was_read_is_named(small):
     before, whole = corpus.documents(), shard.read_bytes()
     os.truncate(shard, 100)
     for read in (corpus.documents, lambda: open_stored(small), lambda: corpus.titles[6]):
-        with pytest.raises(CorpusError, match=r"shard-00001.arrow has 100 bytes instead of .*: copy it again"):
+        with pytest.raises(
+            CorpusError, match=r"shard-00001.arrow has 100 bytes instead of .*: copy it again"
+        ):
             read()
     shard.write_bytes(whole)
     for one, other in zip(corpus.documents(), before, strict=True):
@@ -180,21 +216,30 @@ def test_a_shard_that_is_truncated_after_it_was_read_is_named(small):
 def test_a_shard_that_is_replaced_before_it_is_read_is_named(small):
     corpus = open_stored(small)
     (small / "shard-00000.arrow").write_bytes((small / "shard-00002.arrow").read_bytes())
-    with pytest.raises(CorpusError, match=r"shard-00000.arrow has .* bytes instead of .*: copy it again"):
+    with pytest.raises(
+        CorpusError, match=r"shard-00000.arrow has .* bytes instead of .*: copy it again"
+    ):
         corpus.documents()
 
 
 def test_a_manifest_that_is_damaged_or_of_a_newer_version_is_refused(small, monkeypatch):
     with monkeypatch.context() as newer:
         newer.setattr(files, "STORED_CORPUS", replace(files.STORED_CORPUS, format=0))
-        with pytest.raises(CorpusError, match="of format 2, which needs a newer version of Stickbreaker"):
+        with pytest.raises(
+            CorpusError, match="of format 2, which needs a newer version of Stickbreaker"
+        ):
             open_stored(small)
     path = small / files.MANIFEST
     path.write_text(path.read_text().replace("84", "85"))
-    with pytest.raises(CorpusError, match=r"manifest.json is not a complete stored corpus \(the SHA-256 of its header"):
+    with pytest.raises(
+        CorpusError,
+        match=r"manifest.json is not a complete stored corpus \(the SHA-256 of its header",
+    ):
         open_stored(small)
     path.write_text("{}")
-    with pytest.raises(CorpusError, match="manifest.json is not a complete stored corpus .*: copy it again"):
+    with pytest.raises(
+        CorpusError, match="manifest.json is not a complete stored corpus .*: copy it again"
+    ):
         open_stored(small)
 
 
@@ -217,7 +262,9 @@ def test_an_existing_folder_is_never_replaced(tiny_corpus, small):
 
 def test_titles_that_no_file_can_hold_are_replaced(tiny_corpus, tmp_path):
     titles = [None, 1863, "\ud800", *tiny_corpus.titles[3:]]
-    stored = store_corpus(replace(tiny_corpus, titles=titles), tmp_path / "titles", shard_documents=5.0)
+    stored = store_corpus(
+        replace(tiny_corpus, titles=titles), tmp_path / "titles", shard_documents=5.0
+    )
     assert list(stored.titles) == ["", "1863", "?", *tiny_corpus.titles[3:]]
 
 
@@ -243,7 +290,12 @@ def test_an_empty_corpus_is_stored(tiny_corpus, tmp_path):
 def test_a_stored_corpus_is_previewed_by_a_sample_of_its_documents(small, monkeypatch):
     monkeypatch.setattr("stickbreaker.engine.corpora.preview.MAX_SAMPLE", 3)
     seen = preview(small)
-    assert (seen.kind, seen.num_rows, seen.date_span, seen.is_sample) == ("stored corpus", 12, ("1790", "1795"), True)
+    assert (seen.kind, seen.num_rows, seen.date_span, seen.is_sample) == (
+        "stored corpus",
+        12,
+        ("1790", "1795"),
+        True,
+    )
     assert seen.first[1].title == "Document 5"
     assert seen.first[1].text.startswith("tariff ×3, cotton ×2")
     effect = seen.measure(WordChoices(min_documents=1, max_share=1.0, own_stop_words="peace"))
@@ -269,10 +321,14 @@ def test_a_damaged_shard_of_the_right_size_is_named(tiny_corpus, tmp_path):
     for array in stored.documents()[:2]:
         content = array.tobytes()
         path.write_bytes(whole.replace(content, content[:8] + b"\xff" * (len(content) - 8)))
-        with pytest.raises(CorpusError, match=r"shard-00000\.arrow is (damaged|not a complete).*: copy it again"):
+        with pytest.raises(
+            CorpusError, match=r"shard-00000\.arrow is (damaged|not a complete).*: copy it again"
+        ):
             load_corpus(tmp_path / "tiny").documents()
     # The description of the batch is behind that of the columns.
     place = whole.index(b"\xff\xff\xff\xff", 20) + 8
     path.write_bytes(whole[:place] + b"\xff" * 60 + whole[place + 60 :])
-    with pytest.raises(CorpusError, match=r"shard-00000\.arrow is not a complete stored corpus .*: copy it again"):
+    with pytest.raises(
+        CorpusError, match=r"shard-00000\.arrow is not a complete stored corpus .*: copy it again"
+    ):
         load_corpus(tmp_path / "tiny").documents()

@@ -44,20 +44,34 @@ def write_parquet(path):
 
 @pytest.mark.parametrize(
     ("name", "write"),
-    [("a.tsv", write_tsv), ("a.csv", write_semicolons), ("a.jsonl", write_json_lines), ("a.parquet", write_parquet)],
+    [
+        ("a.tsv", write_tsv),
+        ("a.csv", write_semicolons),
+        ("a.jsonl", write_json_lines),
+        ("a.parquet", write_parquet),
+    ],
 )
 def test_every_table_format_gives_the_same_corpus(tmp_path, name, write):
     write(tmp_path / name)
     corpus = load_corpus(tmp_path / name, **SAID)
     assert corpus.vocabulary.words == ("cotton", "peace", "tariff", "treaty")
-    assert corpus.counts.toarray().tolist() == [[0, 1, 0, 1], [0, 0, 1, 1], [1, 0, 1, 0], [0, 2, 0, 0]]
+    assert corpus.counts.toarray().tolist() == [
+        [0, 1, 0, 1],
+        [0, 0, 1, 1],
+        [1, 0, 1, 0],
+        [0, 2, 0, 0],
+    ]
     assert corpus.titles == tuple(NAMES)
-    assert corpus.dates.astype("datetime64[Y]").astype(str).tolist() == [str(year) for year in YEARS]
+    assert corpus.dates.astype("datetime64[Y]").astype(str).tolist() == [
+        str(year) for year in YEARS
+    ]
 
 
 def test_a_file_of_many_chunks_is_read_completely_and_reports_progress(tmp_path):
     path = tmp_path / "many.csv"
-    path.write_text("text\n" + "".join(f"word{chr(97 + i % 26)} peace\n" for i in range(3 * rows.CHUNK_ROWS)))
+    path.write_text(
+        "text\n" + "".join(f"word{chr(97 + i % 26)} peace\n" for i in range(3 * rows.CHUNK_ROWS))
+    )
     told = []
     words = WordChoices(max_share=1.0)
     built = build_corpus(find_source(path), PLAIN, words, lambda share, said: told.append(share))
@@ -80,7 +94,9 @@ def test_the_delimiter_is_found_outside_the_quotes_of_the_header(tmp_path):
 
 def test_dates_with_time_zone_offsets_in_seconds_are_read(tmp_path):
     when = pd.to_datetime(["1800-01-01", "1801-01-01"]).tz_localize("Europe/Berlin")
-    pd.DataFrame({"text": ["peace and trade", "war"], "when": when}).to_parquet(tmp_path / "a.parquet")
+    pd.DataFrame({"text": ["peace and trade", "war"], "when": when}).to_parquet(
+        tmp_path / "a.parquet"
+    )
     dates = load_corpus(tmp_path / "a.parquet", date="when").dates
     assert dates.astype("datetime64[h]").astype(str).tolist() == ["1799-12-31T23", "1800-12-31T23"]
 
@@ -98,19 +114,33 @@ def test_a_file_of_another_format_than_its_extension_is_refused(tmp_path, name):
         ("a.csv", b"", "is empty"),
         ("a.csv", b" \n\n", "is empty"),
         ("a.csv", b"text\n", "no usable rows"),
-        ("a.csv", b"PK\x03\x04rest", "a zip archive or an Office document: .* save it as CSV UTF-8"),
+        (
+            "a.csv",
+            b"PK\x03\x04rest",
+            "a zip archive or an Office document: .* save it as CSV UTF-8",
+        ),
         ("a.csv", bytes(range(256)) * 20, "is a binary file"),
         ("a.tsv", b"\x1f\x8brest", "compressed with gzip: unpack it first"),
-        ("a.csv", b",".join(b"c%d" % i for i in range(1_000_000)) + b"\n", r"has 1,000,000 columns, more than 1,000"),
+        (
+            "a.csv",
+            b",".join(b"c%d" % i for i in range(1_000_000)) + b"\n",
+            r"has 1,000,000 columns, more than 1,000",
+        ),
         ("a.csv", b"text" + b"x" * 10_000_000, "line 1 is longer than 10,000,000 characters"),
         ("a.jsonl", b'[{"text": "peace"}]', "one JSON list, not JSON lines"),
         ("a.jsonl", b"peace\n", "no JSON object"),
         ("a.xlsx", b"PK", r"Unsupported file type: .*a\.xlsx\. Save the table as CSV"),
         ("a.txt", b"peace", r"Unsupported file type: .*a\.txt\. Put it into a folder"),
-        ("a.dat", b"peace", r"Unsupported file type: .*a\.dat\. Use CSV .*folder or a .zip of text files"),
+        (
+            "a.dat",
+            b"peace",
+            r"Unsupported file type: .*a\.dat\. Use CSV .*folder or a .zip of text files",
+        ),
     ],
 )
-def test_the_error_for_an_unreadable_file_names_the_reason_and_the_remedy(tmp_path, name, content, message):
+def test_the_error_for_an_unreadable_file_names_the_reason_and_the_remedy(
+    tmp_path, name, content, message
+):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(CorpusError, match=message):
         build(tmp_path / name)
@@ -118,15 +148,24 @@ def test_the_error_for_an_unreadable_file_names_the_reason_and_the_remedy(tmp_pa
 
 def test_bad_rows_of_tables_are_skipped_and_listed(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_bytes(b'text,year\npeace,1900\nwa\0r,1900\n"quo"ted,1900\n,1900\npeace,1900,x\ntrade\n"open,1900\n')
+    path.write_bytes(
+        b'text,year\npeace,1900\nwa\0r,1900\n"quo"ted,1900\n,1900\npeace,1900,x\ntrade\n"open,1900\n'
+    )
     built = build(path, Columns("text"))
     assert built.corpus.titles == ("a, row 2", "a, row 7")
-    for row, said in [(3, "NUL byte"), (4, "cannot be read"), (5, "is empty"), (6, "3 cells"), (8, "not closed")]:
+    for row, said in [
+        (3, "NUL byte"),
+        (4, "cannot be read"),
+        (5, "is empty"),
+        (6, "3 cells"),
+        (8, "not closed"),
+    ]:
         assert any(f"a.csv, row {row}: " in reason and said in reason for reason in reasons(built))
     path = tmp_path / "a.jsonl"
     deep = "[" * 100_000
     path.write_text(
-        f'{{"text": "peace"}}\n{{"text": \n[1]\n{{"text": {deep}\n{{"text": {"9" * 5_000}}}\n{{"text": "trade"}}\n'
+        f'{{"text": "peace"}}\n{{"text": \n[1]\n{{"text": {deep}\n{{"text":'
+        f' {"9" * 5_000}}}\n{{"text": "trade"}}\n'
     )
     built = build(path)
     assert built.corpus.titles == ("a, row 1", "a, row 6")
@@ -140,14 +179,25 @@ def test_a_long_json_line_does_not_end_the_file(tmp_path, monkeypatch):
     table = table_files.open_json_lines(path)
     (chunk,) = table.read(["text"])
     assert (chunk.rows, chunk.cells) == ([1, 3], {"text": ["peace", "trade"]})
-    assert [str(row) for row in chunk.bad] == [f"{path}, row 2: the line is longer than 100 characters: split it"]
+    assert [str(row) for row in chunk.bad] == [
+        f"{path}, row 2: the line is longer than 100 characters: split it"
+    ]
 
 
 @pytest.mark.parametrize(("name", "quote"), [("a.csv", '"'), ("a.tsv", '"'), ("b.csv", "")])
 def test_a_long_line_or_cell_of_a_table_does_not_end_the_file(name, quote, tmp_path, monkeypatch):
     path = tmp_path / name
     long = "war " * 100
-    lines = ["text", "peace", f"{quote}{long}{quote}", "trade", '"war', *["war"] * 50, "cotton", f'"{long}']
+    lines = [
+        "text",
+        "peace",
+        f"{quote}{long}{quote}",
+        "trade",
+        '"war',
+        *["war"] * 50,
+        "cotton",
+        f'"{long}',
+    ]
     path.write_text("\n".join(lines))
     monkeypatch.setattr(table_files, "MAX_TEXT", 100)
     (chunk,) = table_files.open_table(path).read(["text"])
@@ -189,7 +239,13 @@ def test_missing_and_repeated_column_names_become_unique(tmp_path):
 
 def test_a_tsv_file_with_plain_quotation_marks_keeps_all_rows_and_says_so(tmp_path):
     path = tmp_path / "mine.tsv"
-    lines = ["text\tyear", '"Peace\t1900', 'the "treaty" of 6" guns\t1901', 'Tariff"\t1902', "Cotton\t1903"]
+    lines = [
+        "text\tyear",
+        '"Peace\t1900',
+        'the "treaty" of 6" guns\t1901',
+        'Tariff"\t1902',
+        "Cotton\t1903",
+    ]
     path.write_text("\n".join(lines))
     built = build(path, Columns("text", "year"), WordChoices(min_documents=1, max_share=1.0))
     assert (built.corpus.num_documents, built.bad.count) == (4, 0)
@@ -199,7 +255,9 @@ def test_a_tsv_file_with_plain_quotation_marks_keeps_all_rows_and_says_so(tmp_pa
 
 def test_a_tsv_file_with_quoted_cells_of_several_lines_is_read_with_quotes(tmp_path):
     path = tmp_path / "mine.tsv"
-    path.write_text('text\tyear\n"Peace\nand\ttreaty"\t1900\n"the ""tariff"" of cotton"\t1901\nCotton\t1902\n')
+    path.write_text(
+        'text\tyear\n"Peace\nand\ttreaty"\t1900\n"the ""tariff"" of cotton"\t1901\nCotton\t1902\n'
+    )
     built = build(path, Columns("text", "year"), WordChoices(min_documents=1, max_share=1.0))
     assert (built.corpus.num_documents, built.bad.count, built.notes) == (3, 0, ())
     assert built.corpus.counts.toarray().sum(1).tolist() == [2, 2, 1]
@@ -210,7 +268,9 @@ DELTAS = {"use_dictionary": False, "column_encoding": {"said": "DELTA_BYTE_ARRAY
 
 
 @pytest.mark.parametrize(("end", "coding"), [("", {}), ("{}", DELTAS)])
-def test_a_parquet_file_that_repeats_a_text_is_decoded_in_parts_and_refused(tmp_path, monkeypatch, end, coding):
+def test_a_parquet_file_that_repeats_a_text_is_decoded_in_parts_and_refused(
+    tmp_path, monkeypatch, end, coding
+):
     path = tmp_path / "a.parquet"
     texts = pa.table({"said": [BIG + end.format(row) for row in range(500)]})
     parquet.write_table(texts, path, compression="zstd", **coding)

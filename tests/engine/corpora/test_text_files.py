@@ -13,7 +13,9 @@ from tests.engine.corpora.small_files import TEXTS, build, pack, reasons
 
 
 def test_titles_and_dates_of_text_files_come_from_their_names(tmp_path):
-    for name, text in zip(["b/2 1863-12-08.txt", "b/10 1864-01.md", "a.txt", ".hidden.txt"], TEXTS, strict=True):
+    for name, text in zip(
+        ["b/2 1863-12-08.txt", "b/10 1864-01.md", "a.txt", ".hidden.txt"], TEXTS, strict=True
+    ):
         (tmp_path / "texts" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "texts" / name).write_text(text)
     (tmp_path / "texts/a.pdf").write_bytes(b"%PDF")
@@ -46,7 +48,12 @@ def test_a_zip_is_read_like_a_folder_and_nothing_is_unpacked_to_disk(tmp_path):
         "b/1901.txt": TEXTS[1].encode("utf-16"),
         "c.txt": "naïve Verträge".encode("cp1252"),
     }
-    members |= {"../out.txt": "peace", "/root.txt": "peace", "C:\\x.txt": "peace", "more.zip": inner.getvalue()}
+    members |= {
+        "../out.txt": "peace",
+        "/root.txt": "peace",
+        "C:\\x.txt": "peace",
+        "more.zip": inner.getvalue(),
+    }
     members |= {"__MACOSX/b.txt": "x", "nul.txt": "pea\0ce " + "and many more words after it " * 9}
     built = build(pack(tmp_path / "texts.zip", **members))
     assert built.corpus.titles == ("b/1900", "b/1901", "c")
@@ -84,7 +91,10 @@ def test_a_zip_member_with_a_wrong_size_is_skipped(tmp_path):
 
 def test_large_and_encrypted_zip_members_are_skipped(tmp_path, monkeypatch):
     monkeypatch.setattr(text_files, "MAX_TEXT", 100)
-    path = pack(tmp_path / "a.zip", **{"a.txt": "peace and trade", "big.txt": "war " * 1_000, "lock.txt": "peace"})
+    path = pack(
+        tmp_path / "a.zip",
+        **{"a.txt": "peace and trade", "big.txt": "war " * 1_000, "lock.txt": "peace"},
+    )
     content = bytearray(path.read_bytes())
     content[content.rindex(b"PK\x01\x02") + 8] |= 1
     path.write_bytes(content)

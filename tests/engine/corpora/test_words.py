@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from stickbreaker.engine.corpora.load import load_corpus
-from stickbreaker.engine.corpora.words import MAX_LETTERS, MAX_VOCABULARY, WordChoices, count_words, measure_words
+from stickbreaker.engine.corpora.words import (
+    MAX_LETTERS,
+    MAX_VOCABULARY,
+    WordChoices,
+    count_words,
+    measure_words,
+)
 from tests.engine.corpora.small_files import TEXTS
 
 
@@ -16,7 +22,10 @@ from tests.engine.corpora.small_files import TEXTS
         ({}, ["tariff", "treaty", "verträge"]),
         ({"min_letters": 1}, ["tariff", "treaty", "uk", "verträge"]),
         ({"min_letters": 7}, ["verträge"]),
-        ({"languages": ("english", "german"), "own_stop_words": "tariff, Vertra\u0308ge"}, ["treaty"]),
+        (
+            {"languages": ("english", "german"), "own_stop_words": "tariff, Vertra\u0308ge"},
+            ["treaty"],
+        ),
         ({"languages": (), "min_letters": 8}, ["verträge"]),
         ({"max_ngram": 2, "min_documents": 2}, ["tariff", "treaty", "treaty tariff"]),
         ({"min_documents": 2}, ["tariff", "treaty"]),
@@ -26,17 +35,25 @@ from tests.engine.corpora.small_files import TEXTS
 )
 def test_each_word_choice_changes_the_counted_words(tmp_path, choices, words):
     path = tmp_path / "a.csv"
-    path.write_text("text\nthe treaty tariff\nThe treaty treaty tariff\nUK Vertra\u0308ge\n", encoding="utf-8")
+    path.write_text(
+        "text\nthe treaty tariff\nThe treaty treaty tariff\nUK Vertra\u0308ge\n", encoding="utf-8"
+    )
     choices = WordChoices(**{"min_documents": 1, "max_share": 1.0} | choices)
     assert list(load_corpus(path, words=choices).vocabulary) == words
 
 
 def test_the_error_for_a_word_choice_outside_its_bounds_names_the_bounds():
-    with pytest.raises(ValueError, match=rf"max_words is 200000: give a whole number from 1 to {MAX_VOCABULARY}"):
+    with pytest.raises(
+        ValueError, match=rf"max_words is 200000: give a whole number from 1 to {MAX_VOCABULARY}"
+    ):
         WordChoices(max_words=200_000)
-    with pytest.raises(ValueError, match="No stop words for 'klingon'. Choose from english, german"):
+    with pytest.raises(
+        ValueError, match="No stop words for 'klingon'. Choose from english, german"
+    ):
         WordChoices(languages=("klingon",))
-    with pytest.raises(ValueError, match="own_stop_words is .* Use one string of words, separated by spaces"):
+    with pytest.raises(
+        ValueError, match="own_stop_words is .* Use one string of words, separated by spaces"
+    ):
         WordChoices(own_stop_words=["peace", "war"])
     assert WordChoices(languages="german").languages == ("german",)
 

@@ -10,10 +10,26 @@ ONLINE = [each for each in CLASSES if issubclass(each, estimators.OnlineTopicMod
 of_all = pytest.mark.parametrize("kind", CLASSES, ids=lambda each: each.__name__)
 of_online = pytest.mark.parametrize("kind", ONLINE, ids=lambda each: each.__name__)
 # The checks of scikit-learn call partial_fit without corpus_size, and fit with one document.
-unknown_length = pytest.mark.filterwarnings("ignore:partial_fit does not know how many documents will arrive")
+unknown_length = pytest.mark.filterwarnings(
+    "ignore:partial_fit does not know how many documents will arrive"
+)
 single_document = pytest.mark.filterwarnings("ignore:X has one document")
-SMALL = {"max_topics": 8, "start_topics": 8, "batch_size": 4, "burn_in": 1, "passes": 3, "random_state": 0}
-TEXTS = ["war and navy", "navy army war", "trade tariff cotton", "cotton trade trade", "war army army", "tariff cotton"]
+SMALL = {
+    "max_topics": 8,
+    "start_topics": 8,
+    "batch_size": 4,
+    "burn_in": 1,
+    "passes": 3,
+    "random_state": 0,
+}
+TEXTS = [
+    "war and navy",
+    "navy army war",
+    "trade tariff cotton",
+    "cotton trade trade",
+    "war army army",
+    "tariff cotton",
+]
 
 
 def make(kind, **parameters):

@@ -27,7 +27,11 @@ def other_arrays(monkeypatch):
 def expect_failures(estimator):
     """The checks that fail for every class that needs whole numbers, and why."""
     reason = "before version 1.8, this check subtracts a float from whole numbers in place"
-    return {"check_positive_only_tag_during_fit": reason} if Version(sklearn.__version__) < Version("1.8") else {}
+    return (
+        {"check_positive_only_tag_during_fit": reason}
+        if Version(sklearn.__version__) < Version("1.8")
+        else {}
+    )
 
 
 @unknown_length
@@ -72,7 +76,11 @@ def test_every_algorithm_has_a_class_whose_parameters_are_its_settings_and_those
         assert kind().get_params() == defaults | of_run
         assert all(name in kind.__doc__ for name in defaults)
         assert getattr(engine, kind.__name__) is kind
-        assert hasattr(kind, "partial_fit") == kind.__name__.startswith("Online") == ("batch_size" in defaults)
+        assert (
+            hasattr(kind, "partial_fit")
+            == kind.__name__.startswith("Online")
+            == ("batch_size" in defaults)
+        )
 
 
 def test_importing_the_engine_does_not_import_scikit_learn_pandas_or_dask():
@@ -80,7 +88,11 @@ def test_importing_the_engine_does_not_import_scikit_learn_pandas_or_dask():
     program = f"import sys; from stickbreaker import engine; assert not {heavy} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)
     assert len(dir(engine)) == len({*dir(engine)} & {*engine.__all__}) == 12
-    assert {each.__name__ for each in estimators.CLASSES.values()} <= {*estimators.__all__} <= {*engine.__all__}
+    assert (
+        {each.__name__ for each in estimators.CLASSES.values()}
+        <= {*estimators.__all__}
+        <= {*engine.__all__}
+    )
     assert all(getattr(engine, name) is getattr(estimators, name) for name in estimators.__all__)
     with pytest.raises(AttributeError, match="no attribute 'OnlineNothing'"):
         engine.OnlineNothing  # noqa: B018

@@ -14,9 +14,14 @@ from tests.engine.estimators.small_models import bits, make, of_all
 def test_counts_in_every_container_give_the_same_model(kind, tiny_corpus):
     dense = tiny_corpus.counts.toarray()
     frame = pd.DataFrame(dense, columns=list(tiny_corpus.vocabulary))
-    models = [make(kind).fit(X) for X in (tiny_corpus, dense, dense.astype(np.float16), csr_matrix(dense), frame)]
+    models = [
+        make(kind).fit(X)
+        for X in (tiny_corpus, dense, dense.astype(np.float16), csr_matrix(dense), frame)
+    ]
     assert all(bits(model) == bits(models[0]) for model in models)
-    assert models[0].words_ == models[-1].words_ == tuple(frame) == tuple(models[-1].feature_names_in_)
+    assert (
+        models[0].words_ == models[-1].words_ == tuple(frame) == tuple(models[-1].feature_names_in_)
+    )
     assert models[1].words_ is None
 
 

@@ -12,7 +12,9 @@ from tests.engine.estimators.small_models import ONLINE, bits, make, of_all, of_
 
 
 @of_all
-def test_a_loaded_model_equals_the_saved_one_and_continues_in_the_same_way(kind, tiny_corpus, tmp_path):
+def test_a_loaded_model_equals_the_saved_one_and_continues_in_the_same_way(
+    kind, tiny_corpus, tmp_path
+):
     model = make(kind, random_state=np.random.RandomState(1)).fit(tiny_corpus)
     model.save(tmp_path / "model.npz")
     loaded = engine.load(tmp_path / "model.npz")
@@ -25,10 +27,14 @@ def test_a_loaded_model_equals_the_saved_one_and_continues_in_the_same_way(kind,
     if kind in ONLINE:
         assert bits(loaded.partial_fit(tiny_corpus)) == bits(model.partial_fit(tiny_corpus))
         assert loaded.documents_seen_ == 24
-    assert bits(loaded.fit(tiny_corpus)) == bits(model.set_params(random_state=model.seed_).fit(tiny_corpus))
+    assert bits(loaded.fit(tiny_corpus)) == bits(
+        model.set_params(random_state=model.seed_).fit(tiny_corpus)
+    )
 
 
-def test_a_model_of_a_run_has_an_empty_history_and_no_names_also_after_loading(tiny_corpus, tmp_path):
+def test_a_model_of_a_run_has_an_empty_history_and_no_names_also_after_loading(
+    tiny_corpus, tmp_path
+):
     learned = make(engine.OnlineHDP).fit(tiny_corpus)
     position = engine.Position("hdp", learned.config_, RunSettings(), learned.state_, 12, 0.0)
     model = estimators.from_position(position, tiny_corpus.vocabulary.words, 12)
@@ -54,7 +60,10 @@ def test_a_saved_model_holds_plain_arrays_and_a_run_is_not_loaded_as_a_model(tin
     assert (loaded.words_, hasattr(loaded, "feature_names_in_")) == (None, False)
     frame = pd.DataFrame(tiny_corpus.counts.toarray(), columns=list("abcdef"))
     model.fit(frame).save(tmp_path / "model.npz")
-    assert engine.load(tmp_path / "model.npz").transform(frame).tobytes() == model.transform(frame).tobytes()
+    assert (
+        engine.load(tmp_path / "model.npz").transform(frame).tobytes()
+        == model.transform(frame).tobytes()
+    )
     position = engine.Position("hdp", model.config_, RunSettings(), model.state_, 12, 0.0)
     checkpoint.save(tmp_path / "run.npz", position)
     with pytest.raises(checkpoint.CheckpointError, match="contains a run"):
@@ -70,4 +79,7 @@ def test_a_loaded_model_leaves_the_same_settings_to_the_corpus(kind, tiny_corpus
     loaded = engine.load(tmp_path / "model.npz")
     assert loaded.get_params() == model.get_params()
     assert (loaded.batch_size, loaded.config_) == (model.batch_size, model.config_)
-    assert loaded.fit(tiny_corpus).transform(tiny_corpus).tobytes() == model.transform(tiny_corpus).tobytes()
+    assert (
+        loaded.fit(tiny_corpus).transform(tiny_corpus).tobytes()
+        == model.transform(tiny_corpus).tobytes()
+    )

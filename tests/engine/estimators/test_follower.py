@@ -14,7 +14,10 @@ from stickbreaker.engine.estimators.counts import as_corpus
 from stickbreaker.engine.evaluation.held_out import PartScorer
 from tests.engine.estimators.small_models import TEXTS, bits, make, of_online
 
-ROWS = [(1860 + place, text) for place, text in enumerate([*TEXTS, "army ship ship", "ship army", *TEXTS, "war ship"])]
+ROWS = [
+    (1860 + place, text)
+    for place, text in enumerate([*TEXTS, "army ship ship", "ship army", *TEXTS, "war ship"])
+]
 CHOICES = WordChoices(max_words=9)
 
 
@@ -31,7 +34,9 @@ def test_a_stream_in_any_pieces_gives_the_same_state_and_events(kind):
     for ends in ([1, 2, 9], [4, 8, 12], [7], range(len(ROWS))):
         pieces = follower(kind)
         parts = np.split(np.arange(len(ROWS)), ends)
-        again = [event for part in parts for event in pieces.follow([ROWS[place] for place in part])]
+        again = [
+            event for part in parts for event in pieces.follow([ROWS[place] for place in part])
+        ]
         assert bits(pieces.model) == bits(whole.model)
         assert [str(event) for event in again] == [str(event) for event in events]
         assert pieces.num_waiting == whole.num_waiting == 3
@@ -94,7 +99,9 @@ def test_a_mini_batch_is_scored_by_the_words_known_before_the_model_learns_from_
             if word in columns:
                 counts[row, columns[word]] += 1
     (batch,) = as_corpus(counts).batches(4)
-    scorer = PartScorer(algorithm=model.algorithm, config=model.config_, state=model.state_, seed=model.seed_)
+    scorer = PartScorer(
+        algorithm=model.algorithm, config=model.config_, state=model.state_, seed=model.seed_
+    )
     nats, num_tokens = scorer.score(batch._replace(doc_ids=np.arange(4, 8)))
     assert num_tokens
     assert second.nats_per_word == nats
@@ -135,11 +142,23 @@ def test_a_model_without_words_is_refused(tiny_corpus):
         Follower(model)
 
 
-CHANGING = ["war navy", "war army", "trade cotton", "trade tariff", "ship sail", "ship sea", "war peace", "ship war"]
+CHANGING = [
+    "war navy",
+    "war army",
+    "trade cotton",
+    "trade tariff",
+    "ship sail",
+    "ship sea",
+    "war peace",
+    "ship war",
+]
 
 
 def follow_changing(kind, texts, drop_after=1):
-    """Follow texts with five columns for words, in mini-batches of two; returns the follower and its events."""
+    """Follow texts with five columns for words, in mini-batches of two.
+
+    Returns the follower and its events.
+    """
     model = make(kind, batch_size=2)
     following = Follower(model, WordChoices(max_words=5), corpus_size=100, drop_after=drop_after)
     return following, list(following.follow([(1860, text) for text in texts]))
@@ -211,5 +230,8 @@ def test_a_folder_is_followed_in_the_order_in_which_its_files_were_changed(tmp_p
 
 def test_a_table_is_refused(tmp_path):
     (tmp_path / "news.csv").write_text("text\nwar\n")
-    with pytest.raises(CorpusError, match=r"news.csv cannot be followed, because tables do not grow: write its rows"):
+    with pytest.raises(
+        CorpusError,
+        match=r"news.csv cannot be followed, because tables do not grow: write its rows",
+    ):
         list(Follower(OnlineHDP(random_state=0)).follow(tmp_path / "news.csv"))

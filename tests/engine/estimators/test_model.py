@@ -30,11 +30,15 @@ def test_fit_is_a_run_that_holds_nothing_out(kind, tiny_corpus):
     model = make(kind, random_state=5).fit(tiny_corpus)
     settings = RunSettings(passes=model.passes, seed=5)
     *_, end = run(prepare_training(kind.algorithm, model.config_, tiny_corpus, settings))
-    assert bits(model) == {name: array.tobytes() for name, array in checkpoint.flatten("state", end.state)}
+    assert bits(model) == {
+        name: array.tobytes() for name, array in checkpoint.flatten("state", end.state)
+    }
 
 
 @of_all
-def test_fit_calls_its_callback_once_for_each_mini_batch_and_prints_nothing(kind, tiny_corpus, capfd):
+def test_fit_calls_its_callback_once_for_each_mini_batch_and_prints_nothing(
+    kind, tiny_corpus, capfd
+):
     seen, model = [], make(kind)
     model.fit(tiny_corpus, callback=lambda update: seen.append(update.stepped.documents_seen))
     assert seen == list(range(4, 40, 4) if kind in ONLINE else range(12, 48, 12))
@@ -84,7 +88,11 @@ def test_a_second_fit_starts_again(kind, tiny_corpus):
     first = bits(model)
     model.fit(tiny_corpus.counts[:5, :4])
     assert bits(model) == bits(make(kind).fit(tiny_corpus.counts[:5, :4]))
-    assert (model.documents_seen_, model.n_features_in_, model.history_["documents_seen"].max()) == (5, 4, 15)
+    assert (
+        model.documents_seen_,
+        model.n_features_in_,
+        model.history_["documents_seen"].max(),
+    ) == (5, 4, 15)
     assert bits(model.fit(tiny_corpus)) == first
 
 
@@ -110,7 +118,11 @@ def test_fitted_attributes_have_the_shapes_of_scikit_learn(kind, tiny_corpus):
     assert model.topic_weights_.sum() == pytest.approx(1.0)
     assert 1 <= model.n_topics_ <= num_topics
     table = model.set_output(transform="pandas").transform(tiny_corpus)
-    assert list(table) == [f"topic{topic_id}" for topic_id in model.topic_ids_] == list(model.get_feature_names_out())
+    assert (
+        list(table)
+        == [f"topic{topic_id}" for topic_id in model.topic_ids_]
+        == list(model.get_feature_names_out())
+    )
 
 
 def test_a_model_that_is_not_fitted_has_no_attributes_and_raises_not_fitted_error():
@@ -132,9 +144,12 @@ def test_score_is_the_mean_log_likelihood_of_a_held_out_token(kind, tiny_corpus)
         observed[j, split.observed.words[entries]] = split.observed.counts[entries]
     predicted = model.transform(observed) @ model.components_
     logs = [
-        count * np.log(predicted[j, word]) for j, word, count in zip(split.rows, split.words, split.counts, strict=True)
+        count * np.log(predicted[j, word])
+        for j, word, count in zip(split.rows, split.words, split.counts, strict=True)
     ]
-    assert model.score(tiny_corpus.counts) == pytest.approx(sum(logs) / split.counts.sum(), rel=1e-5)
+    assert model.score(tiny_corpus.counts) == pytest.approx(
+        sum(logs) / split.counts.sum(), rel=1e-5
+    )
 
 
 @of_all
@@ -147,20 +162,29 @@ def test_a_model_without_a_seed_draws_one(tiny_corpus):
     model = make(engine.OnlineLDA, random_state=None)
     one, other = (bits(model.fit(tiny_corpus)) for _ in range(2))
     assert one != other
-    drawn = [make(engine.OnlineLDA, random_state=np.random.RandomState(3)).fit(tiny_corpus).seed_ for _ in range(2)]
+    drawn = [
+        make(engine.OnlineLDA, random_state=np.random.RandomState(3)).fit(tiny_corpus).seed_
+        for _ in range(2)
+    ]
     assert drawn[0] == drawn[1]
 
 
 def test_errors_of_fit_and_score_name_the_remedy(tiny_corpus):
     model = make(engine.OnlineHDP).fit(tiny_corpus)
     with pytest.raises(ValueError, match="two or more distinct words"):
-        model.score(Corpus("short", [[4, 0, 0, 0, 0, 0]], tiny_corpus.vocabulary, ["1790"], ["Short"]))
+        model.score(
+            Corpus("short", [[4, 0, 0, 0, 0, 0]], tiny_corpus.vocabulary, ["1790"], ["Short"])
+        )
     others = replace(tiny_corpus, vocabulary=Vocabulary(tuple("abcdef")))
     with pytest.raises(ValueError, match="not the 6 that the model was fitted with"):
         model.transform(others)
     with pytest.raises(ValueError, match="has no document"):
         model.fit(tiny_corpus.select([]))
-    for empty in (np.zeros((3, 2), int), csr_matrix((3, 2), dtype=int), replace(tiny_corpus, counts=np.zeros((12, 6)))):
+    for empty in (
+        np.zeros((3, 2), int),
+        csr_matrix((3, 2), dtype=int),
+        replace(tiny_corpus, counts=np.zeros((12, 6))),
+    ):
         with pytest.raises(ValueError, match="X holds no words, since all counts are 0"):
             model.fit(empty)
     with pytest.raises(ValueError, match="max_topics is 0"):
@@ -173,7 +197,9 @@ def test_errors_of_fit_and_score_name_the_remedy(tiny_corpus):
         model.partial_fit(tiny_corpus, corpus_size="3")
     with pytest.raises(ValueError, match="corpus_size is True"):
         model.partial_fit(tiny_corpus, corpus_size=True)
-    with pytest.raises(ValueError, match="1 words for 6 columns of counts: give one word per column"):
+    with pytest.raises(
+        ValueError, match="1 words for 6 columns of counts: give one word per column"
+    ):
         make(engine.OnlineHDP).fit(tiny_corpus.counts).topics_frame(words=["peace"])
     with pytest.raises(ValueError, match="The words are a set: give a list of them"):
         make(engine.OnlineHDP).fit(tiny_corpus.counts).topics_frame(words=set("abcdef"))
@@ -183,7 +209,9 @@ def test_errors_of_fit_and_score_name_the_remedy(tiny_corpus):
 
 def test_settings_of_whole_numbers_can_be_given_as_floats(tiny_corpus):
     whole = make(engine.OnlineHDP).set_params(max_topics=4, max_slots=3).fit(tiny_corpus)
-    floats = make(engine.OnlineHDP).set_params(max_topics=4.0, max_slots=np.float64(3)).fit(tiny_corpus)
+    floats = (
+        make(engine.OnlineHDP).set_params(max_topics=4.0, max_slots=np.float64(3)).fit(tiny_corpus)
+    )
     assert bits(floats) == bits(whole)
 
 
@@ -207,7 +235,9 @@ def test_the_table_of_topics_agrees_with_the_components_largest_topic_first(kind
 def test_transform_can_omit_the_topics_that_are_not_in_use(kind, tiny_corpus):
     model = make(kind).fit(tiny_corpus)
     every, names = model.transform(tiny_corpus), list(model.get_feature_names_out())
-    used = model.set_params(unused_topics="drop").set_output(transform="pandas").transform(tiny_corpus)
+    used = (
+        model.set_params(unused_topics="drop").set_output(transform="pandas").transform(tiny_corpus)
+    )
     assert set(used) == {f"topic{topic_id}" for topic_id in model.topics_frame()["topic_id"]}
     assert used.shape[1] == model.n_topics_
     np.testing.assert_array_equal(used.to_numpy(), every[:, [names.index(name) for name in used]])
@@ -216,12 +246,17 @@ def test_transform_can_omit_the_topics_that_are_not_in_use(kind, tiny_corpus):
 
 
 @of_all
-def test_coherence_has_a_row_for_each_topic_in_use_with_its_label_npmi_and_exclusivity(kind, tiny_corpus):
+def test_coherence_has_a_row_for_each_topic_in_use_with_its_label_npmi_and_exclusivity(
+    kind, tiny_corpus
+):
     model = make(kind).fit(tiny_corpus)
     state, frame = model.components_.tobytes(), model.coherence(tiny_corpus)
     assert list(frame) == ["topic_id", "label", "share", "npmi", "exclusivity", "words"]
     assert dict(zip(frame["topic_id"], frame["label"], strict=True)) == model.topic_labels()
-    top = [[tiny_corpus.vocabulary.index(word) for word in words.split(", ")] for words in frame["words"]]
+    top = [
+        [tiny_corpus.vocabulary.index(word) for word in words.split(", ")]
+        for words in frame["words"]
+    ]
     np.testing.assert_array_equal(frame["npmi"], npmi(np.array(top), tiny_corpus.counts))
     assert model.quality(tiny_corpus).npmi == pytest.approx(frame["npmi"].mean())
     np.testing.assert_array_equal(model.coherence(tiny_corpus.counts)["npmi"], frame["npmi"])
@@ -248,10 +283,15 @@ def test_a_model_writes_arrays_for_programs_and_sheets_for_people(kind, tiny_cor
     model = make(kind).fit(tiny_corpus)
     model.save_arrays(tmp_path / "arrays.zip", tiny_corpus)
     with np.load(tmp_path / "arrays.zip") as arrays:
-        np.testing.assert_array_equal(arrays["theta"], model.transform(tiny_corpus).astype(np.float32))
+        np.testing.assert_array_equal(
+            arrays["theta"], model.transform(tiny_corpus).astype(np.float32)
+        )
         np.testing.assert_array_equal(arrays["topics"], model.components_)
     model.save_sheets(tmp_path / "sheets.zip", tiny_corpus)
-    with zipfile.ZipFile(tmp_path / "sheets.zip") as archive, archive.open("word-intrusion-key.csv") as file:
+    with (
+        zipfile.ZipFile(tmp_path / "sheets.zip") as archive,
+        archive.open("word-intrusion-key.csv") as file,
+    ):
         assert set(pd.read_csv(file)["topic_id"]) <= set(model.topic_ids_)
 
 
@@ -269,7 +309,10 @@ def test_a_callable_or_a_given_name_replaces_a_label(tiny_corpus):
 
 @of_all
 def test_the_history_of_counts_is_that_of_their_corpus_without_words_and_dates(kind, tiny_corpus):
-    of_corpus, of_counts = make(kind).fit(tiny_corpus).history_, make(kind).fit(tiny_corpus.counts).history_
+    of_corpus, of_counts = (
+        make(kind).fit(tiny_corpus).history_,
+        make(kind).fit(tiny_corpus.counts).history_,
+    )
     unnamed = ["word", "date"]
     pd.testing.assert_frame_equal(of_counts.drop(columns=unnamed), of_corpus.drop(columns=unnamed))
     assert of_counts["date"].isna().all()
@@ -278,8 +321,12 @@ def test_the_history_of_counts_is_that_of_their_corpus_without_words_and_dates(k
 
 def test_a_notebook_shows_the_ten_largest_topics_with_their_words_escaped():
     words = ["<blink>", *(f"word{number}" for number in range(30))]
-    counts = 5 * np.eye(31, dtype=int)[np.arange(310) % 31] + np.eye(31, dtype=int)[np.arange(310) // 10]
-    model = engine.OnlineLDA(max_topics=31, passes=5, random_state=0).fit(pd.DataFrame(counts, columns=words))
+    counts = (
+        5 * np.eye(31, dtype=int)[np.arange(310) % 31] + np.eye(31, dtype=int)[np.arange(310) // 10]
+    )
+    model = engine.OnlineLDA(max_topics=31, passes=5, random_state=0).fit(
+        pd.DataFrame(counts, columns=words)
+    )
     shown = model._repr_mimebundle_()["text/html"]
     table = shown[shown.index("<caption>") :]
     assert table.count("<tr>") == 1 + 10
@@ -290,7 +337,9 @@ def test_a_notebook_shows_the_ten_largest_topics_with_their_words_escaped():
 
 
 def read_until_settled(**given):
-    """A model of an own corpus that has read it until the documents set aside were predicted no better."""
+    """A model of an own corpus that has read it until the documents set aside were predicted no
+    better.
+    """
     truth = np.random.default_rng(2).dirichlet(np.full(200, 0.1), 5)
     corpus = simulate_hdp(truth, 1000, 40, 1.0, 5.0, np.random.default_rng(3)).corpus
     return corpus, engine.OnlineHDP(random_state=0, **given)
@@ -301,7 +350,10 @@ def test_a_fit_reads_the_corpus_until_documents_set_aside_are_predicted_no_bette
     model.fit(corpus, verbose=True)
     assert 1 < model.n_iter_ < MOST_PASSES
     assert model.state_.has_settled
-    assert f"Read {model.n_iter_} times: documents set aside are predicted no better" in capfd.readouterr().err
+    assert (
+        f"Read {model.n_iter_} times: documents set aside are predicted no better"
+        in capfd.readouterr().err
+    )
     assert model.history_["documents_seen"].max() == model.n_iter_ * corpus.num_documents
     given = read_until_settled(passes=model.n_iter_)[1].fit(corpus)
     assert bits(given) == bits(model)
@@ -319,7 +371,9 @@ def test_a_fit_that_has_settled_or_was_interrupted_continues_from_its_checkpoint
     corpus, whole = read_until_settled()
     whole.fit(corpus, checkpoint=tmp_path / "whole.npz")
     seen = []
-    again = read_until_settled()[1].fit(corpus, checkpoint=tmp_path / "whole.npz", callback=seen.append)
+    again = read_until_settled()[1].fit(
+        corpus, checkpoint=tmp_path / "whole.npz", callback=seen.append
+    )
     assert (bits(again), again.n_iter_, seen) == (bits(whole), whole.n_iter_, [])
 
     def interrupt(update):

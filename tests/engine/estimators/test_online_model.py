@@ -23,7 +23,9 @@ def test_an_interrupted_fit_keeps_the_last_complete_step_and_continues_from_it(k
     assert bits(model) == bits(stream)
     assert (model.documents_seen_, model.corpus_size_) == (8, 12)
     rest = tiny_corpus.select(range(8, 12))
-    assert bits(model.partial_fit(rest, corpus_size=12)) == bits(stream.partial_fit(rest, corpus_size=12))
+    assert bits(model.partial_fit(rest, corpus_size=12)) == bits(
+        stream.partial_fit(rest, corpus_size=12)
+    )
 
 
 @of_online
@@ -42,7 +44,9 @@ def test_documents_of_an_interrupted_partial_fit_do_not_count(kind, tiny_corpus,
     expected.partial_fit(tiny_corpus.select(range(8)), corpus_size=100)
     assert model.documents_seen_ == expected.documents_seen_ == 8
     rest = tiny_corpus.select(range(8, 12))
-    assert bits(model.partial_fit(rest, corpus_size=100)) == bits(expected.partial_fit(rest, corpus_size=100))
+    assert bits(model.partial_fit(rest, corpus_size=100)) == bits(
+        expected.partial_fit(rest, corpus_size=100)
+    )
 
 
 @of_online
@@ -86,7 +90,8 @@ def test_partial_fit_after_a_fit_learns_from_every_document(kind):
 def test_the_corpus_size_follows_the_stream(kind):
     model, chunk = make(kind, batch_size=350), np.ones((700, 2), int)
     for seen in range(700, 5601, 700):
-        # If the corpus were only as large as the stream so far, the first pass would be over at each step.
+        # If the corpus were only as large as the stream so far, the first pass would be over at
+        # each step.
         assert model.partial_fit(chunk).corpus_size_ == max(seen, 4096)
     tokens = model.algorithm.summarize(model.config_, model.state_).expected_tokens.sum()
     assert 2 * 4096 < tokens <= 2 * 5600 * (1 + 1e-6)
@@ -107,7 +112,16 @@ def test_only_a_new_model_warns_that_the_number_of_documents_is_not_known(kind, 
 @of_online
 def test_the_history_has_each_topic_at_each_checkpoint_by_its_id(kind, tiny_corpus):
     model = make(kind).fit(tiny_corpus)
-    columns = ["topic_id", "checkpoint", "documents_seen", "date", "share", "rank", "word", "probability"]
+    columns = [
+        "topic_id",
+        "checkpoint",
+        "documents_seen",
+        "date",
+        "share",
+        "rank",
+        "word",
+        "probability",
+    ]
     assert list(model.history_) == columns
     last = model.history_.query("checkpoint == checkpoint.max()").reset_index(drop=True)
     now = model.topics_frame().drop(columns="label")
@@ -117,7 +131,10 @@ def test_the_history_has_each_topic_at_each_checkpoint_by_its_id(kind, tiny_corp
     assert ends["date"].dt.year.tolist() == [1791, 1793, 1795] * 3
     model.partial_fit(tiny_corpus.select(range(6)))
     added = model.history_[model.history_["checkpoint"] == 9]
-    assert (added["documents_seen"].unique().tolist(), added["date"].dt.year.unique().tolist()) == ([18], [1792])
+    assert (added["documents_seen"].unique().tolist(), added["date"].dt.year.unique().tolist()) == (
+        [18],
+        [1792],
+    )
 
 
 @of_online

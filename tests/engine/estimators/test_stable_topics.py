@@ -31,7 +31,15 @@ def test_topics_that_are_there_come_back_with_any_seed(corpus):
 def test_the_table_of_topics_has_the_stability_next_to_other_models(corpus):
     models = [fit(corpus, seed) for seed in range(2)]
     frame = models[0].topics_frame(others=models[1:])
-    assert frame.columns.tolist() == ["topic_id", "label", "share", "stability", "rank", "word", "probability"]
+    assert frame.columns.tolist() == [
+        "topic_id",
+        "label",
+        "share",
+        "stability",
+        "rank",
+        "word",
+        "probability",
+    ]
     expected = engine.stability(models).set_index("topic_id")["stability"]
     assert frame.groupby("topic_id")["stability"].first().eq(expected).all()
     assert "stability" not in models[0].topics_frame()

@@ -22,7 +22,9 @@ def test_a_pipeline_counts_words_and_a_grid_search_chooses_by_score(tmp_path):
     words = vectorizer.get_feature_names_out()
     assert set(model.topics_frame(words=words)["word"]) <= set(words)
     labelled = pd.Series(words, index=range(len(words), 0, -1))
-    pd.testing.assert_frame_equal(model.topics_frame(words=labelled), model.topics_frame(words=words))
+    pd.testing.assert_frame_equal(
+        model.topics_frame(words=labelled), model.topics_frame(words=words)
+    )
     assert set(model.topics_frame()["word"]) <= {f"x{column}" for column in range(len(words))}
     model.save(tmp_path / "chosen.npz")
     assert engine.load(tmp_path / "chosen.npz").max_topics == model.max_topics
@@ -37,16 +39,29 @@ def test_a_pipeline_with_corpora_passes_words_and_dates_on_and_counts_like_sciki
     assert shares.tobytes() == make(engine.OnlineLDA).fit_transform(counts).tobytes()
     np.testing.assert_array_equal(pipeline[0].transform(TEXTS).counts.toarray(), counts.toarray())
     assert model.words_ == tuple(pipeline[0].get_feature_names_out())
-    assert set(model.topics_frame()["word"]) <= {"war", "and", "navy", "army", "trade", "tariff", "cotton"}
+    assert set(model.topics_frame()["word"]) <= {
+        "war",
+        "and",
+        "navy",
+        "army",
+        "trade",
+        "tariff",
+        "cotton",
+    }
     assert model.history_["date"].dt.year.max() == 1815
     model.save(tmp_path / "model.npz")
-    pd.testing.assert_frame_equal(engine.load(tmp_path / "model.npz").topics_frame(), model.topics_frame())
+    pd.testing.assert_frame_equal(
+        engine.load(tmp_path / "model.npz").topics_frame(), model.topics_frame()
+    )
     parameters = {"corpusvectorizer__binary": [False, True]}
-    assert np.isfinite(GridSearchCV(clone(pipeline), parameters, cv=2).fit(TEXTS).cv_results_["mean_test_score"]).all()
+    assert np.isfinite(
+        GridSearchCV(clone(pipeline), parameters, cv=2).fit(TEXTS).cv_results_["mean_test_score"]
+    ).all()
 
 
 @pytest.mark.parametrize(
-    ("dates", "message"), [(["1812", "soon"], "Document 2: .*'soon'"), ([1812], "2 documents but 1 dates")]
+    ("dates", "message"),
+    [(["1812", "soon"], "Document 2: .*'soon'"), ([1812], "2 documents but 1 dates")],
 )
 def test_the_error_for_dates_that_cannot_be_used_names_them(dates, message):
     with pytest.raises(engine.CorpusError, match=message):

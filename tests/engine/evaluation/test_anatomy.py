@@ -28,15 +28,23 @@ from tests.small_states import distinct_state
 
 V = 40
 SMALL = {"max_topics": 10, "max_slots": 4, "precision": "float64", "corpus_concentration": 0.7}
-SYSTEMS = [{"start": start, "topic_expectation": each} for start in ("warm", "wang") for each in ("mean", "geometric")]
+SYSTEMS = [
+    {"start": start, "topic_expectation": each}
+    for start in ("warm", "wang")
+    for each in ("mean", "geometric")
+]
 STEPPING = [each.name for each in REGISTRY if each.preview is not None]
 
 
 def fit_naively(config, state, document, num_iterations):
     words, c = document
-    weights = [naive.weights_of(state.tables, 0.7, each) for each in (naive.mean_sticks, naive.log_sticks)]
+    weights = [
+        naive.weights_of(state.tables, 0.7, each) for each in (naive.mean_sticks, naive.log_sticks)
+    ]
     B = naive.topic_weights(
-        state.topic_counts.dense(), config.word_concentration, config.topic_expectation == "geometric"
+        state.topic_counts.dense(),
+        config.word_concentration,
+        config.topic_expectation == "geometric",
     )
     limits = limits_of(config)._replace(num_iterations=num_iterations, tolerance=0.0)
     fit = naive.fit_document(B[words], c, *weights, START_SWEEPS, limits)
@@ -64,19 +72,35 @@ def test_the_last_iteration_that_a_run_takes_has_the_inferred_shares(system):
     state = distinct_state(config, V)
     for place in range(6):
         document = documents.cut(place, place + 1)
-        trace = trace_document(hdp.ALGORITHM, config, state, document, limits_of(config).num_iterations)
+        trace = trace_document(
+            hdp.ALGORITHM, config, state, document, limits_of(config).num_iterations
+        )
         last = trace.num_taken - 1
         inferred = hdp.infer(config, state, document)[0]
-        np.testing.assert_allclose(trace.shares[last] @ trace.slot_topics[last], inferred[trace.topic_ids], atol=1e-12)
+        np.testing.assert_allclose(
+            trace.shares[last] @ trace.slot_topics[last], inferred[trace.topic_ids], atol=1e-12
+        )
 
 
-@given(st.integers(0, 2**32), st.sampled_from(SYSTEMS), st.sampled_from([0.01, 0.5]), st.sampled_from([0.1, 1.0, 5.0]))
+@given(
+    st.integers(0, 2**32),
+    st.sampled_from(SYSTEMS),
+    st.sampled_from([0.01, 0.5]),
+    st.sampled_from([0.1, 1.0, 5.0]),
+)
 @example(0, {}, 0.01, 1.0)
 def test_the_bound_of_a_document_never_falls(seed, system, word_concentration, doc_concentration):
-    concentrations = {"word_concentration": word_concentration, "doc_concentration": doc_concentration}
+    concentrations = {
+        "word_concentration": word_concentration,
+        "doc_concentration": doc_concentration,
+    }
     config = HDPConfig(**SMALL | system | concentrations)
-    counts = np.random.default_rng(seed).poisson(np.random.default_rng(seed).gamma(0.3, 4.0, (1, V)))
-    trace = trace_document(hdp.ALGORITHM, config, distinct_state(config, V), documents_of(counts), 20)
+    counts = np.random.default_rng(seed).poisson(
+        np.random.default_rng(seed).gamma(0.3, 4.0, (1, V))
+    )
+    trace = trace_document(
+        hdp.ALGORITHM, config, distinct_state(config, V), documents_of(counts), 20
+    )
     assert (np.diff(trace.bounds) >= -1e-9).all()
 
 
@@ -103,12 +127,16 @@ def test_a_document_without_words_has_empty_slots():
 
 def learn(algorithm, corpus, passes):
     """The config and the last state of a run."""
-    prepared = prepare(algorithm, algorithm.config(), corpus, RunSettings(passes=passes, num_evaluations=0))
+    prepared = prepare(
+        algorithm, algorithm.config(), corpus, RunSettings(passes=passes, num_evaluations=0)
+    )
     *_, last = run(prepared)
     return prepared.config, last.state
 
 
-@pytest.mark.parametrize("algorithm", [each for each in REGISTRY if each.stick], ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    "algorithm", [each for each in REGISTRY if each.stick], ids=lambda each: each.name
+)
 def test_the_parts_of_the_stick_are_the_weights_of_the_summary(algorithm, tiny_corpus):
     config, state = learn(algorithm, tiny_corpus, passes=3)
     stick = break_stick(algorithm, config, state)
@@ -130,7 +158,9 @@ def test_the_target_of_a_mini_batch_equals_a_naive_step_with_rate_1(system):
     state, batch = distinct_state(config, V), batch_of(documents_of(draw_two_topic_counts(5, 12)))
     noisy = preview_step(hdp.ALGORITHM, config, state, batch)
     settings = None, START_SWEEPS, limits_of(config)
-    expected, _ = naive.step(config, settings, "two-level", (state.topic_counts.dense(), state.tables), batch, 1.0)
+    expected, _ = naive.step(
+        config, settings, "two-level", (state.topic_counts.dense(), state.tables), batch, 1.0
+    )
     dense = np.zeros_like(expected)
     dense[noisy.words] = noisy.target
     np.testing.assert_allclose(dense, expected, rtol=1e-9, atol=1e-9)
@@ -141,7 +171,9 @@ def test_the_target_of_a_mini_batch_equals_a_naive_step_with_rate_1(system):
 def test_a_previewed_topic_equals_the_topic_after_the_next_step(name, tiny_corpus):
     algorithm, settings = find_algorithm(name), RunSettings(passes=8, num_evaluations=0)
     unmerged = {} if name == "lda" else {"duplicates": "keep"}
-    config = algorithm.config(max_topics=4, batch_size=4, delay=1.0, precision="float64", **unmerged)
+    config = algorithm.config(
+        max_topics=4, batch_size=4, delay=1.0, precision="float64", **unmerged
+    )
     prepared = prepare(algorithm, config, tiny_corpus, settings)
     for before, after in pairwise(update.stepped for update in run(prepared)):
         batch = next_batch(prepared.algorithm, config, prepared.train, before.documents_seen)
@@ -161,7 +193,10 @@ def test_traces_and_previews_do_not_change_the_state(name, tiny_corpus):
     config = algorithm.config(max_topics=4, batch_size=4, delay=1.0)
     updates = run(prepare(algorithm, config, tiny_corpus, RunSettings(passes=8, num_evaluations=0)))
     state = [update.state for update in updates][5]
-    before, batch = [array.tobytes() for _, array in flatten("state", state)], next(tiny_corpus.batches(4))
+    before, batch = (
+        [array.tobytes() for _, array in flatten("state", state)],
+        next(tiny_corpus.batches(4)),
+    )
     noisy = preview_step(algorithm, config, state, batch)
     step_topic(state, noisy, 0)
     trace_document(algorithm, config, state, tiny_corpus.documents())

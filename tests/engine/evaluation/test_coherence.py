@@ -134,7 +134,11 @@ def test_the_numbers_of_all_topics_follow_from_those_of_each(topics, counts):
     assert quality.top_words.shape == (6, NUM_TOP_WORDS)
     assert overall.weighted_npmi == pytest.approx((tokens * quality.npmi).sum() / 10)
     assert overall.below_zero == sum(value < 0 for value in quality.npmi) / 6
-    assert overall.diversity == diversity(quality.top_words) == len(set(quality.top_words.ravel().tolist())) / 60
+    assert (
+        overall.diversity
+        == diversity(quality.top_words)
+        == len(set(quality.top_words.ravel().tolist())) / 60
+    )
     assert overall.npmi == pytest.approx(quality.npmi.mean())
 
 

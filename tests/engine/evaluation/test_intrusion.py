@@ -32,7 +32,9 @@ def read(rng):
     shares = rng.dirichlet(np.full(6, 0.6), 80)
     shares[shares < 0.02] = 0
     counts = csr_array(rng.poisson(0.5, (80, 60)))
-    return ReadDocuments([f"title {d}" for d in range(80)], 100 + np.arange(80), counts, csr_array(shares))
+    return ReadDocuments(
+        [f"title {d}" for d in range(80)], 100 + np.arange(80), counts, csr_array(shares)
+    )
 
 
 def test_each_topic_in_use_has_five_top_words_and_one_word_that_is_not_among_them(summary):
@@ -59,11 +61,15 @@ def test_each_document_has_its_three_largest_topics_and_one_of_the_smallest(summ
         row = known.doc_id - 100
         ids = [int(topic_id) for topic_id in known.topic_ids.split()]
         assert ids[known.place - 1] == known.intruder
-        assert set(ids) - {known.intruder} == {10 + k for k in np.argsort(-shares[row], kind="stable")[:3]}
+        assert set(ids) - {known.intruder} == {
+            10 + k for k in np.argsort(-shares[row], kind="stable")[:3]
+        }
         assert shares[row, known.intruder - 10] <= np.sort(shares[row])[1]
         assert asked.title == f"title {row}"
         for topic_id, text in zip(ids, asked[4:8], strict=True):
-            assert text.split(", ") == [WORDS[w] for w in np.argsort(-summary.topics[topic_id - 10])[:8]]
+            assert text.split(", ") == [
+                WORDS[w] for w in np.argsort(-summary.topics[topic_id - 10])[:8]
+            ]
 
 
 def test_equal_seeds_give_equal_questions_and_another_seed_gives_others(summary, read):
@@ -83,10 +89,18 @@ def test_too_few_topics_give_empty_sheets(summary, read):
 
 def test_sheets_are_read_from_the_zip_as_written_and_no_cell_is_a_formula(summary, read, tmp_path):
     hostile = read._replace(titles=["=1+1"] * 80)
-    sheets = {"words": ask_words(summary, WORDS, LABELS), "topics": ask_topics(summary, WORDS, hostile)}
+    sheets = {
+        "words": ask_words(summary, WORDS, LABELS),
+        "topics": ask_topics(summary, WORDS, hostile),
+    }
     write_sheets(tmp_path / "sheets.zip", sheets)
     with zipfile.ZipFile(tmp_path / "sheets.zip") as archive:
-        assert sorted(archive.namelist()) == ["topics-key.csv", "topics.csv", "words-key.csv", "words.csv"]
+        assert sorted(archive.namelist()) == [
+            "topics-key.csv",
+            "topics.csv",
+            "words-key.csv",
+            "words.csv",
+        ]
         with archive.open("words-key.csv") as file:
             pd.testing.assert_frame_equal(pd.read_csv(file), sheets["words"].key, check_dtype=False)
         with archive.open("topics.csv") as file:

@@ -1,4 +1,6 @@
-"""Labels of topics follow their rule, are all different, and stay while a topic keeps their words."""
+"""Labels of topics follow their rule, are all different, and stay while a topic keeps
+their words.
+"""
 
 import numpy as np
 import pytest
@@ -27,7 +29,9 @@ def naive_order(summary, place):
     shares = summary.weights @ summary.topics
     top = sorted(range(len(WORDS)), key=lambda w: -summary.topics[place, w])[:10]
     row = summary.topics[place]
-    return [WORDS[w] for w in sorted(top, key=lambda w: -(np.log(row[w]) - 0.4 * np.log(shares[w])))]
+    return [
+        WORDS[w] for w in sorted(top, key=lambda w: -(np.log(row[w]) - 0.4 * np.log(shares[w])))
+    ]
 
 
 def test_a_label_is_the_two_most_relevant_of_the_top_words(summary):
@@ -60,7 +64,9 @@ def test_a_phrase_is_a_label_by_itself_and_two_forms_of_a_word_count_once():
     assert labels == {0: "health care", 1: "treaty"}
 
 
-def test_a_topic_keeps_its_label_while_its_words_are_top_words_and_one_is_among_the_most_relevant(summary):
+def test_a_topic_keeps_its_label_while_its_words_are_top_words_and_one_is_among_the_most_relevant(
+    summary,
+):
     top = [naive_order(summary, place) for place in range(12)]
     before = {k: SEPARATOR.join([row[-1], row[2]]) for k, row in enumerate(top)}
     assert label_topics(summary, WORDS, before) == before

@@ -1,4 +1,6 @@
-"""Topic shares in Parquet files: the same as `transform`, for corpora in memory and on disk, without loading them."""
+"""Topic shares in Parquet files: the same as `transform`, for corpora in memory and on disk,
+without loading them.
+"""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +20,9 @@ def passages(state_of_the_union):
 
 @pytest.fixture(scope="module")
 def stored(passages, tmp_path_factory):
-    return store_corpus(passages, tmp_path_factory.mktemp("stored") / "passages", shard_documents=90)
+    return store_corpus(
+        passages, tmp_path_factory.mktemp("stored") / "passages", shard_documents=90
+    )
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +45,9 @@ def small_parts(monkeypatch):
 def test_files_have_the_shares_of_transform(hdp, passages, stored, tmp_path, unused_topics):
     hdp.set_params(unused_topics=unused_topics)
     folder = hdp.transform_to(stored, tmp_path / "shares")
-    assert [path.name for path in sorted(folder.iterdir())] == [f"shares-{n:05}.parquet" for n in range(10)]
+    assert [path.name for path in sorted(folder.iterdir())] == [
+        f"shares-{n:05}.parquet" for n in range(10)
+    ]
     frame = pd.read_parquet(folder)
     assert list(frame.columns) == ["doc_id", *hdp.get_feature_names_out()]
     np.testing.assert_array_equal(frame["doc_id"], passages.doc_ids)
@@ -52,7 +58,9 @@ def test_files_have_the_shares_of_transform(hdp, passages, stored, tmp_path, unu
 def test_shares_of_counts_without_a_corpus_are_written(passages, tmp_path):
     lda = OnlineLDA(max_topics=5, random_state=0).fit(passages.counts)
     frame = pd.read_parquet(lda.transform_to(passages.counts, tmp_path / "shares", verbose=True))
-    np.testing.assert_array_equal(frame.iloc[:, 1:], lda.transform(passages.counts).astype(np.float32))
+    np.testing.assert_array_equal(
+        frame.iloc[:, 1:], lda.transform(passages.counts).astype(np.float32)
+    )
 
 
 @pytest.mark.usefixtures("small_parts")
@@ -80,6 +88,8 @@ def test_shares_are_written_completely_or_not_at_all(hdp, stored, tmp_path, monk
 
 def test_shares_are_not_written_to_an_address(tiny_corpus, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(FileError, match="Cannot write to the address s3://bucket/shares: name a folder"):
+    with pytest.raises(
+        FileError, match="Cannot write to the address s3://bucket/shares: name a folder"
+    ):
         share_files.write_shares("s3://bucket/shares", tiny_corpus, None)
     assert list(tmp_path.iterdir()) == []

@@ -14,8 +14,12 @@ def topics():
 
 def test_relevance_at_one_ranks_by_probability_and_at_zero_by_lift(topics):
     shares = topics.mean(0)
-    np.testing.assert_array_equal(np.argsort(relevance(topics[0], shares, 1.0)), np.argsort(topics[0]))
-    np.testing.assert_array_equal(np.argsort(relevance(topics[0], shares, 0.0)), np.argsort(topics[0] / shares))
+    np.testing.assert_array_equal(
+        np.argsort(relevance(topics[0], shares, 1.0)), np.argsort(topics[0])
+    )
+    np.testing.assert_array_equal(
+        np.argsort(relevance(topics[0], shares, 0.0)), np.argsort(topics[0] / shares)
+    )
 
 
 def test_a_word_that_is_not_in_the_corpus_is_never_relevant(topics):
@@ -43,7 +47,9 @@ def test_a_map_does_not_depend_on_the_order_of_topics():
     expected = lay_out(distances, ids)
     for seed in range(10):
         order = np.random.default_rng(seed).permutation(30)
-        np.testing.assert_allclose(lay_out(distances[np.ix_(order, order)], ids[order]), expected[order], atol=1e-9)
+        np.testing.assert_allclose(
+            lay_out(distances[np.ix_(order, order)], ids[order]), expected[order], atol=1e-9
+        )
 
 
 def test_a_map_is_aligned_with_a_rotated_and_mirrored_last_map():

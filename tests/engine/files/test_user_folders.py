@@ -36,9 +36,16 @@ print(find_folder(), find_folder(), round(out[0], 9))
 
 @pytest.fixture
 def read_only_engine(tmp_path):
-    """A copy of the engine that only its owner can write, without compiled code; the folder to import it from."""
+    """A copy of the engine that only its owner can write, without compiled code.
+
+    The folder to import it from.
+    """
     package = tmp_path / "packages" / "stickbreaker" / "engine"
-    shutil.copytree(Path(stickbreaker.engine.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        Path(stickbreaker.engine.__file__).parent,
+        package,
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
     # A file in place of the folder: root may write to folders of any mode.
     (package / "kernels" / "__pycache__").write_text("")
     return tmp_path / "packages"
@@ -49,7 +56,9 @@ def run_without_home(packages, temporary, home, prefix=()):
     kept = {name: value for name, value in os.environ.items() if name not in (*VARIABLES, "HOME")}
     places = {"PYTHONPATH": str(packages), "TMPDIR": str(temporary), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [*prefix, sys.executable, "-c", PROGRAM]
-    ran = subprocess.run(command, env=kept | places | home, cwd="/", capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        command, env=kept | places | home, cwd="/", capture_output=True, text=True, check=False
+    )
     assert ran.returncode == 0, ran.stderr
     return ran.stdout.split(), ran.stderr.splitlines()
 
@@ -60,19 +69,29 @@ def check_temporary(printed, warnings, folder):
     assert str(folder / "kernels") in warnings[0]
     assert "NUMBA_CACHE_DIR" in warnings[0]
     assert "STICKBREAKER_DATA" in warnings[1]
-    assert any(file.suffix == ".nbc" for file in folder.rglob("kernels-*/concentrations.add_word_gains*"))
+    assert any(
+        file.suffix == ".nbc" for file in folder.rglob("kernels-*/concentrations.add_word_gains*")
+    )
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems have other variables for the home folder")
-def test_without_a_writable_home_compiled_code_and_data_go_to_a_temporary_folder(read_only_engine, tmp_path):
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="other systems have other variables for the home folder"
+)
+def test_without_a_writable_home_compiled_code_and_data_go_to_a_temporary_folder(
+    read_only_engine, tmp_path
+):
     home = tmp_path / "home"
     home.write_text("")
     printed, warnings = run_without_home(read_only_engine, tmp_path, {"HOME": str(home)})
     check_temporary(printed, warnings, tmp_path / f"stickbreaker-{os.getuid()}")
 
 
-@pytest.mark.skipif(sys.platform != "linux" or os.getuid() != 0, reason="only root may become another user")
-def test_another_user_without_a_home_has_a_folder_that_others_cannot_read(read_only_engine, tmp_path):
+@pytest.mark.skipif(
+    sys.platform != "linux" or os.getuid() != 0, reason="only root may become another user"
+)
+def test_another_user_without_a_home_has_a_folder_that_others_cannot_read(
+    read_only_engine, tmp_path
+):
     if not shutil.which("setpriv") or subprocess.run([*AS_ANOTHER, "true"], check=False).returncode:
         pytest.skip("this root may not give a process of another user the right to read all files")
     temporary = tmp_path / "temporary"

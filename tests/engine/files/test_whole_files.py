@@ -44,7 +44,10 @@ def test_a_path_that_names_nothing_is_refused(tmp_path):
     ):
         with pytest.raises(kind, match=message):
             find_new_folder(path)
-    with pytest.raises(FileError, match="choose a name without a NUL character"), replacing(tmp_path / "a\0b"):
+    with (
+        pytest.raises(FileError, match="choose a name without a NUL character"),
+        replacing(tmp_path / "a\0b"),
+    ):
         pass
     assert list(tmp_path.iterdir()) == []
 
@@ -75,7 +78,10 @@ def test_an_error_names_the_missing_folder_or_the_folder_in_the_way(tmp_path):
         replacing(tmp_path / "nowhere/a"),
     ):
         pass
-    with pytest.raises(FileError, match="is a folder: give the name of a file in it"), replacing(tmp_path):
+    with (
+        pytest.raises(FileError, match="is a folder: give the name of a file in it"),
+        replacing(tmp_path),
+    ):
         pass
 
 
@@ -91,7 +97,11 @@ def test_a_failed_write_leaves_the_old_file_unchanged(tmp_path):
 def test_a_folder_is_written_completely_or_not_at_all(tmp_path):
     path = tmp_path / "a"
     message = r"Cannot write .*/a \(disk full\)"
-    with pytest.raises(FileError, match=message), building(path) as work, open_synced(work / "part") as file:
+    with (
+        pytest.raises(FileError, match=message),
+        building(path) as work,
+        open_synced(work / "part") as file,
+    ):
         fail(file)
     assert list(tmp_path.iterdir()) == []
     with building(path) as work, open_synced(work / "part") as file:
@@ -120,7 +130,11 @@ def test_a_name_has_one_owner_until_it_is_closed_or_its_process_ends(tmp_path, m
 def test_files_of_a_killed_process_are_removed_by_the_next_write_and_files_in_use_are_not(tmp_path):
     assert subprocess.run([sys.executable, "-c", DYING, str(tmp_path)], check=False).returncode == 9
     assert len(list(tmp_path.glob(".*.partial"))) == 2
-    with replacing(tmp_path / "a.txt") as first, replacing(tmp_path / "b.txt") as second, building(tmp_path / "c"):
+    with (
+        replacing(tmp_path / "a.txt") as first,
+        replacing(tmp_path / "b.txt") as second,
+        building(tmp_path / "c"),
+    ):
         remove_leftovers(tmp_path)
         assert len(list(tmp_path.glob(".*.partial"))) == 3
         first.write(b"1")
@@ -142,9 +156,14 @@ def test_on_systems_without_file_locks_leftovers_are_removed_after_a_day(tmp_pat
 def test_writers_of_one_folder_do_not_remove_each_others_unfinished_work(tmp_path):
     def build(writer):
         for number in range(40):
-            with building(tmp_path / f"{writer}-{number}") as work, open_synced(work / "file") as file:
+            with (
+                building(tmp_path / f"{writer}-{number}") as work,
+                open_synced(work / "file") as file,
+            ):
                 file.write(b"whole")
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(build, range(4)))
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(f"{w}-{n}" for w in range(4) for n in range(40))
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        f"{w}-{n}" for w in range(4) for n in range(40)
+    )

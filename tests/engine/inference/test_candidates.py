@@ -1,4 +1,6 @@
-"""Topics that appear in a stream are found, topics that are not there do not appear, and K and ids are kept."""
+"""Topics that appear in a stream are found, topics that are not there do not appear, and K and ids
+are kept.
+"""
 
 import warnings
 
@@ -38,7 +40,9 @@ def count_found(model, topics):
     return int((distances.min(1) < NEAR).sum())
 
 
-@pytest.mark.parametrize("given", [{}, {"corpus_size": 2000, "is_population": True}], ids=["open", "population"])
+@pytest.mark.parametrize(
+    "given", [{}, {"corpus_size": 2000, "is_population": True}], ids=["open", "population"]
+)
 @pytest.mark.parametrize("make", [engine.OnlineHDP, engine.OnlineDirectHDP])
 def test_topics_that_appear_in_a_stream_are_found(make, given):
     topics = draw_topics(0, 10)
@@ -60,7 +64,9 @@ def test_a_stream_of_one_topic_keeps_one_topic():
 
 def test_a_stream_continues_from_a_file_bit_for_bit(tmp_path):
     topics = draw_topics(1, 8)
-    model = read(engine.OnlineHDP(max_topics=20, batch_size=100, random_state=0), topics[:3], range(8))
+    model = read(
+        engine.OnlineHDP(max_topics=20, batch_size=100, random_state=0), topics[:3], range(8)
+    )
     model = read(model, topics, range(8, 14))
     model.save(tmp_path / "model.npz")
     again = read(engine.load(tmp_path / "model.npz"), topics, range(14, 18))
@@ -69,7 +75,9 @@ def test_a_stream_continues_from_a_file_bit_for_bit(tmp_path):
 
 
 def test_a_pass_over_a_corpus_has_no_candidates():
-    model = engine.OnlineHDP(max_topics=12, passes=2, random_state=0).fit(draw(draw_topics(2, 5), 0, 1000))
+    model = engine.OnlineHDP(max_topics=12, passes=2, random_state=0).fit(
+        draw(draw_topics(2, 5), 0, 1000)
+    )
     assert len(model.state_.tables) == 12
 
 
@@ -83,7 +91,9 @@ def test_copied_and_permuted_candidates_are_accepted_at_most_once_in_twenty():
             state, _ = step(hdp.ALGORITHM, config, state, batch)
         own = 0.2 * state.topic_counts.dense()[:, np.argsort(-state.tables)[:3]]
         for name, counts in (("copied", own), ("permuted", rng.permuted(own, axis=0))):
-            grown = add_topics(state, np.arange(VOCAB_SIZE), counts, np.full(3, 0.2 * state.tables.max()))
+            grown = add_topics(
+                state, np.arange(VOCAB_SIZE), counts, np.full(3, 0.2 * state.tables.max())
+            )
             chosen = choose_number(hdp.infer, config, state, grown)
             accepted[name] += len(drop_empty(chosen, len(state.tables)).tables) > len(state.tables)
     assert max(accepted.values()) <= 1

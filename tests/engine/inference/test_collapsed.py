@@ -1,4 +1,6 @@
-"""Collapsed sweeps against their naive twins, and the second-order approximations against enumerated counts."""
+"""Collapsed sweeps against their naive twins, and the second-order approximations against
+enumerated counts.
+"""
 
 import numpy as np
 import pytest
@@ -29,7 +31,9 @@ FUNCTIONS = {
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("a", [1e-4, 0.01, 0.3, 2.0, 50.0])
-def test_second_order_approximations_are_within_taylor_s_remainder_of_enumerated_expectations(name, a):
+def test_second_order_approximations_are_within_taylor_s_remainder_of_enumerated_expectations(
+    name, a
+):
     expect, third = FUNCTIONS[name]
     rng = np.random.default_rng(0)
     for _ in range(20):
@@ -45,7 +49,9 @@ def test_second_order_approximations_are_within_taylor_s_remainder_of_enumerated
 def test_the_tables_of_a_rare_topic_need_the_exact_probability_of_a_count_of_zero():
     a, c, shares = 0.01, np.ones(10), np.full(10, 0.02)
     exact = twin.expected_tables(twin.exactly, a, c, shares)
-    improved, plain = (twin.expected_tables(each, a, c, shares) for each in (twin.by_paper, twin.by_taylor))
+    improved, plain = (
+        twin.expected_tables(each, a, c, shares) for each in (twin.by_paper, twin.by_taylor)
+    )
     assert abs(improved / exact - 1) < 1e-3
     assert abs(plain / exact - 1) > 1
 
@@ -55,7 +61,10 @@ def draw(seed, num_documents=5, vocab_size=8, num_topics=4):
     rng = np.random.default_rng(seed)
     counts = rng.poisson(0.8, (num_documents, vocab_size))
     counts[1] = 0
-    doc, words_prior = rng.gamma(0.3, 1.0, num_topics) + 1e-3, rng.gamma(0.3, 0.1, vocab_size) + 1e-3
+    doc, words_prior = (
+        rng.gamma(0.3, 1.0, num_topics) + 1e-3,
+        rng.gamma(0.3, 0.1, vocab_size) + 1e-3,
+    )
     priors = Priors(doc, doc.sum() + 0.5, words_prior, words_prior.sum() + 0.2)
     return batch_of(documents_of(counts))._replace(doc_ids=np.arange(num_documents) * 7), priors
 
@@ -70,16 +79,23 @@ def test_sweeps_and_their_measures_equal_those_of_the_naive_twin(seed, precision
     tolerance = {"float32": 1e-4, "float64": 1e-9}[precision]
     q = None
     for _ in range(4):
-        assignments, measures = collapsed.sweep(assignments, priors, batch, np.random.default_rng(seed))
+        assignments, measures = collapsed.sweep(
+            assignments, priors, batch, np.random.default_rng(seed)
+        )
         if q is None:
-            u = 1 + np.random.default_rng(seed).random((len(batch.documents.words), len(priors.doc)), precision)
+            u = 1 + np.random.default_rng(seed).random(
+                (len(batch.documents.words), len(priors.doc)), precision
+            )
             q = np.split(u / u.sum(1, keepdims=True).astype(float), starts[1:-1])
         q = twin.sweep(twin.by_paper, rows, q, priors)
-        np.testing.assert_allclose(assignments.shares, np.concatenate(q), rtol=tolerance, atol=tolerance)
+        np.testing.assert_allclose(
+            assignments.shares, np.concatenate(q), rtol=tolerance, atol=tolerance
+        )
         expected = twin.measure(twin.by_paper, rows, q, priors)
         for found, theirs in zip(measures, expected, strict=True):
             np.testing.assert_allclose(found, theirs, rtol=5 * tolerance, atol=tolerance)
-        # Rounding grows from sweep to sweep, so each sweep of the twin starts from the state of the engine.
+        # Rounding grows from sweep to sweep, so each sweep of the twin starts from the state of the
+        # engine.
         q = np.split(assignments.shares.astype(float), starts[1:-1])
 
 
@@ -92,8 +108,12 @@ def test_counts_of_words_are_sums_of_shares():
     shares, c = assignments.shares, batch.documents.counts[:, None]
     for w in range(len(priors.words)):
         own = batch.documents.words == w
-        np.testing.assert_allclose(assignments.word_counts[w, 0], (c * shares)[own].sum(0), atol=1e-12)
-        np.testing.assert_allclose(assignments.word_counts[w, 1], (c * shares * (1 - shares))[own].sum(0), atol=1e-12)
+        np.testing.assert_allclose(
+            assignments.word_counts[w, 0], (c * shares)[own].sum(0), atol=1e-12
+        )
+        np.testing.assert_allclose(
+            assignments.word_counts[w, 1], (c * shares * (1 - shares))[own].sum(0), atol=1e-12
+        )
 
 
 def test_the_shares_of_unread_documents_equal_those_of_the_naive_twin(monkeypatch):

@@ -1,4 +1,6 @@
-"""Learned concentrations of LDA against the maxima of their objectives, which are computed directly from counts."""
+"""Learned concentrations of LDA against the maxima of their objectives, which are computed directly
+from counts.
+"""
 
 import numpy as np
 import pytest
@@ -24,18 +26,26 @@ CHOICES = ["learned", "asymmetric"]
 
 
 def draw_doc_counts(seed, shape=0.3):
-    """Tokens (D, K) of each document in each topic, and a batch of documents with these numbers of tokens."""
+    """Tokens (D, K) of each document in each topic, and a batch of documents with these numbers of
+    tokens.
+    """
     rng = np.random.default_rng(seed)
     counts = rng.multinomial(50, rng.dirichlet(np.full(K, shape), D))
     counts[0] = 0
     starts = np.minimum(np.arange(-1, D), np.arange(D + 1)).clip(0)
     sizes = counts.sum(1)
-    return counts, Batch(np.arange(D), Documents(starts, np.zeros(D - 1, np.int32), sizes[1:].astype(np.int32)), D)
+    return counts, Batch(
+        np.arange(D), Documents(starts, np.zeros(D - 1, np.int32), sizes[1:].astype(np.int32)), D
+    )
 
 
 def maximise(objective):
     """The argument above 0 at which the objective is highest."""
-    return np.exp(minimize_scalar(lambda x: -objective(np.exp(x)), bounds=(-12, 12), options={"xatol": 1e-9}).x)
+    return np.exp(
+        minimize_scalar(
+            lambda x: -objective(np.exp(x)), bounds=(-12, 12), options={"xatol": 1e-9}
+        ).x
+    )
 
 
 def repeat(update, start, rounds=300):
@@ -55,7 +65,11 @@ def test_a_symmetric_document_concentration_converges_to_its_maximum_a_posterior
         return learn_from_tables(posterior, np.full(K, tables / K), batch, 1.0)
 
     found = repeat(update, DocPosterior(np.full(K, 1.0 / K), 1.0), 1000)
-    best = maximise(lambda total: log_dirichlet_multinomial(counts, np.full(K, total / K)) + np.log(total) - total)
+    best = maximise(
+        lambda total: (
+            log_dirichlet_multinomial(counts, np.full(K, total / K)) + np.log(total) - total
+        )
+    )
     assert found.total == pytest.approx(best, rel=1e-5)
     assert len(np.unique(found.mean)) == 1
 
@@ -73,7 +87,9 @@ def test_an_asymmetric_document_concentration_converges_to_its_maximum_a_posteri
         return -log_dirichlet_multinomial(counts, np.exp(logs)) - logs.mean() + np.exp(logs).sum()
 
     found = repeat(update, DocPosterior(np.full(K, 1.0 / K), 1.0), 1000)
-    np.testing.assert_allclose(found.mean, np.exp(minimize(lost, np.full(K, -1.0), tol=1e-9).x), rtol=1e-4)
+    np.testing.assert_allclose(
+        found.mean, np.exp(minimize(lost, np.full(K, -1.0), tol=1e-9).x), rtol=1e-4
+    )
 
 
 def sized(batch, counts):
@@ -96,14 +112,18 @@ def test_a_word_concentration_converges_to_the_maximum_of_its_objective(true):
 
     found = repeat(lambda value: learn_word_concentration(counts, value), 0.1, 40)
     assert found == pytest.approx(maximise(objective), rel=1e-5)
-    noisy = repeat(lambda value: learn_word_concentration(counts + 0.05, value, noise=0.05), 0.1, 40)
+    noisy = repeat(
+        lambda value: learn_word_concentration(counts + 0.05, value, noise=0.05), 0.1, 40
+    )
     assert noisy == pytest.approx(found, rel=1e-9)
 
 
 def test_a_newton_step_of_a_word_concentration_follows_the_rate_up_to_its_largest_factor():
     counts = np.eye(V, K) * 50
     near = learn_word_concentration(counts, 0.5, 0.1)
-    assert np.log(near / 0.5) == pytest.approx(0.1 * np.log(learn_word_concentration(counts, 0.5) / 0.5))
+    assert np.log(near / 0.5) == pytest.approx(
+        0.1 * np.log(learn_word_concentration(counts, 0.5) / 0.5)
+    )
     assert learn_word_concentration(counts, 100.0) == 50.0
 
 
@@ -120,7 +140,10 @@ def make_batch(seed):
 
 
 def run_steps(choice, num_steps, state=None, **settings):
-    """The algorithm, its config and its state after steps; by default the first step forgets the start."""
+    """The algorithm, its config and its state after steps.
+
+    By default the first step forgets the start.
+    """
     algorithm = find_algorithm("lda")
     settings = {"start": "hoffman", "delay": 0.05, "batch_size": 4} | settings
     config = algorithm.config(max_topics=K, concentrations=choice, **settings)
@@ -140,8 +163,12 @@ def test_learned_concentrations_change_are_used_and_are_resumed_bit_for_bit(choi
     assert (len(np.unique(learned.doc.mean)) == K) == (choice == "asymmetric")
     back = state._replace(concentrations=fixed)
     documents = make_batch(9).documents
-    assert not np.array_equal(algorithm.infer(config, state, documents), algorithm.infer(config, back, documents))
-    assert not np.array_equal(algorithm.summarize(config, state).topics, algorithm.summarize(config, back).topics)
+    assert not np.array_equal(
+        algorithm.infer(config, state, documents), algorithm.infer(config, back, documents)
+    )
+    assert not np.array_equal(
+        algorithm.summarize(config, state).topics, algorithm.summarize(config, back).topics
+    )
     save(tmp_path / "run.npz", Position("lda", config, RunSettings(), state, 0, 0.0))
     resumed = run_steps(choice, 2, load(tmp_path / "run.npz").state)[2]
     expected, found = run_steps(choice, 2, state)[2], resumed
@@ -157,4 +184,8 @@ def test_concentrations_are_fixed_in_a_warm_up_and_while_a_tenth_of_the_start_re
         assert state.startup_share > 0.1 or state.phase == "warm-up"
         first = run_steps(choice, 0, **settings)[2].concentrations
         later = state.concentrations
-        assert (first.doc.total, first.corpus, first.word) == (later.doc.total, later.corpus, later.word)
+        assert (first.doc.total, first.corpus, first.word) == (
+            later.doc.total,
+            later.corpus,
+            later.word,
+        )

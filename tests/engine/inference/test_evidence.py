@@ -1,4 +1,6 @@
-"""The number of topics: documents are set aside, close topics are merged first, and one topic is found where one is."""
+"""The number of topics: documents are set aside, close topics are merged first, and one topic is
+found where one is.
+"""
 
 from dataclasses import replace
 
@@ -57,7 +59,8 @@ def read(corpus, state, size=100):
 def test_each_pass_sets_the_same_documents_aside_and_learns_from_the_others():
     corpus = simulate(0, 3)
     first, second = (
-        list(read(corpus, distinct_state(CONFIG, 300)._replace(documents_read=passes * 2000))) for passes in (0, 1)
+        list(read(corpus, distinct_state(CONFIG, 300)._replace(documents_read=passes * 2000)))
+        for passes in (0, 1)
     )
     for (batch, part), (_, again) in zip(first, second, strict=True):
         assert part.num_read == len(batch.doc_ids)
@@ -65,7 +68,10 @@ def test_each_pass_sets_the_same_documents_aside_and_learns_from_the_others():
         learned = batch.documents.select(np.flatnonzero(np.isin(batch.doc_ids, part.doc_ids)))
         np.testing.assert_array_equal(part.documents.words, learned.words)
         assert part.documents.num_tokens + part.judges.num_tokens == batch.documents.num_tokens
-    number, expected = sum(part.judges.num_documents for _, part in first), 2000 * share_of_judges(2000)
+    number, expected = (
+        sum(part.judges.num_documents for _, part in first),
+        2000 * share_of_judges(2000),
+    )
     assert abs(number - expected) < 5 * np.sqrt(expected)
 
 
@@ -91,7 +97,9 @@ def test_the_words_of_a_copy_go_to_the_larger_copy_and_those_of_a_mixture_to_its
         counts[10 * topic : 10 * topic + 10, topic] = 100.0 * (1 + np.arange(10))
     counts[:, 3] = counts[:, 0] / 10
     counts[:, 4] = (counts[:, 1] + counts[:, 2]) / 20
-    state = distinct_state(replace(CONFIG, max_topics=5), 30)._replace(topic_counts=decayed_counts(counts))
+    state = distinct_state(replace(CONFIG, max_topics=5), 30)._replace(
+        topic_counts=decayed_counts(counts)
+    )
     path = find_path(state.topic_counts)
     assert set(path.topics[:2]) == {3, 4}
     left = remove_topics(state, slice_path(path, 0, 2))
@@ -111,7 +119,9 @@ def test_points_of_a_path_predict_as_the_models_after_the_removals_do():
     for number, point in zip(numbers, follow(state, path, numbers), strict=True):
         whole = remove_topics(state, slice_path(path, 0, size - number))
         left = np.flatnonzero(whole.expected_tokens)
-        np.testing.assert_allclose(point.topic_counts.totals, whole.topic_counts.totals[left], rtol=1e-5)
+        np.testing.assert_allclose(
+            point.topic_counts.totals, whole.topic_counts.totals[left], rtol=1e-5
+        )
         np.testing.assert_allclose(point.tables, whole.tables[left], rtol=1e-12)
         words = documents.distinct_words()
         rows = whole.topic_counts.rows(words)[:, left]
@@ -120,11 +130,21 @@ def test_points_of_a_path_predict_as_the_models_after_the_removals_do():
 
 
 @pytest.mark.parametrize("duplicates", ["merge", "keep"])
-def test_a_step_says_whether_another_pass_is_needed_once_documents_set_aside_have_scored_a_pass(duplicates):
+def test_a_step_says_whether_another_pass_is_needed_once_documents_set_aside_have_scored_a_pass(
+    duplicates,
+):
     settings = RunSettings(passes=3, num_test=20)
-    updates = [*run(prepare(hdp.ALGORITHM, hdp.HDPConfig(duplicates=duplicates), simulate(0, 3, 500), settings))]
+    updates = [
+        *run(
+            prepare(
+                hdp.ALGORITHM, hdp.HDPConfig(duplicates=duplicates), simulate(0, 3, 500), settings
+            )
+        )
+    ]
     told = [update.stepped.info.is_pass_needed for update in updates]
-    ends = [place for place, update in enumerate(updates) if update.stepped.documents_seen % 480 == 0]
+    ends = [
+        place for place, update in enumerate(updates) if update.stepped.documents_seen % 480 == 0
+    ]
     assert told[: ends[0]] == [None] * ends[0]
     assert told[-1] == (None if duplicates == "keep" else not updates[-1].state.has_settled)
     assert all((told[end] is None) == (duplicates == "keep") for end in ends)
@@ -142,7 +162,9 @@ def test_a_corpus_of_equal_documents_has_one_topic(words):
     counts = np.tile([[2, 1]] if words == ["yes yes no"] else [[3]], (500, 1))
     vocabulary = Vocabulary(("no", "yes")[: counts.shape[1]])
     dates = np.full(500, "NaT", "datetime64[Y]")
-    assert learn(Corpus("equal", counts, vocabulary, dates, [""] * 500), max_topics=20).n_topics_ == 1
+    assert (
+        learn(Corpus("equal", counts, vocabulary, dates, [""] * 500), max_topics=20).n_topics_ == 1
+    )
 
 
 def test_eight_topics_are_found_with_any_limit():
@@ -178,7 +200,11 @@ def test_documents_without_words_decide_nothing():
 def naive_documents(counts):
     """Documents of rows of counts."""
     return Corpus(
-        "rows", counts, Vocabulary(("a", "b", "c")), np.full(len(counts), "NaT", "datetime64[Y]"), [""] * len(counts)
+        "rows",
+        counts,
+        Vocabulary(("a", "b", "c")),
+        np.full(len(counts), "NaT", "datetime64[Y]"),
+        [""] * len(counts),
     ).documents()
 
 
@@ -199,7 +225,9 @@ def test_a_batch_that_would_only_have_judges_is_learned_from():
 
 
 def read_half(seed, **settings):
-    """A config, a state after two passes in which nothing is decided, and documents that were not learned from."""
+    """A config, a state after two passes in which nothing is decided, and documents that were not
+    learned from.
+    """
     corpus = simulate(seed, 6, 1000)
     config = resolve(hdp.HDPConfig(max_topics=12, duplicates="keep", **settings), 1000)
     state = hdp.init(config, 300, np.random.default_rng(0))
@@ -224,7 +252,9 @@ def test_concentrations_are_those_at_which_neither_half_nor_double_predicts_the_
         return score_documents(config, changed, split, hdp.infer).sum() / state.judges.num_tokens
 
     for start in (0.01, 10.0):
-        found = choose_concentrations(hdp.infer, config, with_concentrations(state, 1.0, start)).concentrations
+        found = choose_concentrations(
+            hdp.infer, config, with_concentrations(state, 1.0, start)
+        ).concentrations
         doc, word = found.doc.total, found.word
         assert word < 10.0
         assert score(doc, word) >= score(1.0, start)

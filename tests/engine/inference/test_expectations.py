@@ -1,4 +1,6 @@
-"""Topic weights of words, and two expectations of a document's likelihood (Wang & Blei 2012, Fig. 2)."""
+"""Topic weights of words, and two expectations of a document's likelihood (Wang & Blei 2012, Fig.
+2).
+"""
 
 import numpy as np
 import pytest
@@ -42,6 +44,8 @@ def test_weights_and_their_powers_equal_the_equations(vocab_size, precision, exp
     dense = np.random.default_rng(0).gamma(0.7, 2.0, (vocab_size, 21)).astype(precision)
     words = np.arange(vocab_size)[::-1][: vocab_size - 3]
     found = topic_weights(decayed_counts(dense), words, 0.1, expectation, power)
-    expected = naive.topic_weights(dense.astype(float), 0.1, expectation == "geometric")[words] ** (power or 1.0)
+    expected = naive.topic_weights(dense.astype(float), 0.1, expectation == "geometric")[words] ** (
+        power or 1.0
+    )
     assert found.dtype == precision
     np.testing.assert_allclose(found, expected, rtol=3e-5 if precision == "float32" else 1e-10)

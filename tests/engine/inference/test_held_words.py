@@ -15,7 +15,9 @@ from tests.small_documents import draw_documents
 
 def test_a_tenth_of_the_distinct_words_of_each_document_and_at_least_one_is_held_out():
     documents = draw_documents()
-    whole = [dict(zip(w.tolist(), c, strict=True)) for w, c in naive.split_rows(documents) if len(w) >= 2]
+    whole = [
+        dict(zip(w.tolist(), c, strict=True)) for w, c in naive.split_rows(documents) if len(w) >= 2
+    ]
     observed, held_out = naive.split_parts(split_words(documents, np.arange(40), seed=3))
     assert len(whole) == len(observed) == 38
     for full, seen, unseen in zip(whole, observed, held_out, strict=True):
@@ -39,7 +41,9 @@ def test_the_held_out_words_have_the_lowest_keys():
     documents, doc_ids, seed = draw_documents(), np.arange(40) + 7, 2**32 - 1
     expected = []
     for doc_id, (words, _) in zip(doc_ids.tolist(), naive.split_rows(documents), strict=True):
-        order = sorted(range(len(words)), key=lambda place, doc_id=doc_id: split_mix(seed, doc_id, place))
+        order = sorted(
+            range(len(words)), key=lambda place, doc_id=doc_id: split_mix(seed, doc_id, place)
+        )
         expected.append({words[place] for place in order[: max(1, round(0.1 * len(words)))]})
     _, held_out = naive.split_parts(split_words(documents, doc_ids, seed))
     assert [set(held) for held in held_out] == expected[2:]
@@ -61,13 +65,20 @@ def test_a_split_depends_only_on_the_seed_and_the_document_id(split_documents):
     one, same, other = (split_documents(documents, doc_ids, seed) for seed in (1, 1, 2))
     assert naive.split_parts(one) == naive.split_parts(same) != naive.split_parts(other)
     first = documents.starts[20]
-    rest = Documents(documents.starts[20:] - first, documents.words[first:], documents.counts[first:])
-    assert naive.split_parts(split_documents(rest, doc_ids[20:], 1))[1] == naive.split_parts(one)[1][-20:]
+    rest = Documents(
+        documents.starts[20:] - first, documents.words[first:], documents.counts[first:]
+    )
+    assert (
+        naive.split_parts(split_documents(rest, doc_ids[20:], 1))[1]
+        == naive.split_parts(one)[1][-20:]
+    )
 
 
 def test_each_half_of_the_words_of_a_document_is_predicted_from_the_other():
     documents = Documents(
-        np.array([0, 4, 5, 8]), np.array([0, 2, 5, 7, 1, 0, 1, 2]), np.array([3, 1, 1, 2, 9, 1, 2, 4])
+        np.array([0, 4, 5, 8]),
+        np.array([0, 2, 5, 7, 1, 0, 1, 2]),
+        np.array([3, 1, 1, 2, 9, 1, 2, 4]),
     )
     split = split_halves(documents, np.array([4, 8, 9]), 0)
     # The second document has only one distinct word.

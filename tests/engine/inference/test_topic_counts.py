@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stickbreaker.engine.inference.topic_counts import SMALLEST_SCALE, DecayedCounts, Merging, Removal, decayed_counts
+from stickbreaker.engine.inference.topic_counts import (
+    SMALLEST_SCALE,
+    DecayedCounts,
+    Merging,
+    Removal,
+    decayed_counts,
+)
 from stickbreaker.engine.kernels.counts import DocumentCounts, FactoredCounts
 from stickbreaker.engine.parallel import threads
 from tests import naive
@@ -21,12 +27,19 @@ def blend(counts, rate, words, targets):
     num_topics = targets.shape[1]
 
     def part(first, last):
-        ids, starts = np.tile(np.arange(num_topics, dtype=np.int32), last - first), np.arange(last - first + 1)
+        ids, starts = (
+            np.tile(np.arange(num_topics, dtype=np.int32), last - first),
+            np.arange(last - first + 1),
+        )
         places = np.arange(first, last, dtype=np.int32)
-        return DocumentCounts(starts, places, starts * num_topics, ids, targets[first:last].ravel() / 4)
+        return DocumentCounts(
+            starts, places, starts * num_topics, ids, targets[first:last].ravel() / 4
+        )
 
     half = len(words) // 2
-    return counts.blend(rate, words, (part(0, half), part(half, len(words))), 4.0, targets.sum(0, dtype=float) / 4)
+    return counts.blend(
+        rate, words, (part(0, half), part(half, len(words))), 4.0, targets.sum(0, dtype=float) / 4
+    )
 
 
 @pytest.mark.parametrize(("precision", "tolerance"), [(np.float32, 1e-5), (np.float64, 1e-10)])
@@ -45,7 +58,9 @@ def test_lazy_equals_eager_after_any_sequence_of_calls(precision, tolerance, rat
         assert SMALLEST_SCALE <= lazy.scale <= 1.0
     smallest = np.finfo(np.float32).tiny
     np.testing.assert_allclose(lazy.dense(), eager, rtol=tolerance, atol=smallest)
-    np.testing.assert_allclose(lazy.rows(np.array([7, 2])), eager[[7, 2]], rtol=tolerance, atol=smallest)
+    np.testing.assert_allclose(
+        lazy.rows(np.array([7, 2])), eager[[7, 2]], rtol=tolerance, atol=smallest
+    )
     np.testing.assert_allclose(lazy.totals, eager.sum(0), rtol=tolerance, atol=smallest)
     assert lazy.stored.dtype == precision
 
@@ -67,7 +82,10 @@ def test_factored_counts_give_the_same_sums_as_their_products(num_topics, precis
 
 def test_counts_can_be_given_in_fortran_order():
     dense = np.arange(12.0).reshape(3, 4)
-    assert decayed_counts(np.asfortranarray(dense)).rows(np.array([2, 0])).tolist() == dense[[2, 0]].tolist()
+    assert (
+        decayed_counts(np.asfortranarray(dense)).rows(np.array([2, 0])).tolist()
+        == dense[[2, 0]].tolist()
+    )
 
 
 @pytest.mark.parametrize("rate", [0.3, 1.0])
@@ -106,7 +124,9 @@ def test_blends_do_not_change_any_older_value():
         words = rng.choice(40, 7, replace=False)
         values.append(blend(values[-1], 0.1, words, rng.random((7, 3))))
         dense.append(values[-1].dense())
-    branches = [blend(values[5], 0.5, np.array([1, 2]), np.full((2, 3), each)) for each in (1.0, 7.0)]
+    branches = [
+        blend(values[5], 0.5, np.array([1, 2]), np.full((2, 3), each)) for each in (1.0, 7.0)
+    ]
     for value, then in zip(values, dense, strict=True):
         np.testing.assert_array_equal(value.dense(), then)
     for branch, each in zip(branches, (1.0, 7.0), strict=True):
@@ -132,7 +152,9 @@ def test_forgotten_words_have_the_row_of_another_word_and_no_older_value_changes
 
 
 def test_a_pickled_value_is_the_same_bit_for_bit():
-    value = blend(decayed_counts(np.ones((4, 2), np.float32)), 0.1, np.array([2]), np.ones((1, 2), np.float32))
+    value = blend(
+        decayed_counts(np.ones((4, 2), np.float32)), 0.1, np.array([2]), np.ones((1, 2), np.float32)
+    )
     again = pickle.loads(pickle.dumps(value))
     assert (again.scale, again.stored.tobytes()) == (value.scale, value.stored.tobytes())
 
@@ -147,12 +169,15 @@ def test_memory_does_not_grow_with_the_number_of_blends_and_a_value_that_is_kept
             if step == 100:
                 kept, then = value, value.dense()
         # Without what the compiler and other threads hold.
-        filters = [tracemalloc.Filter(True, f"*/{name}.py") for name in ("topic_counts", "word_rows")]
+        filters = [
+            tracemalloc.Filter(True, f"*/{name}.py") for name in ("topic_counts", "word_rows")
+        ]
         held = tracemalloc.take_snapshot().filter_traces(filters)
         used = sum(each.size for each in held.statistics("filename"))
     finally:
         tracemalloc.stop()
-    # This value and the kept one with their free rows, and the copy: three times 0.8 MB. 200 times 100 rows are 8 MB.
+    # This value and the kept one with their free rows, and the copy: three times 0.8 MB. 200 times
+    # 100 rows are 8 MB.
     assert used < 5 * dense.nbytes
     np.testing.assert_array_equal(kept.dense(), then)
 
@@ -169,7 +194,11 @@ def test_the_tokens_of_a_removed_topic_go_word_by_word_to_the_topics_of_its_mixt
     left = counts.remove(removal)
     of_first = 0.25 * dense[:, 0] / 6 / (0.25 * dense[:, 0] / 6 + 0.75 * dense[:, 1] / 8)
     expected = np.column_stack(
-        [dense[:, 0] + of_first * dense[:, 2], dense[:, 1] + (1 - of_first) * dense[:, 2], 0 * of_first]
+        [
+            dense[:, 0] + of_first * dense[:, 2],
+            dense[:, 1] + (1 - of_first) * dense[:, 2],
+            0 * of_first,
+        ]
     )
     # Each receiver counts as if it had a millionth of a token more.
     np.testing.assert_allclose(left.dense(), expected, rtol=1e-5, atol=1e-5)
@@ -186,7 +215,9 @@ def share_out_by_weights(dense, removal):
 def test_a_removal_for_some_words_shares_out_the_tokens_of_others_by_the_weights_of_the_mixtures():
     rng, words = np.random.default_rng(0), np.array([1, 4, 5])
     others = np.setdiff1d(np.arange(9), words)
-    first = Removal(np.array([2, 3]), np.array([[0, 1], [1, 0]]), np.array([[0.25, 0.75], [1.0, 0.0]]))
+    first = Removal(
+        np.array([2, 3]), np.array([[0, 1], [1, 0]]), np.array([[0.25, 0.75], [1.0, 0.0]])
+    )
     second = Removal(np.array([0]), np.array([[1, 4]]), np.array([[0.5, 0.5]]))
     counts = decayed_counts(rng.gamma(1.0, size=(9, 5)))
     dense = counts.dense()
@@ -201,7 +232,9 @@ def test_a_removal_for_some_words_shares_out_the_tokens_of_others_by_the_weights
         np.testing.assert_allclose(counts.word_totals(), dense.sum(1), rtol=1e-12)
         np.testing.assert_allclose(counts.only(others).rows(others), expected[others], rtol=1e-12)
         np.testing.assert_allclose(counts.times(3.0).dense(), 3.0 * expected, rtol=1e-12)
-        np.testing.assert_allclose(counts.forget(np.array([0]), like=2).dense()[0], expected[2], rtol=1e-12)
+        np.testing.assert_allclose(
+            counts.forget(np.array([0]), like=2).dense()[0], expected[2], rtol=1e-12
+        )
         np.testing.assert_array_equal(before.dense(), dense)
         changed = np.array([0, 4, 7])
         counts, expected = blend(counts, 0.1, changed, np.ones((3, 5))), 0.9 * expected
@@ -214,23 +247,32 @@ def test_a_removal_for_some_words_shares_out_the_tokens_of_others_by_the_weights
 def test_a_restored_value_continues_with_the_same_bits_after_a_removal(precision):
     rng = np.random.default_rng(0)
     removal = Removal(np.array([2]), np.array([[0, 1]]), np.array([[0.3, 0.7]]))
-    counts = decayed_counts(rng.gamma(1.0, size=(50, 40)).astype(precision)).remove(removal, np.arange(5))
+    counts = decayed_counts(rng.gamma(1.0, size=(50, 40)).astype(precision)).remove(
+        removal, np.arange(5)
+    )
     for _ in range(20):
         words = np.sort(rng.choice(50, 4, replace=False))
         targets = rng.random((4, 40)).astype(precision)
         restored = blend(DecayedCounts.from_arrays(counts.to_arrays()), 0.1, words, targets)
         counts = blend(counts, 0.1, words, targets)
-        for one, other in ((counts, restored), (counts.remove(removal, words), restored.remove(removal, words))):
+        for one, other in (
+            (counts, restored),
+            (counts.remove(removal, words), restored.remove(removal, words)),
+        ):
             assert one.stored.tobytes() == other.stored.tobytes()
             assert one.totals.tobytes() == other.totals.tobytes()
             assert one.word_totals().tobytes() == other.word_totals().tobytes()
             factors = np.ones(40)
-            assert one.rows(words, 0.1, factors).tobytes() == other.rows(words, 0.1, factors).tobytes()
+            assert (
+                one.rows(words, 0.1, factors).tobytes() == other.rows(words, 0.1, factors).tobytes()
+            )
 
 
 def test_rows_of_some_words_are_removed_and_kept_as_those_of_all_words():
     rng, words = np.random.default_rng(0), np.array([1, 4, 5, 8])
-    counts = blend(decayed_counts(rng.gamma(1.0, size=(9, 3))), 0.1, np.array([1, 4]), np.ones((2, 3)))
+    counts = blend(
+        decayed_counts(rng.gamma(1.0, size=(9, 3))), 0.1, np.array([1, 4]), np.ones((2, 3))
+    )
     removal = Removal(np.array([2]), np.array([[0, 1]]), np.array([[0.25, 0.75]]))
     some = counts.only(words)
     assert some.held.tolist() == words.tolist()
@@ -244,14 +286,21 @@ def test_rows_of_some_words_are_removed_and_kept_as_those_of_all_words():
         assert part.totals.sum() == pytest.approx(whole.totals.sum(), rel=1e-6)
     # What other words have of a removed topic is shared out by the weights of its mixture.
     others = counts.totals[2] - counts.rows(words)[:, 2].sum()
-    held = some.remove(removal).rows(words).sum(0)[:2] + counts.rows(np.array([0, 2, 3, 6, 7])).sum(0)[:2]
-    np.testing.assert_allclose(some.remove(removal).totals[:2], held + others * np.array([0.25, 0.75]), rtol=1e-6)
+    held = (
+        some.remove(removal).rows(words).sum(0)[:2]
+        + counts.rows(np.array([0, 2, 3, 6, 7])).sum(0)[:2]
+    )
+    np.testing.assert_allclose(
+        some.remove(removal).totals[:2], held + others * np.array([0.25, 0.75]), rtol=1e-6
+    )
 
 
 def test_the_tokens_of_words_are_the_sums_of_their_rows():
     counts = blend(decayed_counts(np.ones((5, 2))), 0.25, np.array([3]), np.array([[8.0, 4.0]]))
     np.testing.assert_allclose(counts.word_totals(), [1.5, 1.5, 1.5, 4.5, 1.5], rtol=1e-12)
-    np.testing.assert_allclose(counts.times(2.0).word_totals(), [3.0, 3.0, 3.0, 9.0, 3.0], rtol=1e-12)
+    np.testing.assert_allclose(
+        counts.times(2.0).word_totals(), [3.0, 3.0, 3.0, 9.0, 3.0], rtol=1e-12
+    )
 
 
 def test_counts_times_a_factor_and_the_counts_they_come_from_do_not_change_each_other():
@@ -264,7 +313,9 @@ def test_counts_times_a_factor_and_the_counts_they_come_from_do_not_change_each_
     np.testing.assert_array_equal(tripled.dense(), 3.0 * dense)
     np.testing.assert_array_equal(tripled.rows(words), 3.0 * dense[words])
     np.testing.assert_allclose(start.dense()[1], dense[1] / 32)
-    np.testing.assert_allclose(changed.dense()[[0, 1]], 3.0 * dense[[0, 1]] / 32 + [[31 / 32], [0.0]])
+    np.testing.assert_allclose(
+        changed.dense()[[0, 1]], 3.0 * dense[[0, 1]] / 32 + [[31 / 32], [0.0]]
+    )
     np.testing.assert_allclose(tripled.times(2.0).totals, 6.0 * dense.sum(0))
 
 

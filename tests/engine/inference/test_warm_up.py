@@ -1,4 +1,6 @@
-"""The noise of a start, and the temperature of a warm-up, which is as high as the spread of documents needs."""
+"""The noise of a start, and the temperature of a warm-up, which is as high as the spread of
+documents needs.
+"""
 
 import numpy as np
 import pytest
@@ -56,20 +58,30 @@ def test_the_noise_differs_for_each_word_topic_and_seed():
 def draw_expectations(sharpness, num_topics=20, vocab_size=60):
     """Topics that differ more for a larger sharpness."""
     rng = np.random.default_rng(1)
-    topics = np.ascontiguousarray(rng.dirichlet(np.full(vocab_size, 1 / sharpness), num_topics).T) + 1e-6
-    return DocumentExpectations(np.arange(vocab_size), topics, np.full(num_topics, 1 / num_topics), 3, "later")
+    topics = (
+        np.ascontiguousarray(rng.dirichlet(np.full(vocab_size, 1 / sharpness), num_topics).T) + 1e-6
+    )
+    return DocumentExpectations(
+        np.arange(vocab_size), topics, np.full(num_topics, 1 / num_topics), 3, "later"
+    )
 
 
 def draw_batch(num_documents=50, vocab_size=60):
     rng = np.random.default_rng(2)
-    words = np.concatenate([np.sort(rng.choice(vocab_size, 12, replace=False)) for _ in range(num_documents)])
+    words = np.concatenate(
+        [np.sort(rng.choice(vocab_size, 12, replace=False)) for _ in range(num_documents)]
+    )
     starts = np.arange(num_documents + 1) * 12
-    documents = Documents(starts, words.astype(np.int32), rng.integers(1, 4, len(words)).astype(np.int32))
+    documents = Documents(
+        starts, words.astype(np.int32), rng.integers(1, 4, len(words)).astype(np.int32)
+    )
     return Batch(np.arange(num_documents), documents, 1000)
 
 
 def state_after(progress):
-    """A config (S = 50, κ = 0.6, τ₀ = 1), and a state after this share of the sum of rates of the first pass."""
+    """A config (S = 50, κ = 0.6, τ₀ = 1), and a state after this share of the sum of rates of the
+    first pass.
+    """
     algorithm = find_algorithm("hdp")
     config = algorithm.config(max_topics=20, batch_size=50, delay=1.0)
     total = sum((1 + step) ** -0.6 for step in range(1, 21))
@@ -78,11 +90,15 @@ def state_after(progress):
 
 
 def choose(expectations):
-    """Computes the expectations of some of the words, with weights to a power, as an algorithm does."""
+    """Computes the expectations of some of the words, with weights to a power, as an algorithm
+    does.
+    """
 
     def expect_words(words, power=NOT_RAISED):
         topics = expectations.topics[words]
-        return expectations._replace(words=words, topics=topics if power == NOT_RAISED else topics**power)
+        return expectations._replace(
+            words=words, topics=topics if power == NOT_RAISED else topics**power
+        )
 
     return expect_words
 
@@ -90,7 +106,9 @@ def choose(expectations):
 def count_held_topics(batch, expectations, temperature):
     """The mean number of topics of a document, by the entropy of its shares."""
     tempered = expectations._replace(topics=expectations.topics ** (1 / temperature))
-    shares = fit_documents(batch.documents, tempered, sweeps_at(temperature), is_learning=False)[1][:PILOT_DOCUMENTS]
+    shares = fit_documents(batch.documents, tempered, sweeps_at(temperature), is_learning=False)[1][
+        :PILOT_DOCUMENTS
+    ]
     return np.exp(-(shares * np.log(np.maximum(shares, 1e-12))).sum(1).mean())
 
 
@@ -108,7 +126,10 @@ def test_the_temperature_is_the_least_that_keeps_documents_on_enough_topics(prog
 
 def test_temperatures_fall_during_the_first_pass_and_end_at_one():
     batch, expectations = draw_batch(), draw_expectations(sharpness=5.0)
-    cooled = [cool(*state_after(progress), batch, choose(expectations)) for progress in (0.0, 0.3, 0.6, 0.9, 1.0, 2.0)]
+    cooled = [
+        cool(*state_after(progress), batch, choose(expectations))
+        for progress in (0.0, 0.3, 0.6, 0.9, 1.0, 2.0)
+    ]
     temperatures = [each.temperature for each in cooled]
     assert temperatures == sorted(temperatures, reverse=True)
     assert temperatures[0] == HIGHEST_TEMPERATURE
@@ -138,7 +159,10 @@ def test_long_documents_that_stay_spread_need_no_warm_up():
 
 def test_the_warm_up_continues_while_all_topics_are_alike_but_not_beyond_its_share():
     batch, alike = draw_batch(), draw_expectations(sharpness=0.001)
-    early, late = (cool(*state_after(progress), batch, choose(alike), until_parted=True) for progress in (0.2, 0.76))
+    early, late = (
+        cool(*state_after(progress), batch, choose(alike), until_parted=True)
+        for progress in (0.2, 0.76)
+    )
     assert count_held_topics(batch, alike, 1.0) > 20**0.5
     assert (early.phase, early.temperature, late.phase) == ("warm-up", 1.0, "later")
 

@@ -27,20 +27,26 @@ EXPECTED = 1.0
 def copied_kernels(tmp_path):
     """The kernels folder of a copy of the engine, without compiled code."""
     package = tmp_path / "stickbreaker" / "engine"
-    shutil.copytree(Path(engine.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        Path(engine.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__")
+    )
     # Kernels do not need the public names of the package, whose imports take seconds.
     (package / "__init__.py").write_text("")
     return package / "kernels"
 
 
 def run_kernel(kernels, **variables):
-    """Run the program with the copied kernels in a new process: its result, and whether it found compiled code."""
+    """Run the program with the copied kernels in a new process: its result, and whether it found
+    compiled code.
+    """
     root = kernels.parents[2]
     home = {name: str(root / "home") for name in ("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA")}
     environment = os.environ | home | {"PYTHONPATH": str(root)} | variables
     environment.pop("NUMBA_CACHE_DIR", None)
     command = [sys.executable, "-c", PROGRAM]
-    ran = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        command, env=environment, cwd=root, capture_output=True, text=True, check=False
+    )
     assert ran.returncode == 0, ran.stderr
     result, num_found = ran.stdout.split()
     return float(result), num_found == "1"
@@ -76,7 +82,9 @@ def test_compiled_code_of_other_programs_in_the_same_folder_is_ignored(copied_ke
     compiled.mkdir()
     source = (copied_kernels / "concentrations.py").read_text()
     line = source[: source.index("def add_word_gains(")].count("\n")
-    name = f"concentrations.add_word_gains-{line}.py{sys.version_info.major}{sys.version_info.minor}"
+    name = (
+        f"concentrations.add_word_gains-{line}.py{sys.version_info.major}{sys.version_info.minor}"
+    )
     for ending in (".nbi", ".1.nbc"):
         (compiled / f"{name}{ending}").write_bytes(b"not compiled code")
     assert run_kernel(copied_kernels) == (pytest.approx(EXPECTED), False)
@@ -84,12 +92,16 @@ def test_compiled_code_of_other_programs_in_the_same_folder_is_ignored(copied_ke
     assert len(list_versions(compiled)) == 1
 
 
-def test_compiled_code_goes_to_the_users_cache_folder_if_the_package_folder_is_read_only(copied_kernels):
+def test_compiled_code_goes_to_the_users_cache_folder_if_the_package_folder_is_read_only(
+    copied_kernels,
+):
     # A file in place of the folder: root may write to folders of any mode.
     (copied_kernels / "__pycache__").write_text("")
     assert run_kernel(copied_kernels) == (pytest.approx(EXPECTED), False)
     home = copied_kernels.parents[2] / "home"
-    assert any(file.suffix == ".nbc" for file in home.rglob("kernels-*/concentrations.add_word_gains*"))
+    assert any(
+        file.suffix == ".nbc" for file in home.rglob("kernels-*/concentrations.add_word_gains*")
+    )
 
 
 def test_the_most_recently_used_versions_are_kept(tmp_path):
@@ -102,7 +114,9 @@ def test_the_most_recently_used_versions_are_kept(tmp_path):
     others[0].mkdir()
     others[1].touch()
     prune_versions(folders[1])
-    assert sorted(tmp_path.iterdir()) == sorted([folders[1], *folders[-MAX_VERSIONS + 1 :], *others])
+    assert sorted(tmp_path.iterdir()) == sorted(
+        [folders[1], *folders[-MAX_VERSIONS + 1 :], *others]
+    )
     prune_versions(folders[1])
     prune_versions(folders[-1])
     assert folders[1].exists()

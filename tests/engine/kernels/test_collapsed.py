@@ -13,7 +13,10 @@ def test_the_log_of_one_minus_a_share_is_accurate_for_small_shares(precision):
     expected = np.log1p(-shares.astype(float))
     found = np.array([log_complement(share) for share in shares])
     # 1 - q is rounded to the precision; below 1/50 a series is used, with an error of 1e-10.
-    allowed = 4 * np.finfo(precision).eps * np.maximum(1, np.where(shares < 0.02, 0, 1 / -expected)) + 1e-10
+    allowed = (
+        4 * np.finfo(precision).eps * np.maximum(1, np.where(shares < 0.02, 0, 1 / -expected))
+        + 1e-10
+    )
     assert (abs(found / expected - 1) <= allowed).all()
 
 

@@ -17,7 +17,11 @@ PRECISIONS = [(np.float32, 1e-4), (np.float64, 1e-9)]
 def fit(documents, topics, prior, sweeps):
     """Statistics (U, K), tables (K,) and Dirichlet parameters (S, K) of the kernel."""
     num_topics, num_documents = len(prior), documents.num_documents
-    tables, tokens, scales = np.zeros(num_topics), np.zeros(num_topics), np.empty(len(documents.words), topics.dtype)
+    tables, tokens, scales = (
+        np.zeros(num_topics),
+        np.zeros(num_topics),
+        np.empty(len(documents.words), topics.dtype),
+    )
     g, e = np.zeros((2, num_documents, num_topics), topics.dtype)
     fit_dirichlet(documents, topics, prior, sweeps, scales, e, tables, tokens, g)
     counts = FactoredCounts(documents.starts, documents.words, scales, e, topics)
@@ -42,7 +46,9 @@ def fit(documents, topics, prior, sweeps):
 def test_the_kernel_equals_its_naive_twin(precision, tolerance, sweeps, num_topics):
     rng = np.random.default_rng(7)
     documents = documents_of(draw_sparse_counts(rng, 12, 15, 8))
-    topics = np.ascontiguousarray(rng.dirichlet(np.full(15, 0.3), num_topics).T.astype(precision)) + precision(1e-5)
+    topics = np.ascontiguousarray(
+        rng.dirichlet(np.full(15, 0.3), num_topics).T.astype(precision)
+    ) + precision(1e-5)
     prior = rng.dirichlet(np.ones(num_topics)).astype(precision)
 
     def local(B, c):
@@ -59,14 +65,21 @@ def test_converged_sweeps_equal_the_e_step_of_lda_in_scikit_learn():
     counts = draw_sparse_counts(rng, 20, 30, 8)
     documents = documents_of(counts)
     lam = rng.gamma(1.0, 3.0, (5, 30)) + 0.01
-    lda = LatentDirichletAllocation(5, max_doc_update_iter=5000, mean_change_tol=1e-13, random_state=0)
+    lda = LatentDirichletAllocation(
+        5, max_doc_update_iter=5000, mean_change_tol=1e-13, random_state=0
+    )
     lda.fit(counts)
     lda.components_ = lam
     lda.exp_dirichlet_component_ = np.exp(psi(lam) - psi(lam.sum(1, keepdims=True)))
     shares = fit(
-        documents, np.ascontiguousarray(lda.exp_dirichlet_component_.T), np.full(5, 0.2), Sweeps(5000, 0.0, 0.0)
+        documents,
+        np.ascontiguousarray(lda.exp_dirichlet_component_.T),
+        np.full(5, 0.2),
+        Sweeps(5000, 0.0, 0.0),
     )[2]
-    np.testing.assert_allclose(shares / shares.sum(1, keepdims=True), lda.transform(counts), atol=1e-8)
+    np.testing.assert_allclose(
+        shares / shares.sum(1, keepdims=True), lda.transform(counts), atol=1e-8
+    )
 
 
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
@@ -74,7 +87,9 @@ def test_converged_sweeps_equal_the_e_step_of_lda_in_scikit_learn():
 def test_a_single_word_spread_over_many_equal_topics_stays_finite(precision, num_topics):
     document = Documents(np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, np.int32))
     topics = np.full((1, num_topics), 1e-4, precision)
-    tokens, tables, g = fit(document, topics, np.full(num_topics, 1.0 / num_topics, precision), Sweeps(3, 0.0, 0.0))
+    tokens, tables, g = fit(
+        document, topics, np.full(num_topics, 1.0 / num_topics, precision), Sweeps(3, 0.0, 0.0)
+    )
     np.testing.assert_allclose(tokens, 1.0 / num_topics, rtol=1e-4)
     np.testing.assert_allclose(g, 2.0 / num_topics, rtol=1e-4)
     assert np.isfinite(tables).all()
@@ -84,13 +99,17 @@ def test_statistics_of_words_add_up_to_their_counts():
     rng = np.random.default_rng(4)
     documents = documents_of(draw_sparse_counts(rng, 30, 9, 8))
     tokens, _, g = fit(documents, rng.random((9, 7)) + 0.01, np.full(7, 0.3), Sweeps(3, 0.0, 0.0))
-    np.testing.assert_allclose(tokens.sum(1), np.bincount(documents.words, documents.counts, 9), rtol=1e-12)
+    np.testing.assert_allclose(
+        tokens.sum(1), np.bincount(documents.words, documents.counts, 9), rtol=1e-12
+    )
     sizes = [c.sum() for _, c in naive.split_rows(documents)]
     np.testing.assert_allclose(g.sum(1), np.array(sizes) + 7 * 0.3, rtol=1e-12)
 
 
 def tempered_bound(logs, c, prior, g, temperature):
-    """Highest over φ of Σ c φ (E[log θ] + log B - T log φ) - KL(q(θ) | prior), of a document with parameters g (K,)."""
+    """Highest over φ of Σ c φ (E[log θ] + log B - T log φ) - KL(q(θ) | prior), of a document with
+    parameters g (K,).
+    """
     log_theta = psi(g) - psi(g.sum())
     words = c @ logsumexp((logs + log_theta) / temperature, axis=1) * temperature
     return words + (prior - g) @ log_theta + gammaln(g).sum() - gammaln(g.sum())
@@ -103,7 +122,9 @@ def test_no_sweep_lowers_the_bound_of_a_document_given_the_topics(temperature):
     prior = rng.dirichlet(np.ones(12)) * 0.9
     topics = np.ascontiguousarray(rng.dirichlet(np.full(60, 0.1), 12).T) + 1e-6
     raised = topics ** (1 / temperature)
-    swept = [fit(documents, raised, prior, Sweeps(n, 0.0, 0.0, temperature))[2] for n in range(1, 30)]
+    swept = [
+        fit(documents, raised, prior, Sweeps(n, 0.0, 0.0, temperature))[2] for n in range(1, 30)
+    ]
     for j, (words, c) in enumerate(naive.split_rows(documents)):
         logs = np.log(topics[words])
         bounds = np.array([tempered_bound(logs, c, prior, g[j], temperature) for g in swept])

@@ -1,4 +1,6 @@
-"""The likelihood of documents, by importance sampling and in closed form, against a sum over all assignments."""
+"""The likelihood of documents, by importance sampling and in closed form, against a sum over all
+assignments.
+"""
 
 from itertools import product
 
@@ -17,15 +19,21 @@ NUM_ERRORS = 5
 
 
 def evidence(words):
-    """p(words) of one document: the sum over the topics of all its tokens, with its shares integrated out."""
+    """p(words) of one document: the sum over the topics of all its tokens, with its shares
+    integrated out.
+    """
     all_topics = product(range(len(PRIOR)), repeat=len(words))
-    return sum(np.exp(log_assignments(z, PRIOR)) * TOPICS[list(z), words].prod() for z in all_topics)
+    return sum(
+        np.exp(log_assignments(z, PRIOR)) * TOPICS[list(z), words].prod() for z in all_topics
+    )
 
 
 @pytest.mark.parametrize("effort", [Effort(0, 1, 1), Effort(5, 5, 10)])
 def test_estimates_of_a_document_equal_the_enumerated_evidence_on_average(effort):
     rng, words = np.random.default_rng(0), [0, 0, 0, 1, 2, 2]
-    estimates = [np.exp(6 * importance_sampling(DOCUMENT, TOPICS, PRIOR, rng, effort)) for _ in range(4000)]
+    estimates = [
+        np.exp(6 * importance_sampling(DOCUMENT, TOPICS, PRIOR, rng, effort)) for _ in range(4000)
+    ]
     error = np.std(estimates, ddof=1) / np.sqrt(len(estimates))
     assert abs(np.mean(estimates) - evidence(words)) <= NUM_ERRORS * error
 
@@ -35,8 +43,12 @@ def test_an_estimate_of_two_documents_from_many_draws_equals_the_evidence():
     single = np.log(evidence([0, 0, 0, 1, 2, 2]))
     # The estimate is unbiased only before the logarithm; with 20,000 draws the bias is small.
     twice = Documents(np.array([0, 3, 6]), np.tile(DOCUMENT.words, 2), np.tile(DOCUMENT.counts, 2))
-    draws = [importance_sampling(twice, TOPICS, PRIOR, rng, Effort(20, 20, 20_000)) for _ in range(30)]
-    assert abs(np.mean(draws) - single / 6) <= NUM_ERRORS * np.std(draws, ddof=1) / np.sqrt(len(draws))
+    draws = [
+        importance_sampling(twice, TOPICS, PRIOR, rng, Effort(20, 20, 20_000)) for _ in range(30)
+    ]
+    assert abs(np.mean(draws) - single / 6) <= NUM_ERRORS * np.std(draws, ddof=1) / np.sqrt(
+        len(draws)
+    )
 
 
 def test_with_one_topic_the_likelihood_is_the_product_of_its_word_probabilities():

@@ -31,7 +31,9 @@ def test_digamma_satisfies_its_recurrence():
 def test_log_gamma_and_its_derivatives_equal_scipy_over_thirty_powers_of_ten():
     x = np.append(10.0 ** np.linspace(-18, 12, 500), np.random.default_rng(0).uniform(0, 20, 500))
     expected = gammaln(x), psi(x), polygamma(1, x), polygamma(2, x)
-    for found, theirs in zip(np.transpose([log_gamma_derivatives(each) for each in x]), expected, strict=True):
+    for found, theirs in zip(
+        np.transpose([log_gamma_derivatives(each) for each in x]), expected, strict=True
+    ):
         assert (abs(found - theirs) / np.maximum(1, abs(theirs))).max() < 1e-12
 
 
@@ -42,9 +44,20 @@ def test_expected_log_topics_equal_their_equation_down_to_the_lower_limit(precis
     out = np.empty_like(lam)
     totals = psi(lam.sum(0, dtype=float))
     smallest = precision(SMALLEST_EXPONENT[np.dtype(precision)])
-    geometric_rows(lam / 2, np.arange(20, dtype=np.int32), 2.0, 0.0, totals.astype(precision), smallest, power, out)
+    geometric_rows(
+        lam / 2,
+        np.arange(20, dtype=np.int32),
+        2.0,
+        0.0,
+        totals.astype(precision),
+        smallest,
+        power,
+        out,
+    )
     exponents = np.maximum(psi(lam.astype(float)) - totals, SMALLEST_EXPONENT[np.dtype(precision)])
-    np.testing.assert_allclose(out, np.exp(power * exponents), rtol=1e-4 if precision is np.float32 else 1e-11)
+    np.testing.assert_allclose(
+        out, np.exp(power * exponents), rtol=1e-4 if precision is np.float32 else 1e-11
+    )
     assert (out > 0).all()
 
 
@@ -88,7 +101,9 @@ def test_fast_functions_are_exact_to_their_tolerance(compiled, exact, points, pr
 
 @pytest.mark.parametrize(("precision", "tolerance"), [(np.float32, 1e-5), (np.float64, 1e-11)])
 @pytest.mark.parametrize("power", [1.0, 0.4])
-@pytest.mark.parametrize("points", [np.logspace(-1, 12, 999), np.full(2000, 1e-3), np.array([1e-30, 0.4, 7.0])])
+@pytest.mark.parametrize(
+    "points", [np.logspace(-1, 12, 999), np.full(2000, 1e-3), np.array([1e-30, 0.4, 7.0])]
+)
 def test_exp_digamma_keeps_the_ratios_of_its_values(points, precision, tolerance, power):
     points = points.astype(precision)
     logs = psi(points.astype(float))

@@ -1,4 +1,6 @@
-"""Numbers of tables of a restaurant, against counted permutations and customers seated one by one."""
+"""Numbers of tables of a restaurant, against counted permutations and customers
+seated one by one.
+"""
 
 import numpy as np
 import pytest
@@ -30,7 +32,9 @@ def test_log_stirling_rows_sum_to_factorials_and_never_overflow():
 
 @pytest.mark.parametrize("num_customers", [1, 2, 7, MOST_COUNTED, MOST_COUNTED + 5])
 @pytest.mark.parametrize("concentration", [1e-6, 0.3, 20.0])
-def test_draws_of_tables_have_the_distribution_of_customers_seated_one_by_one(num_customers, concentration):
+def test_draws_of_tables_have_the_distribution_of_customers_seated_one_by_one(
+    num_customers, concentration
+):
     rng, number = np.random.default_rng(0), 20_000
     logs = log_stirling(MOST_COUNTED)
     drawn = np.array([draw_tables(num_customers, concentration, logs, rng) for _ in range(number)])
@@ -43,4 +47,6 @@ def test_tables_of_more_customers_than_are_seated_have_the_expected_mean():
     rng, logs, num_customers = np.random.default_rng(0), log_stirling(MOST_COUNTED), 3 * MOST_SEATED
     opens = 2.0 / (2.0 + np.arange(num_customers))
     drawn = [draw_tables(num_customers, 2.0, logs, rng) for _ in range(500)]
-    assert abs(np.mean(drawn) - opens.sum()) <= NUM_ERRORS * np.sqrt((opens * (1 - opens)).sum() / len(drawn))
+    assert abs(np.mean(drawn) - opens.sum()) <= NUM_ERRORS * np.sqrt(
+        (opens * (1 - opens)).sum() / len(drawn)
+    )

@@ -1,4 +1,6 @@
-"""The two-level local step against its naive twin, ascent of the bound, and the start of each document."""
+"""The two-level local step against its naive twin, ascent of the bound, and the start of each
+document.
+"""
 
 import numpy as np
 import pytest
@@ -47,7 +49,10 @@ def draw_problem(seed, precision=np.float64):
 
 
 def fit(documents, topics, prior, log_beta, limits, sweeps=SWEEPS):
-    """Statistics (V, K), tables (K,) and shares (S, K) of the kernel; tokens of topics are the statistics' sums."""
+    """Statistics (V, K), tables (K,) and shares (S, K) of the kernel.
+
+    Tokens of topics are the statistics' sums.
+    """
     counts = empty_counts(documents, limits.max_active, topics.dtype)
     num_topics = topics.shape[1]
     tables, tokens, shares = (
@@ -57,7 +62,9 @@ def fit(documents, topics, prior, log_beta, limits, sweeps=SWEEPS):
     )
     corpus = Prior(prior, log_beta, np.argsort(-prior, kind="stable"))
     shares = shares.astype(topics.dtype)
-    fit_two_level(documents, topics, corpus, sweeps, limits, counts, tables, tokens, shares, NO_BOUNDS)
+    fit_two_level(
+        documents, topics, corpus, sweeps, limits, counts, tables, tokens, shares, NO_BOUNDS
+    )
     word_topics = naive.gather_counts([counts], len(topics), num_topics)
     np.testing.assert_allclose(word_topics.sum(0), tokens, rtol=1e-5, atol=1e-5)
     return word_topics, tables, shares
@@ -99,18 +106,27 @@ def test_without_room_for_counts_the_shares_are_the_same():
     )
     corpus = Prior(arrays[1], arrays[2], np.argsort(-arrays[1], kind="stable"))
     counts = empty_counts(documents, 0, np.float64)
-    fit_two_level(documents, arrays[0], corpus, SWEEPS, limits, counts, tables, tokens, shares, NO_BOUNDS)
+    fit_two_level(
+        documents, arrays[0], corpus, SWEEPS, limits, counts, tables, tokens, shares, NO_BOUNDS
+    )
     assert not tokens.any()
     np.testing.assert_array_equal(shares, fit(documents, *arrays, limits)[2])
 
 
 def pad(array, *sizes, value=0.0):
     """Pad an array to the given rows and columns with a value."""
-    return np.pad(array, [(0, size - old) for size, old in zip(sizes, array.shape, strict=True)], constant_values=value)
+    return np.pad(
+        array,
+        [(0, size - old) for size, old in zip(sizes, array.shape, strict=True)],
+        constant_values=value,
+    )
 
 
 def ascend_document(logs, c, log_beta):
-    """The document's bound after each single update by the compiled Eq. 15-18, from Wang's start; logs (n, K)."""
+    """The document's bound after each single update by the compiled Eq. 15-18, from Wang's start.
+
+    Logs (n, K).
+    """
     num_words = len(logs)
     log_weights, counts, log_prior = pad(logs, 16, 16), pad(c, 16), pad(log_beta, 16, value=LOWEST)
     tokens, phi = pad(np.tile(c / T, (T, 1)), 4, 16), pad(np.full((T, K), 1.0 / K), 4, 16)
@@ -118,7 +134,9 @@ def ascend_document(logs, c, log_beta):
 
     def bound():
         zeta = tokens[:T, :num_words].T / c[:, None]
-        return naive.document_bound(logs, c, naive.Fit(*sticks[:, :-1], phi[:T, :K], zeta), 0.8, log_beta)
+        return naive.document_bound(
+            logs, c, naive.Fit(*sticks[:, :-1], phi[:T, :K], zeta), 0.8, log_beta
+        )
 
     for _ in range(25):
         update_sticks(tokens[:T].sum(1), 0.8, sticks)
@@ -149,14 +167,20 @@ def test_no_single_document_update_lowers_the_bound(eta, highest_count, is_geome
 @pytest.mark.parametrize("expectation", ["geometric", "mean"])
 def test_no_corpus_update_lowers_the_bound(expectation):
     documents, _, _, _ = draw_problem(3)
-    documents, config = naive.split_rows(documents), HDPConfig(doc_concentration=0.8, word_concentration=0.1)
+    documents, config = (
+        naive.split_rows(documents),
+        HDPConfig(doc_concentration=0.8, word_concentration=0.1),
+    )
     lam, tables = np.random.default_rng(0).gamma(1.0, 1.0, (K, V)) + 0.1, np.ones(K)
     bounds, limits = [], limits_of("wang", num_iterations=200, tolerance=1e-12)
     u, v = naive.sticks_of(tables, 1.0)
     bound = naive.bound if expectation == "geometric" else naive.bound_at_means
     for _ in range(4):
         B = naive.topic_weights(lam.T - 0.1, 0.1, expectation == "geometric")
-        fits = [naive.fit_document(B[w], c, tables, naive.log_sticks(u, v), SWEEPS, limits) for w, c in documents]
+        fits = [
+            naive.fit_document(B[w], c, tables, naive.log_sticks(u, v), SWEEPS, limits)
+            for w, c in documents
+        ]
         # Documents start again in each round, so only the updates of the corpus are compared.
         bounds.append([bound(documents, fits, u, v, lam, config)])
         u, v = naive.sticks_of(sum(fit.phi.sum(0) for fit in fits), 1.0)
@@ -180,7 +204,9 @@ def test_a_count_of_n_is_the_word_n_times_in_statistics_and_in_the_bound(start):
     pairs = [repeat_tokens(*pair) for pair in naive.split_rows(documents)]
     tokens, limits = documents_of_pairs(pairs), limits_of(start)
     for counted, repeated in zip(
-        fit(documents, topics, prior, log_beta, limits), fit(tokens, topics, prior, log_beta, limits), strict=True
+        fit(documents, topics, prior, log_beta, limits),
+        fit(tokens, topics, prior, log_beta, limits),
+        strict=True,
     ):
         np.testing.assert_allclose(counted, repeated, rtol=1e-10, atol=1e-10)
     bounds = []
@@ -222,7 +248,10 @@ def test_the_start_of_wang_leaves_all_slots_identical_after_a_sweep():
 
 
 def fit_as_its_authors_ran_it(E, c, log_beta, num_slots, alpha, num_iterations):
-    """θ (K,) by the loop of the code of Wang: priors enter in the fourth iteration; E: log weights (K, n)."""
+    """θ (K,) by the loop of the code of Wang: priors enter in the fourth iteration.
+
+    E: log weights (K, n).
+    """
     zeta, log_pi = np.full((len(c), num_slots), 1 / num_slots), np.zeros(num_slots)
     for iteration in range(num_iterations):
         has_priors = iteration >= 3
@@ -230,7 +259,9 @@ def fit_as_its_authors_ran_it(E, c, log_beta, num_slots, alpha, num_iterations):
         zeta = naive.softmax((phi @ E).T + has_priors * log_pi, axis=1)
         a, b = naive.update_sticks(c, zeta, alpha)
         log_pi = naive.log_sticks(a, b)
-    return naive.mean_sticks(a, b) @ naive.softmax(zeta.T @ (E * c).T + (num_iterations >= 3) * log_beta, axis=1)
+    return naive.mean_sticks(a, b) @ naive.softmax(
+        zeta.T @ (E * c).T + (num_iterations >= 3) * log_beta, axis=1
+    )
 
 
 @pytest.mark.parametrize("num_iterations", [1, 2, 3, 4, 12])
@@ -240,7 +271,9 @@ def test_priors_enter_in_the_fourth_iteration_as_the_authors_ran_it(num_iteratio
     limits = limits_of("wang", num_iterations + 1, tolerance=0.0)._replace(num_without_priors=3)
     _, _, shares = fit(documents, topics, prior, log_beta, limits)
     for (words, c), ours in zip(naive.split_rows(documents)[:-1], shares, strict=False):
-        theirs = fit_as_its_authors_ran_it(np.log(topics[words]).T, c, log_beta, T, 0.8, num_iterations)
+        theirs = fit_as_its_authors_ran_it(
+            np.log(topics[words]).T, c, log_beta, T, 0.8, num_iterations
+        )
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
 
 
@@ -263,7 +296,10 @@ def test_topics_without_tokens_in_a_document_come_last_by_their_prior():
     prior, tokens = np.array([0.1, 0.4, 0.3, 0.2]), np.array([2.0, 0.001, 0.0, 5.0])
     active, limits = np.zeros(4, np.int64), Limits(2, 4, 1, 0.0, 1.0, False)
     order = np.argsort(-prior)
-    assert choose_topics(np.arange(4), tokens.copy(), limits, 0.01, order, np.zeros(4, bool), active) == 4
+    assert (
+        choose_topics(np.arange(4), tokens.copy(), limits, 0.01, order, np.zeros(4, bool), active)
+        == 4
+    )
     assert active.tolist() == [3, 0, 1, 2]
     np.testing.assert_array_equal(active, naive.choose_topics(tokens, prior, limits, 0.01))
 
@@ -271,5 +307,10 @@ def test_topics_without_tokens_in_a_document_come_last_by_their_prior():
 def test_a_document_chooses_the_largest_topics_up_to_the_maximum():
     tokens = np.random.default_rng(0).random(300) + 0.01
     active, limits = np.zeros(300, np.int64), Limits(4, 40, 1, 0.0, 1.0, False)
-    assert choose_topics(np.arange(300), tokens.copy(), limits, 0.01, np.arange(300), np.zeros(300, bool), active) == 40
+    assert (
+        choose_topics(
+            np.arange(300), tokens.copy(), limits, 0.01, np.arange(300), np.zeros(300, bool), active
+        )
+        == 40
+    )
     assert active[:40].tolist() == np.argsort(-tokens)[:40].tolist()

@@ -22,7 +22,10 @@ PRECISIONS = [np.float32, np.float64]
 
 @njit
 def combine(one, other, number, out):
-    """Write sum, difference, product, ratio, one + number · other and maximum to rows of out; return the largest."""
+    """Write sum, difference, product, ratio, one + number · other and maximum to rows of out.
+
+    Return the largest.
+    """
     prefetch(one, 0)
     first, second = load(one, 0), load(other, 0)
     store(out, 0, first + second)
@@ -36,7 +39,9 @@ def combine(one, other, number, out):
 
 @njit
 def sum_rows(rows, out):
-    """Write the sums of the last four rows, which do not begin at a whole vector, to places 1 to 4."""
+    """Write the sums of the last four rows, which do not begin at a whole vector, to
+    places 1 to 4.
+    """
     store_sums(out, 1, load(rows, 20), load(rows, 40), load(rows, 60), load(rows, 80))
 
 
@@ -46,8 +51,17 @@ def test_each_operation_equals_numpy(precision):
     one, other = rng.normal(size=(2, WIDTH)).astype(precision)
     number, out = precision(0.7), np.empty((6, WIDTH), precision)
     assert combine(one, other, number, out) == one.max()
-    expected = [one + other, one - other, one * other, one / other, one + number * other, np.maximum(one, other)]
-    np.testing.assert_allclose(out, expected, rtol=10 * np.finfo(precision).eps, atol=np.finfo(precision).eps)
+    expected = [
+        one + other,
+        one - other,
+        one * other,
+        one / other,
+        one + number * other,
+        np.maximum(one, other),
+    ]
+    np.testing.assert_allclose(
+        out, expected, rtol=10 * np.finfo(precision).eps, atol=np.finfo(precision).eps
+    )
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)

@@ -1,9 +1,9 @@
 """Kernels write only to arguments named `out_*`, and to every argument of this name.
 
-The check reads the code without running it. A kernel writes to an argument by an assignment to one of its elements, an
-operation in place, or a call of another kernel that writes to it. Parts of an argument belong to it: `room.e`,
-`rows[j]`, `array.reshape(size)`, and variables that name such a part. The state of a random number generator is not
-an array, so a generator has its usual name.
+The check reads the code without running it. A kernel writes to an argument by an assignment to one
+of its elements, an operation in place, or a call of another kernel that writes to it. Parts of an
+argument belong to it: `room.e`, `rows[j]`, `array.reshape(size)`, and variables that name such a
+part. The state of a random number generator is not an array, so a generator has its usual name.
 """
 
 import ast
@@ -21,8 +21,14 @@ STORES = {"store", "store_sums"}
 
 def read_kernels(*texts):
     """The compiled functions of some files by name, as syntax trees."""
-    nodes = [node for text in texts for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
-    return {node.name: node for node in nodes if any("njit" in ast.unparse(each) for each in node.decorator_list)}
+    nodes = [
+        node for text in texts for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)
+    ]
+    return {
+        node.name: node
+        for node in nodes
+        if any("njit" in ast.unparse(each) for each in node.decorator_list)
+    }
 
 
 def list_arguments(kernel):
@@ -31,14 +37,21 @@ def list_arguments(kernel):
 
 
 def find_owners(node, owners):
-    """The arguments of which an expression is a part, or which it holds; `owners` knows those of each variable."""
+    """The arguments of which an expression is a part, or which it holds.
+
+    `owners` knows those of each variable.
+    """
     if isinstance(node, ast.Name):
         return owners.get(node.id, set())
     if isinstance(node, ast.Subscript | ast.Attribute):
         return find_owners(node.value, owners)
     if isinstance(node, ast.Tuple | ast.List):
         return set().union(*(find_owners(each, owners) for each in node.elts))
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in VIEWS:
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in VIEWS
+    ):
         return find_owners(node.func.value, owners)
     # A record, whose name has a capital letter, holds its arguments.
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id[0].isupper():
@@ -66,7 +79,9 @@ def trace_owners(kernel):
         before = {name: set(found) for name, found in owners.items()}
         for node in nodes:
             if isinstance(node, ast.Assign):
-                pairs = [pair for target in node.targets for pair in pair_targets(target, node.value)]
+                pairs = [
+                    pair for target in node.targets for pair in pair_targets(target, node.value)
+                ]
             else:
                 pairs = list(pair_targets(node.target, node.iter))
             for name, value in pairs:
@@ -75,18 +90,31 @@ def trace_owners(kernel):
 
 
 def list_changed(node, known, arrays):
-    """The expressions that a statement or a call changes; `known` has the written arguments of each kernel."""
+    """The expressions that a statement or a call changes.
+
+    `known` has the written arguments of each kernel.
+    """
     if isinstance(node, ast.Assign | ast.AugAssign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         for target in targets:
             parts = target.elts if isinstance(target, ast.Tuple) else [target]
             yield from (each for each in parts if isinstance(each, ast.Subscript))
-            if isinstance(node, ast.AugAssign) and isinstance(target, ast.Name) and target.id in arrays:
+            if (
+                isinstance(node, ast.AugAssign)
+                and isinstance(target, ast.Name)
+                and target.id in arrays
+            ):
                 yield target
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGES:
+    elif (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in CHANGES
+    ):
         yield node.func.value
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        names, written = known.get(node.func.id, (["array"], {"array"} if node.func.id in STORES else set()))
+        names, written = known.get(
+            node.func.id, (["array"], {"array"} if node.func.id in STORES else set())
+        )
         yield from (value for name, value in zip(names, node.args, strict=False) if name in written)
         yield from (each.value for each in node.keywords if each.arg in written)
 
@@ -97,7 +125,10 @@ def find_written(kernels):
     arguments = {name: list_arguments(kernel) for name, kernel in kernels.items()}
     arrays = {name: list_arrays(kernel) for name, kernel in kernels.items()}
     kinds = ast.Assign | ast.AugAssign | ast.Call
-    nodes = {name: [node for node in ast.walk(kernel) if isinstance(node, kinds)] for name, kernel in kernels.items()}
+    nodes = {
+        name: [node for node in ast.walk(kernel) if isinstance(node, kinds)]
+        for name, kernel in kernels.items()
+    }
     written = {name: set() for name in kernels}
     before = None
     while before != written:
@@ -112,11 +143,17 @@ def find_written(kernels):
 
 def list_arrays(kernel):
     """The arguments that are arrays by their annotation."""
-    return {each.arg for each in kernel.args.args if each.annotation and "ndarray" in ast.unparse(each.annotation)}
+    return {
+        each.arg
+        for each in kernel.args.args
+        if each.annotation and "ndarray" in ast.unparse(each.annotation)
+    }
 
 
 def find_faults(kernels):
-    """Each argument that a kernel writes to under another name, or does not write to although its name says so."""
+    """Each argument that a kernel writes to under another name, or does not write to although its
+    name says so.
+    """
     written = find_written(kernels)
     return sorted(
         f"{name}: {argument}"

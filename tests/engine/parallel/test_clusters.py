@@ -1,4 +1,6 @@
-"""What is refused before work is sent to a cluster, and that Dask is imported only when a client is given."""
+"""What is refused before work is sent to a cluster, and that Dask is imported only when a client is
+given.
+"""
 
 import sys
 from types import ModuleType
@@ -23,7 +25,10 @@ class Workers:
 
     def run(self, function, *arguments):
         """What a function returns on each worker."""
-        return {"tcp://b:1": {**function(*arguments), **self.other}, "tcp://a:1": function(*arguments)}
+        return {
+            "tcp://b:1": {**function(*arguments), **self.other},
+            "tcp://a:1": function(*arguments),
+        }
 
 
 @pytest.fixture(autouse=True)
@@ -51,14 +56,26 @@ def test_only_a_client_is_accepted():
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        ({"numpy": "0.1"}, r"Worker tcp://b:1 has numpy 0.1, and this process has .*install the same version of numpy"),
+        (
+            {"numpy": "0.1"},
+            (
+                r"Worker tcp://b:1 has numpy 0.1, and this process has .*install the same version"
+                r" of numpy"
+            ),
+        ),
         ({"numba": "0.1"}, r"Worker tcp://b:1 has numba 0.1, .*install the same version of numba"),
         (
             {"engine": "0" * 64},
             r"Worker tcp://b:1 has other code of stickbreaker.engine .*same version of stick",
         ),
-        ({"processor": "old"}, r"Worker tcp://b:1 has processor old, .*NUMBA_CPU_NAME=generic on all machines"),
-        ({"instruction sets": "x" * 60}, r"Worker tcp://b:1 has other instruction sets .*NUMBA_CPU_NAME=generic"),
+        (
+            {"processor": "old"},
+            r"Worker tcp://b:1 has processor old, .*NUMBA_CPU_NAME=generic on all machines",
+        ),
+        (
+            {"instruction sets": "x" * 60},
+            r"Worker tcp://b:1 has other instruction sets .*NUMBA_CPU_NAME=generic",
+        ),
     ],
 )
 def test_a_worker_with_another_environment_is_named_with_the_remedy(other, message):
@@ -72,6 +89,8 @@ def test_a_cluster_without_workers_is_named(monkeypatch):
         raise TimeoutError
 
     monkeypatch.setattr(Workers, "wait_for_workers", wait)
-    monkeypatch.setattr(Workers, "scheduler", type("Scheduler", (), {"address": "tcp://s:8786"}), raising=False)
+    monkeypatch.setattr(
+        Workers, "scheduler", type("Scheduler", (), {"address": "tcp://s:8786"}), raising=False
+    )
     with pytest.raises(ClusterError, match="no worker for 60 seconds.*dask worker tcp://s:8786"):
         clusters.connect(Workers(), find_environment)

@@ -19,7 +19,9 @@ def cores(request, monkeypatch):
 @pytest.mark.parametrize("number", [0, 1, 2, 7, 20])
 @pytest.mark.usefixtures("cores")
 def test_results_are_in_the_order_of_the_arguments_for_any_number_of_cores(number):
-    found = threads.map_on_threads(lambda one, other: (one, other), list(range(number)), list("abcdefghijklmnopqrst"))
+    found = threads.map_on_threads(
+        lambda one, other: (one, other), list(range(number)), list("abcdefghijklmnopqrst")
+    )
     assert found == list(zip(range(number), "abcdefghijklmnopqrst", strict=False))
 
 

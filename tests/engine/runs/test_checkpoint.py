@@ -1,4 +1,6 @@
-"""Checkpoints are read bit for bit as they were written, and are written completely or not at all."""
+"""Checkpoints are read bit for bit as they were written, and are written completely
+or not at all.
+"""
 
 import json
 from dataclasses import asdict, fields, replace
@@ -39,7 +41,9 @@ def position_after(algorithm, corpus, num_steps):
         config = replace(config, start="warm")
     updates = run(prepare(algorithm, config, corpus, settings))
     stepped = [next(updates).stepped for _ in range(num_steps)][-1]
-    return Position(algorithm.name, config, settings, stepped.state, stepped.documents_seen, stepped.seconds)
+    return Position(
+        algorithm.name, config, settings, stepped.state, stepped.documents_seen, stepped.seconds
+    )
 
 
 @pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
@@ -54,7 +58,9 @@ def test_what_is_loaded_is_what_was_saved_bit_for_bit(algorithm, tiny_corpus, tm
 
 
 @pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
-def test_a_run_saved_and_resumed_equals_one_uninterrupted_bit_for_bit(algorithm, tiny_corpus, tmp_path):
+def test_a_run_saved_and_resumed_equals_one_uninterrupted_bit_for_bit(
+    algorithm, tiny_corpus, tmp_path
+):
     for num_steps in (1, 3, 5):
         position = position_after(algorithm, tiny_corpus, num_steps)
         save(tmp_path / "run.npz", position)
@@ -62,11 +68,16 @@ def test_a_run_saved_and_resumed_equals_one_uninterrupted_bit_for_bit(algorithm,
         resumed = list(run(prepared, resume=load(tmp_path / "run.npz")))
         whole = list(run(prepared))
         assert_same_bits(resumed[-1].state, whole[-1].state)
-        scores = [[each.nats_per_word for update in updates for each in update.scores] for updates in (resumed, whole)]
+        scores = [
+            [each.nats_per_word for update in updates for each in update.scores]
+            for updates in (resumed, whole)
+        ]
         assert scores[0] == scores[1][-len(scores[0]) :]
 
 
-def test_a_failed_save_leaves_the_old_checkpoint_and_nothing_else(tiny_corpus, tmp_path, monkeypatch):
+def test_a_failed_save_leaves_the_old_checkpoint_and_nothing_else(
+    tiny_corpus, tmp_path, monkeypatch
+):
     path, position = tmp_path / "run.npz", position_after(REGISTRY[0], tiny_corpus, 1)
     save(path, position)
     before = path.read_bytes()
@@ -90,14 +101,20 @@ def test_the_error_for_a_missing_truncated_or_foreign_file_names_it(tiny_corpus,
     for damaged in (b"", b"text", whole[: len(whole) // 2], whole[:-30]):
         path.write_bytes(damaged)
         # The advice of NumPy to trust a pickle is not part of the message.
-        with pytest.raises(CheckpointError, match="not a complete checkpoint .it is not an .npz file"):
+        with pytest.raises(
+            CheckpointError, match="not a complete checkpoint .it is not an .npz file"
+        ):
             load(path)
 
 
 def test_a_checkpoint_of_the_previous_format_loads(tiny_corpus, tmp_path):
     path, position = tmp_path / "run.npz", position_after(REGISTRY[0], tiny_corpus, 1)
     header = {name: getattr(position, name) for name in ("algorithm", "documents_seen", "seconds")}
-    header |= {"format": 3, "config": asdict(position.config), "settings": asdict(position.settings)}
+    header |= {
+        "format": 3,
+        "config": asdict(position.config),
+        "settings": asdict(position.settings),
+    }
     np.savez(path, header=np.array(json.dumps(header)), **flat(position.state))
     assert_same_bits(load(path).state, position.state)
     np.savez(path, header=np.array(json.dumps(header | {"format": 2})))
@@ -125,7 +142,9 @@ def test_a_resumed_run_must_be_prepared_with_the_settings_of_the_checkpoint(tiny
 def test_a_resumed_run_must_be_of_a_corpus_with_as_many_words(tiny_corpus):
     position = position_after(REGISTRY[0], tiny_corpus, 1)
     fewer = replace(
-        tiny_corpus, counts=tiny_corpus.counts[:, 1:], vocabulary=Vocabulary(tiny_corpus.vocabulary.words[1:])
+        tiny_corpus,
+        counts=tiny_corpus.counts[:, 1:],
+        vocabulary=Vocabulary(tiny_corpus.vocabulary.words[1:]),
     )
     with pytest.raises(ValueError, match="resume it with its own corpus"):
         run(prepare(REGISTRY[0], position.config, fewer, position.settings), resume=position)
@@ -135,9 +154,16 @@ def test_settings_that_are_numbers_of_numpy_are_saved(tiny_corpus, tmp_path):
     algorithm = REGISTRY[0]
     config = algorithm.config(max_topics=np.int64(5), forgetting_rate=np.float32(0.5))
     state = algorithm.init(config, tiny_corpus.vocab_size, np.random.default_rng(0))
-    save(tmp_path / "run.npz", Position(algorithm.name, config, RunSettings(seed=np.int64(3)), state, 0, 0.0))
+    save(
+        tmp_path / "run.npz",
+        Position(algorithm.name, config, RunSettings(seed=np.int64(3)), state, 0, 0.0),
+    )
     found = load(tmp_path / "run.npz")
-    assert (found.config.max_topics, found.config.forgetting_rate, found.settings.seed) == (5, 0.5, 3)
+    assert (found.config.max_topics, found.config.forgetting_rate, found.settings.seed) == (
+        5,
+        0.5,
+        3,
+    )
 
 
 @pytest.mark.parametrize("name", ["hdp", "gibbs-lda"])
@@ -167,9 +193,16 @@ def test_a_run_that_writes_a_checkpoint_continues_from_it_bit_for_bit(name, tiny
 def test_a_position_before_the_first_step_is_a_run_that_begins(tiny_corpus, tmp_path):
     algorithm = find_algorithm("hdp")
     settings = RunSettings(passes=2, num_evaluations=0)
-    save(tmp_path / "run.npz", Position("hdp", algorithm.config(batch_size=3), settings, None, 0, 0.0))
+    save(
+        tmp_path / "run.npz",
+        Position("hdp", algorithm.config(batch_size=3), settings, None, 0, 0.0),
+    )
     start = load(tmp_path / "run.npz")
-    assert (start.state, start.documents_seen, start.config) == (None, 0, algorithm.config(batch_size=3))
+    assert (start.state, start.documents_seen, start.config) == (
+        None,
+        0,
+        algorithm.config(batch_size=3),
+    )
     prepared = prepare(algorithm, start.config, tiny_corpus, settings)
     *_, resumed = run(prepared, resume=start)
     *_, whole = run(prepared)
@@ -178,7 +211,9 @@ def test_a_position_before_the_first_step_is_a_run_that_begins(tiny_corpus, tmp_
 
 def test_a_changed_setting_is_in_the_checkpoint(tiny_corpus, tmp_path):
     algorithm, path = REGISTRY[0], tmp_path / "run.npz"
-    prepared = prepare(algorithm, replace(algorithm.config(), batch_size=3), tiny_corpus, RunSettings(passes=2))
+    prepared = prepare(
+        algorithm, replace(algorithm.config(), batch_size=3), tiny_corpus, RunSettings(passes=2)
+    )
     updates = run(prepared, checkpoint=path)
     next(updates)
     updates.send(replace(prepared.config, forgetting_rate=0.9))

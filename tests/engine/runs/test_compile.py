@@ -10,8 +10,8 @@ from stickbreaker.engine.algorithms import REGISTRY
 from stickbreaker.engine.runs.compile import compile_algorithm, find_kernels
 
 ROOT = Path(__file__).resolve().parents[3]
-# Each line of the input is a system and its choices. It is answered by a new process that has compiled nothing: the
-# process from which it is forked has only imported the engine.
+# Each line of the input is a system and its choices. It is answered by a new process that has
+# compiled nothing: the process from which it is forked has only imported the engine.
 RUNS_AFTER_COMPILING = """
 import os
 import sys
@@ -47,21 +47,28 @@ for line in sys.stdin:
 def runs_after_compiling():
     """A process that runs systems, each in a process of its own."""
     command = [sys.executable, "-c", RUNS_AFTER_COMPILING]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
+    ) as process:
         yield process
         process.stdin.close()
 
 
 def pick_choices(algorithm, place):
     """The first or the last of each choice that a config offers."""
-    offered = {name: each.metadata.get("choices") for name, each in algorithm.config.__dataclass_fields__.items()}
+    offered = {
+        name: each.metadata.get("choices")
+        for name, each in algorithm.config.__dataclass_fields__.items()
+    }
     return [f"{name}={choices[place]}" for name, choices in offered.items() if choices]
 
 
 @pytest.mark.parametrize("place", [0, -1], ids=["first", "last"])
 @pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
 def test_a_run_after_compiling_compiles_nothing_more(algorithm, place, runs_after_compiling):
-    print(algorithm.name, *pick_choices(algorithm, place), file=runs_after_compiling.stdin, flush=True)
+    print(
+        algorithm.name, *pick_choices(algorithm, place), file=runs_after_compiling.stdin, flush=True
+    )
     before, after = map(int, runs_after_compiling.stdout.readline().split())
     assert before == after > 0
 

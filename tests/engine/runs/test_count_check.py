@@ -64,16 +64,23 @@ def test_the_same_seed_gives_the_same_counts_and_the_model_does_not_change(tiny_
     assert (first.num_documents, first.corpus_size) == (prepared.corpus_size, prepared.corpus_size)
 
 
-def test_topics_of_tokens_are_drawn_in_proportion_to_shares_of_documents_and_probabilities_of_words(tiny_corpus):
+def test_topics_of_tokens_are_drawn_in_proportion_to_shares_of_documents_and_probabilities_of_words(
+    tiny_corpus,
+):
     prepared, state, _ = learn(tiny_corpus, max_topics=3, duplicates="keep")
     summary = prepared.algorithm.summarize(prepared.config, state)
     documents = tiny_corpus.documents()
     shares = prepared.algorithm.infer(prepared.config, state, documents)
-    draws = [np.concatenate(list(draw_topics(summary, tiny_corpus, seed, lambda part: shares))) for seed in range(2000)]
+    draws = [
+        np.concatenate(list(draw_topics(summary, tiny_corpus, seed, lambda part: shares)))
+        for seed in range(2000)
+    ]
     rows = np.repeat(documents.rows(), documents.counts)
     expected = shares[rows] * summary.topics.T[np.repeat(documents.words, documents.counts)]
     expected /= expected.sum(1, keepdims=True)
-    found = np.stack([(np.array(draws) == topic).mean(0) for topic in range(expected.shape[1])], axis=1)
+    found = np.stack(
+        [(np.array(draws) == topic).mean(0) for topic in range(expected.shape[1])], axis=1
+    )
     error = np.sqrt(expected * (1 - expected) / len(draws))
     assert (np.abs(found - expected) <= 5 * error + 1e-12).all()
 
@@ -81,8 +88,14 @@ def test_topics_of_tokens_are_drawn_in_proportion_to_shares_of_documents_and_pro
 def test_the_part_of_a_large_corpus_that_is_read_depends_only_on_the_seed(simulated):
     prepared, state, _ = learn(simulated.corpus)
     found = check(prepared, state, passes=2, max_tokens=6_000)
-    assert (found.num_documents, found.num_tokens, found.corpus_size) == (100, 6_000, prepared.corpus_size)
-    np.testing.assert_array_equal(found.counts, check(prepared, state, passes=2, max_tokens=6_000).counts)
+    assert (found.num_documents, found.num_tokens, found.corpus_size) == (
+        100,
+        6_000,
+        prepared.corpus_size,
+    )
+    np.testing.assert_array_equal(
+        found.counts, check(prepared, state, passes=2, max_tokens=6_000).counts
+    )
     assert check(prepared, state, passes=1, max_tokens=1).num_documents == 1
 
 
@@ -96,7 +109,10 @@ def test_a_check_reports_its_progress_and_ends_when_the_report_returns_false(tin
         return share < stops_at
 
     plan = CheckPlan(passes=10)
-    assert check_count(prepared.algorithm, prepared.config, state, prepared.train, plan, report) is None
+    assert (
+        check_count(prepared.algorithm, prepared.config, state, prepared.train, plan, report)
+        is None
+    )
     assert shares == sorted(shares)
     assert shares[-1] >= stops_at > max(shares[:-1], default=-1)
 
@@ -105,7 +121,10 @@ def test_the_interval_and_the_trend_are_of_the_last_half_of_the_passes():
     def found(*counts):
         return CountCheck(np.array(counts), 10, 100, 10)
 
-    assert (found(90, 70, 61, 60, 62).interval, found(90, 70, 61, 60, 62).trend) == ((60, 62), Trend.STABLE)
+    assert (found(90, 70, 61, 60, 62).interval, found(90, 70, 61, 60, 62).trend) == (
+        (60, 62),
+        Trend.STABLE,
+    )
     assert found(90, 60, 50, 60, 64).trend is Trend.RISING
     assert found(20, 60, 50, 60, 56).trend is Trend.FALLING
     assert found(20, 60, 50, 60, 63).trend is Trend.STABLE
@@ -117,7 +136,9 @@ def test_what_cannot_be_checked_is_refused_with_the_reason(tiny_corpus):
     for plan in ({"passes": 0}, {"max_tokens": 0}):
         with pytest.raises(ValueError, match="give a whole number of at least 1"):
             check(prepared, state, **plan)
-    empty = Corpus("empty", np.zeros((3, 6), int), tiny_corpus.vocabulary, tiny_corpus.dates[:3], [""] * 3)
+    empty = Corpus(
+        "empty", np.zeros((3, 6), int), tiny_corpus.vocabulary, tiny_corpus.dates[:3], [""] * 3
+    )
     with pytest.raises(CorpusError, match="no counted word"):
         check(prepared, state, empty)
     mixture = find_algorithm("dp-mixture")

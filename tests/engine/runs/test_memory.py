@@ -10,7 +10,12 @@ import pytest
 
 from stickbreaker import engine
 from stickbreaker.engine.algorithms import REGISTRY, find_algorithm
-from stickbreaker.engine.runs.memory import TooMuchMemoryError, check_memory, estimate_memory, machine_memory
+from stickbreaker.engine.runs.memory import (
+    TooMuchMemoryError,
+    check_memory,
+    estimate_memory,
+    machine_memory,
+)
 from stickbreaker.engine.simulate import simulate_hdp
 
 
@@ -20,7 +25,9 @@ def test_the_estimate_is_at_least_the_memory_of_a_run_and_at_most_five_times_as_
     topics = rng.dirichlet([0.05] * 5000, 20)
     corpus = simulate_hdp(topics, 200, 50, 1.0, 5.0, rng).corpus
     algorithm = find_algorithm(name)
-    prepared = engine.prepare(algorithm, algorithm.config(max_topics=200), corpus, engine.RunSettings(passes=1))
+    prepared = engine.prepare(
+        algorithm, algorithm.config(max_topics=200), corpus, engine.RunSettings(passes=1)
+    )
     # The memory of compiling does not count.
     deque(engine.run(prepared), maxlen=0)
     tracemalloc.start()

@@ -1,4 +1,6 @@
-"""Steps whose local steps run elsewhere, with pickled calls in place of a cluster: the results are the same bits."""
+"""Steps whose local steps run elsewhere, with pickled calls in place of a cluster: the results are
+the same bits.
+"""
 
 import asyncio
 import pickle
@@ -25,7 +27,10 @@ OWN_STEP = [algorithm for algorithm in REGISTRY if algorithm.step is not None]
 
 
 class PickledCalls:
-    """In place of a cluster: every task, its function and its result are pickled. `sent` has the tasks."""
+    """In place of a cluster: every task, its function and its result are pickled.
+
+    `sent` has the tasks.
+    """
 
     def __init__(self):
         self.sent, self.plugins = [], []
@@ -33,7 +38,10 @@ class PickledCalls:
     def map(self, function, payloads, shared=None):
         """The results of the tasks, which are run last to first."""
         function, self.sent = pickle.loads(pickle.dumps(function)), self.sent + list(payloads)
-        found = [pickle.dumps(function(pickle.loads(pickle.dumps(payload)))) for payload in reversed(payloads)]
+        found = [
+            pickle.dumps(function(pickle.loads(pickle.dumps(payload))))
+            for payload in reversed(payloads)
+        ]
         return [pickle.loads(each) for each in reversed(found)]
 
     def add_plugin(self, plugin):
@@ -48,7 +56,9 @@ class PickledCalls:
 @pytest.mark.parametrize("algorithm", DIVIDED, ids=lambda algorithm: algorithm.name)
 def test_a_worker_compiles_the_steps_of_every_algorithm(algorithm, caplog):
     steps = []
-    counted = replace(algorithm, blend=lambda *given: steps.append(given) or algorithm.blend(*given))
+    counted = replace(
+        algorithm, blend=lambda *given: steps.append(given) or algorithm.blend(*given)
+    )
     asyncio.run(WorkerCompiler(counted, algorithm.config()).setup(None))
     assert caplog.text == ""
     assert len(steps) >= 2
@@ -65,7 +75,9 @@ def cluster(monkeypatch):
 def corpus():
     counts = draw_two_topic_counts(0, 120)
     words = engine.Vocabulary(tuple(f"word{number}" for number in range(counts.shape[1])))
-    return engine.Corpus("two topics", counts, words, np.full(120, "NaT", "datetime64[D]"), [""] * len(counts))
+    return engine.Corpus(
+        "two topics", counts, words, np.full(120, "NaT", "datetime64[D]"), [""] * len(counts)
+    )
 
 
 def states(algorithm, corpus, client=None, config=None, **settings):
@@ -92,7 +104,9 @@ def test_learned_concentrations_are_the_same_bits(concentrations, corpus, cluste
     if concentrations == "learned":
         hdp = find_algorithm("hdp")
         config = hdp.config(concentrations=concentrations)
-        assert states(hdp, corpus, "client", config, passes=3) == states(hdp, corpus, None, config, passes=3)
+        assert states(hdp, corpus, "client", config, passes=3) == states(
+            hdp, corpus, None, config, passes=3
+        )
 
 
 def test_a_stored_corpus_is_sent_as_places_and_is_read_from_its_files(corpus, cluster, tmp_path):
@@ -120,7 +134,9 @@ def test_a_shard_gets_only_its_words_and_returns_only_what_is_used(corpus, clust
 @pytest.mark.parametrize("algorithm", OWN_STEP, ids=lambda each: each.name)
 def test_algorithms_with_their_own_step_refuse_a_client(algorithm, corpus, cluster):
     prepared = engine.prepare(algorithm, algorithm.config(), corpus)
-    with pytest.raises(ValueError, match=f"^{algorithm.title} cannot learn on a cluster.*leave out client"):
+    with pytest.raises(
+        ValueError, match=f"^{algorithm.title} cannot learn on a cluster.*leave out client"
+    ):
         engine.run(prepared, client="client")
 
 
@@ -133,7 +149,9 @@ def test_a_worker_that_cannot_read_the_corpus_is_named_with_the_path(corpus, clu
         rows._replace(folder=other.folder).read()
     (tmp_path / "corpus").rename(tmp_path / "moved")
     rows._replace(folder=tmp_path / "moved").read()
-    with pytest.raises(ClusterError, match=f"^Worker worker cannot read the corpus.* {tmp_path / 'corpus'}"):
+    with pytest.raises(
+        ClusterError, match=f"^Worker worker cannot read the corpus.* {tmp_path / 'corpus'}"
+    ):
         engine.run(prepared, client="client")
 
 
@@ -160,7 +178,9 @@ def test_there_may_be_more_shards_than_eight_but_not_more_than_documents():
 
 
 @pytest.mark.parametrize("kind", [engine.OnlineHDP, engine.OnlineLDA])
-def test_estimators_fit_with_a_client_and_keep_the_number_of_shards(kind, corpus, cluster, tmp_path):
+def test_estimators_fit_with_a_client_and_keep_the_number_of_shards(
+    kind, corpus, cluster, tmp_path
+):
     model, plain = (kind(num_shards=5, random_state=0) for _ in range(2))
     model.fit(corpus, client="client")
     assert len(cluster.sent) > 2 * len(list(corpus.batches(model.config_.batch_size or 8)))

@@ -27,10 +27,15 @@ def updates_of(corpus, **settings):
 
 def names(updates):
     """The events of each update, by name."""
-    return [[e.protocol if isinstance(e, Evaluated) else type(e).__name__ for e in each.events] for each in updates]
+    return [
+        [e.protocol if isinstance(e, Evaluated) else type(e).__name__ for e in each.events]
+        for each in updates
+    ]
 
 
-def test_each_mini_batch_is_scored_and_learned_and_then_held_out_words_are_scored_and_a_snapshot_is_taken(tiny_corpus):
+def test_each_mini_batch_is_scored_and_learned_and_then_held_out_words_are_scored_and_a_snapshot_is_taken(
+    tiny_corpus,
+):
     updates = updates_of(tiny_corpus, num_evaluations=3, num_snapshots=3)
     assert names(updates) == [["next_batch", "Stepped", "disjoint_words", "Snapshot"]] * 3
     assert [update.is_last for update in updates] == [False, False, True]
@@ -57,9 +62,13 @@ def test_every_training_document_is_read_once_a_pass_and_no_test_document(tiny_c
 @pytest.mark.parametrize("name", ["hdp", "direct-hdp", "svi-hdp", "lda"])
 def test_a_run_takes_the_rates_that_were_planned(tiny_corpus, name):
     algorithm = find_algorithm(name)
-    prepared = prepare(algorithm, algorithm.config(max_topics=5, batch_size=4, delay=1.0), tiny_corpus, SHUFFLED)
+    prepared = prepare(
+        algorithm, algorithm.config(max_topics=5, batch_size=4, delay=1.0), tiny_corpus, SHUFFLED
+    )
     taken = [update.stepped.info.learning_rate for update in run(prepared)]
-    planned = planned_rates(algorithm, prepared.config, prepared.corpus_size, np.arange(1, len(taken) + 1))
+    planned = planned_rates(
+        algorithm, prepared.config, prepared.corpus_size, np.arange(1, len(taken) + 1)
+    )
     assert len(taken) == 9
     np.testing.assert_allclose(taken, planned)
 
@@ -85,19 +94,25 @@ def test_a_closed_run_yields_nothing_more(tiny_corpus):
 
 def test_two_runs_of_one_seed_are_equal_and_another_seed_gives_another_run(tiny_corpus):
     runs = [updates_of(tiny_corpus, seed=seed) for seed in (1, 1, 2)]
-    scores = [[score.nats_per_word for update in updates for score in update.scores] for updates in runs]
+    scores = [
+        [score.nats_per_word for update in updates for score in update.scores] for updates in runs
+    ]
     assert scores[0] == scores[1] != scores[2]
     topics = [updates[-1].state.topic_counts.stored for updates in runs]
     assert topics[0].tobytes() == topics[1].tobytes() != topics[2].tobytes()
 
 
 of_batches = pytest.mark.parametrize(
-    "algorithm", [each for each in REGISTRY if each.reads is Reads.BATCHES], ids=lambda each: each.name
+    "algorithm",
+    [each for each in REGISTRY if each.reads is Reads.BATCHES],
+    ids=lambda each: each.name,
 )
 
 
 @of_batches
-def test_the_shares_behind_a_next_batch_score_have_the_ids_of_the_summary_and_give_the_score(algorithm, tiny_corpus):
+def test_the_shares_behind_a_next_batch_score_have_the_ids_of_the_summary_and_give_the_score(
+    algorithm, tiny_corpus
+):
     config = prepare(algorithm, replace(algorithm.config(), batch_size=4), tiny_corpus).config
     first, second, _ = run(prepare(algorithm, config, tiny_corpus))
     summary, inferred = algorithm.summarize(config, first.state), second.next_batch.inferred
@@ -113,7 +128,9 @@ def test_scoring_a_batch_before_it_is_read_needs_no_topics_over_all_words(algori
         raise AssertionError("A summary was built.")
 
     settings = RunSettings(num_evaluations=0, num_snapshots=0)
-    prepared = prepare(replace(algorithm, summarize=refuse), algorithm.config(), tiny_corpus, settings)
+    prepared = prepare(
+        replace(algorithm, summarize=refuse), algorithm.config(), tiny_corpus, settings
+    )
     assert all(np.isfinite(update.next_batch.nats_per_word) for update in run(prepared))
 
 
@@ -136,7 +153,9 @@ def test_steps_are_numbered_and_seconds_grow_to_the_end(tiny_corpus):
 @pytest.mark.parametrize("delay", [0.0, 1024.0])
 @pytest.mark.parametrize("forgetting_rate", [0.5, 1.0])
 @pytest.mark.parametrize("batch_size", [1, 4096])
-def test_scores_at_the_ends_of_all_sliders_are_finite(tiny_corpus, delay, forgetting_rate, batch_size):
+def test_scores_at_the_ends_of_all_sliders_are_finite(
+    tiny_corpus, delay, forgetting_rate, batch_size
+):
     config = replace(CONFIG, delay=delay, forgetting_rate=forgetting_rate, batch_size=batch_size)
     updates = run(prepare(ALGORITHM, config, tiny_corpus))
     scores = [score.nats_per_word for update in updates for score in update.scores]
@@ -145,14 +164,21 @@ def test_scores_at_the_ends_of_all_sliders_are_finite(tiny_corpus, delay, forget
 
 
 @pytest.mark.parametrize("ending", ["has_converged", "has_fallen"])
-def test_a_run_ends_with_a_score_and_a_snapshot_when_its_bound_has_converged_or_fallen(tiny_corpus, ending):
+def test_a_run_ends_with_a_score_and_a_snapshot_when_its_bound_has_converged_or_fallen(
+    tiny_corpus, ending
+):
     def converge(config, state, batch, rng):
         state = state._replace(step=state.step + 1)
-        return state, StepInfo(state.step, 1.0, Phase.LEARNING, 0.0)._replace(**{ending: state.step == 2})
+        return state, StepInfo(state.step, 1.0, Phase.LEARNING, 0.0)._replace(
+            **{ending: state.step == 2}
+        )
 
     converging = replace(ALGORITHM, expect=None, local=None, blend=None, step=converge, passes=50)
     updates = list(run(prepare(converging, CONFIG, tiny_corpus, RunSettings(num_evaluations=1))))
-    assert names(updates) == [["next_batch", "Stepped"], ["next_batch", "Stepped", "disjoint_words", "Snapshot"]]
+    assert names(updates) == [
+        ["next_batch", "Stepped"],
+        ["next_batch", "Stepped", "disjoint_words", "Snapshot"],
+    ]
     assert updates[-1].is_last
 
 

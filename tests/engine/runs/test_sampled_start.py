@@ -39,13 +39,19 @@ def test_tokens_of_topics_beyond_the_maximum_are_spread_evenly(tiny_corpus):
 
 
 @pytest.mark.parametrize("name", ["cv-hdp", "cv-lda"])
-def test_the_first_sweep_of_a_run_from_the_sampler_starts_with_the_topics_of_the_sampler(name, tiny_corpus):
+def test_the_first_sweep_of_a_run_from_the_sampler_starts_with_the_topics_of_the_sampler(
+    name, tiny_corpus
+):
     algorithm = find_algorithm(name)
-    prepared = prepare(algorithm, algorithm.config(max_topics=5, start_from="gibbs"), tiny_corpus, SETTINGS)
+    prepared = prepare(
+        algorithm, algorithm.config(max_topics=5, start_from="gibbs"), tiny_corpus, SETTINGS
+    )
     first = next(run(prepared))
     start = start_from_sampler(algorithm, prepared.config, prepared.train, SETTINGS.seed)
     batch = next(prepared.train.batches(prepared.train.num_documents))
-    expected, info = algorithm.step(prepared.config, start, batch, np.random.default_rng([SETTINGS.seed, 1]))
+    expected, info = algorithm.step(
+        prepared.config, start, batch, np.random.default_rng([SETTINGS.seed, 1])
+    )
     np.testing.assert_array_equal(first.stepped.state.expected_tokens, expected.expected_tokens)
     assert first.stepped.info.bound == info.bound
     own = next(run(prepare(algorithm, algorithm.config(max_topics=5), tiny_corpus, SETTINGS)))

@@ -24,7 +24,10 @@ QUIET = {"report": lambda progress: None}
 @pytest.fixture
 def notes(tmp_path):
     """The path of forty undated notes of five words."""
-    rng, words = np.random.default_rng(0), ["army", "cotton", "navy", "peace", "ship", "tariff", "treaty", "trade"]
+    rng, words = (
+        np.random.default_rng(0),
+        ["army", "cotton", "navy", "peace", "ship", "tariff", "treaty", "trade"],
+    )
     rows = [" ".join(rng.choice(words, 5)) for _ in range(40)]
     path = tmp_path / "notes.csv"
     path.write_text("text\n" + "\n".join(rows))
@@ -53,7 +56,12 @@ def measured(monkeypatch):
 def test_a_study_gives_a_row_for_each_score_of_each_cell(declared, tmp_path):
     frame = run_study(declared, tmp_path / "cells", **QUIET)
     assert len(frame) == 4
-    assert frame[["forgetting_rate", "seed"]].to_numpy().tolist() == [[0.6, 0], [0.6, 1], [0.9, 0], [0.9, 1]]
+    assert frame[["forgetting_rate", "seed"]].to_numpy().tolist() == [
+        [0.6, 0],
+        [0.6, 1],
+        [0.9, 0],
+        [0.9, 1],
+    ]
     assert (frame["protocol"] == "disjoint_words").all()
     assert (frame["documents_seen"] == 36).all()
     assert frame["nats_per_word"].between(-5, -0.1).all()
@@ -65,7 +73,9 @@ def test_finished_cells_are_read_from_disk_and_only_new_ones_run(declared, tmp_p
     again = run_study(declared, tmp_path, **QUIET)
     assert len(measured) == 4
     pd.testing.assert_frame_equal(first, again)
-    wider = Study(declared.systems, declared.corpora, GRID | {"batch_size": (4, 8)}, (0, 1), declared.fixed)
+    wider = Study(
+        declared.systems, declared.corpora, GRID | {"batch_size": (4, 8)}, (0, 1), declared.fixed
+    )
     assert len(run_study(wider, tmp_path, **QUIET)) == 8
     assert [cell.config.batch_size for cell in measured[4:]] == [8] * 4
 
@@ -85,7 +95,9 @@ def test_an_interrupted_study_continues_with_the_missing_cells(declared, tmp_pat
     assert len(measured) == 5
 
 
-def test_a_cell_that_fails_is_kept_with_its_error_and_the_others_are_run(declared, tmp_path, monkeypatch):
+def test_a_cell_that_fails_is_kept_with_its_error_and_the_others_are_run(
+    declared, tmp_path, monkeypatch
+):
     measure, told = study.measure, []
 
     def fail(cell):
@@ -110,7 +122,9 @@ def test_a_study_in_which_every_cell_fails_has_the_usual_columns(declared, tmp_p
     assert list(frame) == scores
 
 
-def test_the_key_of_a_cell_changes_with_each_setting_each_version_and_each_word_of_the_corpus(notes, monkeypatch):
+def test_the_key_of_a_cell_changes_with_each_setting_each_version_and_each_word_of_the_corpus(
+    notes, monkeypatch
+):
     def key(**changes):
         return Study(**({"systems": ("hdp",), "corpora": (notes,)} | changes)).cells()[0].key()
 
@@ -137,12 +151,17 @@ def test_the_key_of_a_cell_changes_with_each_setting_each_version_and_each_word_
 def test_two_processes_give_the_same_bits_as_one(declared, tmp_path):
     one = run_study(declared, tmp_path / "one", **QUIET)
     two = run_study(declared, tmp_path / "two", num_processes=2, **QUIET)
-    pd.testing.assert_frame_equal(one.drop(columns="seconds"), two.drop(columns="seconds"), check_exact=True)
+    pd.testing.assert_frame_equal(
+        one.drop(columns="seconds"), two.drop(columns="seconds"), check_exact=True
+    )
 
 
 def test_only_the_cell_whose_process_has_ended_fails(tmp_path):
     tasks = [(NamedCell(name), tmp_path / f"{name}.cell") for name in ("good", "bad", "better")]
-    found = {cell.name: frame["error"][0] for (cell, _), frame in study.run_all(dying_cell.measure, tasks, 2)}
+    found = {
+        cell.name: frame["error"][0]
+        for (cell, _), frame in study.run_all(dying_cell.measure, tasks, 2)
+    }
     assert found["good"] is found["better"] is None
     assert found["bad"].startswith("BrokenProcessPool")
     assert study.read_cell(tmp_path / "bad.cell")["error"][0] == found["bad"]
@@ -150,7 +169,11 @@ def test_only_the_cell_whose_process_has_ended_fails(tmp_path):
 
 @pytest.mark.parametrize("system", ["hdp", "lda", "free-dp-mixture", "dp-mixture"])
 def test_every_further_protocol_gives_finite_scores(notes, tmp_path, system):
-    protocols = [name for name in cells.FURTHER_PROTOCOLS if "mixture" not in system or name != "perplexity_bound"]
+    protocols = [
+        name
+        for name in cells.FURTHER_PROTOCOLS
+        if "mixture" not in system or name != "perplexity_bound"
+    ]
     frame = run_study(Study((system,), (notes,), protocols=protocols), tmp_path, **QUIET)
     assert set(frame["protocol"]) == {"disjoint_words", *protocols}
     assert frame["error"].isna().all()
@@ -160,7 +183,9 @@ def test_every_further_protocol_gives_finite_scores(notes, tmp_path, system):
     assert frame["nats_per_word"][has_topics_part].between(-10, -0.1).all()
 
 
-@pytest.mark.parametrize(("system", "chosen"), [("lda", {"concentrations": "asymmetric"}), ("batch-lda", {})])
+@pytest.mark.parametrize(
+    ("system", "chosen"), [("lda", {"concentrations": "asymmetric"}), ("batch-lda", {})]
+)
 def test_the_bounds_of_an_lda_have_the_concentrations_of_its_model(system, chosen, tiny_corpus):
     algorithm = find_algorithm(system)
     config = algorithm.config(max_topics=3, **chosen)
@@ -171,7 +196,9 @@ def test_the_bounds_of_an_lda_have_the_concentrations_of_its_model(system, chose
         alpha, eta = update.state.concentrations.doc.mean, update.state.concentrations.word
         assert len({*alpha}) == 3
         assert eta != config.word_concentration
-    expected = lda_bound_as_printed(prepared.test.documents(), update.state.topic_counts, alpha, eta)
+    expected = lda_bound_as_printed(
+        prepared.test.documents(), update.state.topic_counts, alpha, eta
+    )
     assert cells.score_further("perplexity_bound", prepared, update.state)["as printed"] == expected
 
 
@@ -214,12 +241,16 @@ def test_a_changed_file_is_another_corpus(declared, notes):
     assert declared.cells()[0].key() != before
 
 
-def test_a_folder_or_own_corpus_that_is_built_again_is_another_corpus(declared, notes, tmp_path, monkeypatch):
+def test_a_folder_or_own_corpus_that_is_built_again_is_another_corpus(
+    declared, notes, tmp_path, monkeypatch
+):
     monkeypatch.setenv("STICKBREAKER_DATA", str(tmp_path))
     folder, keys = tmp_path / "corpora" / "mine", set()
     for _ in range(2):
         engine.build(notes, to=folder)
-        keys |= {replace(declared, corpora=(name,)).cells()[0].key() for name in ("mine", str(folder))}
+        keys |= {
+            replace(declared, corpora=(name,)).cells()[0].key() for name in ("mine", str(folder))
+        }
         Path(notes).write_text("text\n" + "army navy\npeace ship\n" * 50)
         engine.delete_own("mine")
     assert len(keys) == 2
