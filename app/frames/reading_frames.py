@@ -28,7 +28,8 @@ REST, REST_COLOR = -1, "#9e9e9e"
 
 ROWS_RULE = (
     f"Up to {NUM_ROWS} topics are shown: topics that rank first in some period come first, then"
-    " those that rank second in some period, and so on. The selected topic is always shown."
+    " those that rank second in some period, and so on. The selected topic is always shown. In the"
+    " heat map the rows are in the order of their largest value."
 )
 TYPICAL_RULE = (
     "The documents with the most tokens of the topic. Those with at least half of their tokens in"
@@ -332,6 +333,18 @@ def period_frame(
     return pd.DataFrame(
         rows, columns=["place", "period", "start", "topic_id", "title", "value", "documents"]
     )
+
+
+def order_by_peak(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a calendar frame by the period in which their topic has its largest value.
+
+    The first period comes first; topics with the same one stay in their order. The row of all
+    other topics is left out.
+    """
+    frame = frame[frame["topic_id"] != REST]
+    values = frame.pivot_table("value", "place", "title", sort=False, observed=False)
+    peaks = values.fillna(0).sort_index().idxmax() if len(values) else pd.Series(dtype=float)
+    return frame.sort_values("title", key=lambda titles: titles.map(peaks), kind="stable")
 
 
 def map_frame(

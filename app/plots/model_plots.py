@@ -6,7 +6,7 @@ import holoviews as hv
 import pandas as pd
 from bokeh.models import HoverTool, NumeralTickFormatter
 
-from stickbreaker.app.frames.reading_frames import REST
+from stickbreaker.app.frames.reading_frames import order_by_peak
 from stickbreaker.app.plots.reading_plots import (
     CHIP,
     DOT_ALPHA,
@@ -91,11 +91,10 @@ def draw_bars(frame: pd.DataFrame) -> Any:
 
 def draw_time(frame: pd.DataFrame, measure: str) -> Any:
     """Draw a calendar frame as a heat map, darker for larger values."""
-    frame = frame[frame["topic_id"] != REST]
     periods = list(dict.fromkeys(frame["period"]))
     step = -(-len(periods) // MOST_PERIOD_LABELS) or 1
     tooltips = [*HOVER, (measure, "@value{0.0 %}")]
-    cells = _use_plain_texts(frame[::-1], "period", "title")
+    cells = _use_plain_texts(order_by_peak(frame)[::-1], "period", "title")
     return hv.HeatMap(cells, ["place", "title"], ["value", "period", "documents"]).opts(
         cmap=list(RAMP),
         colorbar=True,

@@ -28,7 +28,13 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from stickbreaker.app.frames.reading_frames import REST, REST_COLOR, TopicLines, TopicTree
+from stickbreaker.app.frames.reading_frames import (
+    REST,
+    REST_COLOR,
+    TopicLines,
+    TopicTree,
+    order_by_peak,
+)
 from stickbreaker.app.plots.curve_plots import set_x_axis
 from stickbreaker.app.plots.figures import Seed, hide_tools, make_figure
 from stickbreaker.app.theme import EARLIER_RUN, NOTE, ON_CHIP, THIS_RUN, topic_color
@@ -165,9 +171,9 @@ class HeatMap:
 
     def show(self, frame: pd.DataFrame, measure: str) -> None:
         """Draw a calendar frame, with the measure on the colour bar; the zoom is kept."""
-        frame = frame[frame["topic_id"] != REST]
-        titles = list(dict.fromkeys(frame["title"]))[::-1]
         _name_periods(self.figure, frame)
+        frame = order_by_peak(frame)
+        titles = list(dict.fromkeys(frame["title"]))[::-1]
         highest = frame["value"].max()
         self._mapper.high = float(highest) if highest > 0 else 1.0
         self._bar.title, self._bar.formatter.format = measure, _format(measure)

@@ -31,3 +31,22 @@ def test_rows_of_the_heat_map_keep_their_whole_title_and_have_labels_that_fit_on
     assert set(narrow) == set(drawn.y_range.factors) == set(frame["title"]) - {"all other topics"}
     assert max(map(len, narrow.values())) <= MOST_PHONE_LABEL
     assert all(label.startswith(("topic 7", "www")) for label in narrow.values())
+
+
+def test_rows_of_the_heat_map_are_in_the_order_of_their_largest_value(job):
+    frame = calendar_frame(job.reading, "year", MEASURES[0], None, str)
+    titles = list(dict.fromkeys(frame["title"]))
+    peaks = dict(zip(titles, reversed(range(len(titles))), strict=True))
+    frame["value"] = [
+        float(place == peaks[title])
+        for place, title in zip(frame["place"], frame["title"], strict=True)
+    ]
+    drawn = calendar_plot(frame, "heat map", MEASURES[0])
+    assert frame["place"].nunique() > len(titles) - 1 > 1
+    assert drawn.y_range.factors == titles[:-1]
+
+
+def test_a_heat_map_without_a_value_keeps_the_order_of_its_rows(job):
+    frame = calendar_frame(job.reading, "year", MEASURES[0], None, str).assign(value=np.nan)
+    drawn = calendar_plot(frame, "heat map", MEASURES[0])
+    assert drawn.y_range.factors[::-1] == list(dict.fromkeys(frame["title"]))[:-1]
