@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         OnlineTopicModel,
         TopicModel,
         load,
+        score_topics,
         stability,
     )
 
@@ -89,6 +90,7 @@ __all__ = [
     "preview",
     "resolve",
     "run",
+    "score_topics",
     "stability",
     "store_corpus",
 ]

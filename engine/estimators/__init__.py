@@ -31,6 +31,7 @@ from stickbreaker.engine.estimators.follower import Followed, Follower
 from stickbreaker.engine.estimators.model import TopicModel
 from stickbreaker.engine.estimators.online_model import OnlineTopicModel
 from stickbreaker.engine.estimators.stable_topics import stability
+from stickbreaker.engine.estimators.topic_scores import score_topics
 from stickbreaker.engine.estimators.vectorizer import CorpusVectorizer
 from stickbreaker.engine.evaluation.topic_frames import empty_history
 from stickbreaker.engine.runs.checkpoint import Position
@@ -56,6 +57,7 @@ __all__ = [
     "OnlineTopicModel",
     "TopicModel",
     "load",
+    "score_topics",
     "stability",
 ]
 

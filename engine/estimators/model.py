@@ -615,6 +615,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         words: Sequence[str] | None = None,
         label_with: Labeller | None = None,
         others: Sequence["TopicModel"] = (),
+        wide: bool = False,
     ) -> pd.DataFrame:
         """The topics in use as a table, largest first.
 
@@ -628,13 +629,17 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
             As in `topic_labels`.
         others : sequence of TopicModel
             Other models of the same words, such as fits with another `random_state`.
+        wide : bool
+            Whether each topic has one row, with its words in one text, instead of a row for each
+            word.
 
         Returns
         -------
         pandas.DataFrame
             Columns topic_id, label, share (of the expected tokens, which favour recent text), rank,
-            word, probability; with `others` also stability: the share of these models in which the
-            topic comes back (see `stability`).
+            word, probability; if `wide`, words (the most probable first) instead of the last three.
+            With `others` also stability: the share of these models in which the topic comes back
+            (see `stability`).
 
         Raises
         ------
@@ -657,7 +662,10 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
                 "stability",
                 frame["topic_id"].map(dict(zip(labels, come_back.tolist(), strict=True))),
             )
-        return frame
+        if not wide:
+            return frame
+        columns = [name for name in frame if name not in ("rank", "word", "probability")]
+        return frame.groupby(columns, sort=False)["word"].agg(", ".join).reset_index(name="words")
 
     def _top_words(self) -> np.ndarray:
         """The ten most probable words (U, 10) of each topic in use, the largest topic first."""

@@ -39,6 +39,4 @@ def stability(models: Sequence[TopicModel]) -> pd.DataFrame:
         raise ValueError(
             f"stability compares models, but there are {len(models)}: give at least two."
         )
-    frame = models[0].topics_frame(others=models[1:])
-    columns = ["topic_id", "label", "share", "stability"]
-    return frame.groupby(columns, sort=False)["word"].agg(" ".join).reset_index(name="words")
+    return models[0].topics_frame(others=models[1:], wide=True)

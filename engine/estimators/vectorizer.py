@@ -77,6 +77,23 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
         """
         return self._to_corpus(super().transform(self._check(raw_documents)), dates)
 
+    def set_output(self, *, transform: str | None = None) -> "CorpusVectorizer":
+        """Return this vectorizer unchanged, so that a pipeline can set the output of its steps.
+
+        The output stays a Corpus, because the next step needs its words and dates.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, optional
+            Not used.
+
+        Returns
+        -------
+        CorpusVectorizer
+            This vectorizer.
+        """
+        return self
+
     def _check(self, texts: Iterable[Any]) -> Iterable[Any]:
         """The texts; raises CorpusError at the first that is missing."""
         if self.input != "content" or isinstance(texts, str):

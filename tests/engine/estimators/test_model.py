@@ -226,6 +226,9 @@ def test_the_table_of_topics_agrees_with_the_components_largest_topic_first(kind
         assert topic["rank"].tolist() == [1, 2, 3, 4]
         np.testing.assert_array_equal(topic["probability"], np.sort(probabilities)[::-1][:4])
         np.testing.assert_array_equal(topic["probability"], probabilities[words])
+    wide = model.topics_frame(num_words=4, wide=True)
+    assert wide["topic_id"].tolist() == table["topic_id"].unique().tolist()
+    assert ", ".join(wide["words"]).split(", ") == table["word"].tolist()
     shares = table.drop_duplicates("topic_id")["share"]
     assert shares.is_monotonic_decreasing
     assert 0.5 < shares.sum() <= 1 + 1e-6

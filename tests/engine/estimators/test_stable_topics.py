@@ -24,7 +24,7 @@ def test_topics_that_are_there_come_back_with_any_seed(corpus):
     assert len(frame) == models[0].n_topics_
     assert (frame["share"] * frame["stability"]).sum() > 0.9
     assert set(frame["stability"]) <= {0.0, 0.5, 1.0}
-    assert frame["words"][0].split() == models[0].topics_frame()["word"].head(10).tolist()
+    assert frame["words"][0].split(", ") == models[0].topics_frame()["word"].head(10).tolist()
     assert engine.stability(models[:1] * 2)["stability"].eq(1.0).all()
 
 

@@ -66,3 +66,10 @@ def test_a_pipeline_with_corpora_passes_words_and_dates_on_and_counts_like_sciki
 def test_the_error_for_dates_that_cannot_be_used_names_them(dates, message):
     with pytest.raises(engine.CorpusError, match=message):
         estimators.CorpusVectorizer().fit_transform(["war", "peace"], dates=dates)
+
+
+def test_a_pipeline_can_set_the_output_of_its_steps_to_pandas():
+    pipeline = make_pipeline(engine.CorpusVectorizer(), engine.OnlineLDA(max_topics=2))
+    shares = pipeline.set_output(transform="pandas").fit_transform(["war and peace", "peace now"])
+    assert shares.shape == (2, 2)
+    assert list(shares.columns) == pipeline.get_feature_names_out().tolist()
