@@ -3,6 +3,8 @@
 `python -m stickbreaker.engine.estimators.write_classes` writes this file.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from stickbreaker.engine.algorithms import find_algorithm
@@ -10,6 +12,7 @@ from stickbreaker.engine.estimators.model import TopicModel
 from stickbreaker.engine.estimators.online_model import OnlineTopicModel
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class OnlineHDP(OnlineTopicModel):
     """The scikit-learn estimator of this algorithm: Online HDP.
 
@@ -64,51 +67,28 @@ class OnlineHDP(OnlineTopicModel):
     """
 
     algorithm = find_algorithm("hdp")
-
-    def __init__(  # noqa: PLR0913
-        self,
-        *,
-        max_topics: int | None = None,
-        max_slots: int = 15,
-        doc_concentration: float = 1.0,
-        corpus_concentration: float = 1.0,
-        word_concentration: float = 0.01,
-        forgetting_rate: float = 0.6,
-        delay: float | None = None,
-        batch_size: int | None = None,
-        start: str = "warm",
-        topic_expectation: str = "mean",
-        max_active_topics: int = 32,
-        duplicates: str = "merge",
-        later_passes: str = "average",
-        concentrations: str = "learned",
-        precision: str = "float32",
-        passes: int | None = None,
-        num_shards: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        unused_topics: str = "keep",
-    ) -> None:
-        self.max_topics = max_topics
-        self.max_slots = max_slots
-        self.doc_concentration = doc_concentration
-        self.corpus_concentration = corpus_concentration
-        self.word_concentration = word_concentration
-        self.forgetting_rate = forgetting_rate
-        self.delay = delay
-        self.batch_size = batch_size
-        self.start = start
-        self.topic_expectation = topic_expectation
-        self.max_active_topics = max_active_topics
-        self.duplicates = duplicates
-        self.later_passes = later_passes
-        self.concentrations = concentrations
-        self.precision = precision
-        self.passes = passes
-        self.num_shards = num_shards
-        self.random_state = random_state
-        self.unused_topics = unused_topics
+    max_topics: int | None = None
+    max_slots: int = 15
+    doc_concentration: float = 1.0
+    corpus_concentration: float = 1.0
+    word_concentration: float = 0.01
+    forgetting_rate: float = 0.6
+    delay: float | None = None
+    batch_size: int | None = None
+    start: str = "warm"
+    topic_expectation: str = "mean"
+    max_active_topics: int = 32
+    duplicates: str = "merge"
+    later_passes: str = "average"
+    concentrations: str = "learned"
+    precision: str = "float32"
+    passes: int | None = None
+    num_shards: int | None = None
+    random_state: int | np.random.RandomState | None = None
+    unused_topics: str = "keep"
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class OnlineDirectHDP(OnlineTopicModel):
     """The scikit-learn estimator of this algorithm: Online HDP, direct assignment.
 
@@ -158,47 +138,26 @@ class OnlineDirectHDP(OnlineTopicModel):
     """
 
     algorithm = find_algorithm("direct-hdp")
-
-    def __init__(  # noqa: PLR0913
-        self,
-        *,
-        max_topics: int | None = None,
-        doc_concentration: float = 1.0,
-        corpus_concentration: float = 1.0,
-        word_concentration: float = 0.01,
-        forgetting_rate: float = 0.6,
-        delay: float | None = None,
-        batch_size: int | None = None,
-        start: str = "warm",
-        topic_expectation: str = "mean",
-        duplicates: str = "merge",
-        later_passes: str = "average",
-        concentrations: str = "learned",
-        precision: str = "float32",
-        passes: int | None = None,
-        num_shards: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        unused_topics: str = "keep",
-    ) -> None:
-        self.max_topics = max_topics
-        self.doc_concentration = doc_concentration
-        self.corpus_concentration = corpus_concentration
-        self.word_concentration = word_concentration
-        self.forgetting_rate = forgetting_rate
-        self.delay = delay
-        self.batch_size = batch_size
-        self.start = start
-        self.topic_expectation = topic_expectation
-        self.duplicates = duplicates
-        self.later_passes = later_passes
-        self.concentrations = concentrations
-        self.precision = precision
-        self.passes = passes
-        self.num_shards = num_shards
-        self.random_state = random_state
-        self.unused_topics = unused_topics
+    max_topics: int | None = None
+    doc_concentration: float = 1.0
+    corpus_concentration: float = 1.0
+    word_concentration: float = 0.01
+    forgetting_rate: float = 0.6
+    delay: float | None = None
+    batch_size: int | None = None
+    start: str = "warm"
+    topic_expectation: str = "mean"
+    duplicates: str = "merge"
+    later_passes: str = "average"
+    concentrations: str = "learned"
+    precision: str = "float32"
+    passes: int | None = None
+    num_shards: int | None = None
+    random_state: int | np.random.RandomState | None = None
+    unused_topics: str = "keep"
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class OnlineLDA(OnlineTopicModel):
     """The scikit-learn estimator of this algorithm: Online LDA.
 
@@ -236,41 +195,23 @@ class OnlineLDA(OnlineTopicModel):
     """
 
     algorithm = find_algorithm("lda")
-
-    def __init__(  # noqa: PLR0913
-        self,
-        *,
-        max_topics: int = 100,
-        doc_concentration: float = 1.0,
-        word_concentration: float = 0.01,
-        forgetting_rate: float = 0.6,
-        delay: float | None = None,
-        batch_size: int | None = None,
-        start: str = "hoffman",
-        topic_expectation: str = "geometric",
-        concentrations: str = "fixed",
-        precision: str = "float32",
-        passes: int | None = None,
-        num_shards: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        unused_topics: str = "keep",
-    ) -> None:
-        self.max_topics = max_topics
-        self.doc_concentration = doc_concentration
-        self.word_concentration = word_concentration
-        self.forgetting_rate = forgetting_rate
-        self.delay = delay
-        self.batch_size = batch_size
-        self.start = start
-        self.topic_expectation = topic_expectation
-        self.concentrations = concentrations
-        self.precision = precision
-        self.passes = passes
-        self.num_shards = num_shards
-        self.random_state = random_state
-        self.unused_topics = unused_topics
+    max_topics: int = 100
+    doc_concentration: float = 1.0
+    word_concentration: float = 0.01
+    forgetting_rate: float = 0.6
+    delay: float | None = None
+    batch_size: int | None = None
+    start: str = "hoffman"
+    topic_expectation: str = "geometric"
+    concentrations: str = "fixed"
+    precision: str = "float32"
+    passes: int | None = None
+    num_shards: int | None = None
+    random_state: int | np.random.RandomState | None = None
+    unused_topics: str = "keep"
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class OnlineSVIHDP(OnlineTopicModel):
     """The scikit-learn estimator of this algorithm: Online HDP, as in Hoffman 2013.
 
@@ -325,51 +266,28 @@ class OnlineSVIHDP(OnlineTopicModel):
     """
 
     algorithm = find_algorithm("svi-hdp")
-
-    def __init__(  # noqa: PLR0913
-        self,
-        *,
-        max_topics: int = 300,
-        max_slots: int = 20,
-        doc_concentration: float = 1.0,
-        corpus_concentration: float = 1.0,
-        word_concentration: float = 0.01,
-        forgetting_rate: float = 0.9,
-        delay: float | None = 1.0,
-        batch_size: int | None = 500,
-        start: str = "svi",
-        topic_expectation: str = "geometric",
-        max_active_topics: int = 32,
-        duplicates: str = "keep",
-        later_passes: str = "forget",
-        concentrations: str = "fixed",
-        precision: str = "float32",
-        passes: int | None = None,
-        num_shards: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        unused_topics: str = "keep",
-    ) -> None:
-        self.max_topics = max_topics
-        self.max_slots = max_slots
-        self.doc_concentration = doc_concentration
-        self.corpus_concentration = corpus_concentration
-        self.word_concentration = word_concentration
-        self.forgetting_rate = forgetting_rate
-        self.delay = delay
-        self.batch_size = batch_size
-        self.start = start
-        self.topic_expectation = topic_expectation
-        self.max_active_topics = max_active_topics
-        self.duplicates = duplicates
-        self.later_passes = later_passes
-        self.concentrations = concentrations
-        self.precision = precision
-        self.passes = passes
-        self.num_shards = num_shards
-        self.random_state = random_state
-        self.unused_topics = unused_topics
+    max_topics: int = 300
+    max_slots: int = 20
+    doc_concentration: float = 1.0
+    corpus_concentration: float = 1.0
+    word_concentration: float = 0.01
+    forgetting_rate: float = 0.9
+    delay: float | None = 1.0
+    batch_size: int | None = 500
+    start: str = "svi"
+    topic_expectation: str = "geometric"
+    max_active_topics: int = 32
+    duplicates: str = "keep"
+    later_passes: str = "forget"
+    concentrations: str = "fixed"
+    precision: str = "float32"
+    passes: int | None = None
+    num_shards: int | None = None
+    random_state: int | np.random.RandomState | None = None
+    unused_topics: str = "keep"
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class BatchHDP(TopicModel):
     """The scikit-learn estimator of this algorithm: Batch HDP.
 
@@ -410,43 +328,24 @@ class BatchHDP(TopicModel):
     """
 
     algorithm = find_algorithm("batch-hdp")
-
-    def __init__(  # noqa: PLR0913
-        self,
-        *,
-        max_topics: int = 150,
-        max_slots: int = 15,
-        doc_concentration: float = 1.0,
-        corpus_concentration: float = 1.0,
-        word_concentration: float = 0.01,
-        tolerance: float = 1e-05,
-        start: str = "warm",
-        topic_expectation: str = "mean",
-        max_active_topics: int = 32,
-        duplicates: str = "keep",
-        precision: str = "float32",
-        passes: int | None = None,
-        num_shards: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        unused_topics: str = "keep",
-    ) -> None:
-        self.max_topics = max_topics
-        self.max_slots = max_slots
-        self.doc_concentration = doc_concentration
-        self.corpus_concentration = corpus_concentration
-        self.word_concentration = word_concentration
-        self.tolerance = tolerance
-        self.start = start
-        self.topic_expectation = topic_expectation
-        self.max_active_topics = max_active_topics
-        self.duplicates = duplicates
-        self.precision = precision
-        self.passes = passes
-        self.num_shards = num_shards
-        self.random_state = random_state
-        self.unused_topics = unused_topics
+    max_topics: int = 150
+    max_slots: int = 15
+    doc_concentration: float = 1.0
+    corpus_concentration: float = 1.0
+    word_concentration: float = 0.01
+    tolerance: float = 1e-05
+    start: str = "warm"
+    topic_expectation: str = "mean"
+    max_active_topics: int = 32
+    duplicates: str = "keep"
+    precision: str = "float32"
+    passes: int | None = None
+    num_shards: int | None = None
+    random_state: int | np.random.RandomState | None = None
+    unused_topics: str = "keep"
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class BatchLDA(TopicModel):
     """The scikit-learn estimator of this algorithm: Batch LDA.
 
@@ -479,35 +378,20 @@ class BatchLDA(TopicModel):
     """
 
     algorithm = find_algorithm("batch-lda")
-
-    def __init__(  # noqa: PLR0913
-        self,
-        *,
-        max_topics: int = 100,
-        doc_concentration: float = 1.0,
-        word_concentration: float = 0.01,
-        tolerance: float = 1e-05,
-        start: str = "hoffman",
-        topic_expectation: str = "geometric",
-        precision: str = "float32",
-        passes: int | None = None,
-        num_shards: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        unused_topics: str = "keep",
-    ) -> None:
-        self.max_topics = max_topics
-        self.doc_concentration = doc_concentration
-        self.word_concentration = word_concentration
-        self.tolerance = tolerance
-        self.start = start
-        self.topic_expectation = topic_expectation
-        self.precision = precision
-        self.passes = passes
-        self.num_shards = num_shards
-        self.random_state = random_state
-        self.unused_topics = unused_topics
+    max_topics: int = 100
+    doc_concentration: float = 1.0
+    word_concentration: float = 0.01
+    tolerance: float = 1e-05
+    start: str = "hoffman"
+    topic_expectation: str = "geometric"
+    precision: str = "float32"
+    passes: int | None = None
+    num_shards: int | None = None
+    random_state: int | np.random.RandomState | None = None
+    unused_topics: str = "keep"
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class GibbsHDP(TopicModel):
     """The scikit-learn estimator of this algorithm: Gibbs sampler of the HDP.
 
@@ -547,43 +431,24 @@ class GibbsHDP(TopicModel):
     """
 
     algorithm = find_algorithm("gibbs-hdp")
-
-    def __init__(  # noqa: PLR0913
-        self,
-        *,
-        initial_topics: int = 100,
-        start: str = "random",
-        concentrations: str = "resampled",
-        doc_concentration: float = 1.0,
-        corpus_concentration: float = 1.0,
-        word_concentration: float = 0.01,
-        doc_shape: float = 4.0,
-        doc_rate: float = 4.0,
-        corpus_shape: float = 7.5,
-        corpus_rate: float = 7.5,
-        burn_in: int = 100,
-        sample_every: int = 5,
-        passes: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        unused_topics: str = "keep",
-    ) -> None:
-        self.initial_topics = initial_topics
-        self.start = start
-        self.concentrations = concentrations
-        self.doc_concentration = doc_concentration
-        self.corpus_concentration = corpus_concentration
-        self.word_concentration = word_concentration
-        self.doc_shape = doc_shape
-        self.doc_rate = doc_rate
-        self.corpus_shape = corpus_shape
-        self.corpus_rate = corpus_rate
-        self.burn_in = burn_in
-        self.sample_every = sample_every
-        self.passes = passes
-        self.random_state = random_state
-        self.unused_topics = unused_topics
+    initial_topics: int = 100
+    start: str = "random"
+    concentrations: str = "resampled"
+    doc_concentration: float = 1.0
+    corpus_concentration: float = 1.0
+    word_concentration: float = 0.01
+    doc_shape: float = 4.0
+    doc_rate: float = 4.0
+    corpus_shape: float = 7.5
+    corpus_rate: float = 7.5
+    burn_in: int = 100
+    sample_every: int = 5
+    passes: int | None = None
+    random_state: int | np.random.RandomState | None = None
+    unused_topics: str = "keep"
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class GibbsLDA(TopicModel):
     """The scikit-learn estimator of this algorithm: Gibbs sampler of LDA.
 
@@ -614,35 +479,20 @@ class GibbsLDA(TopicModel):
     """
 
     algorithm = find_algorithm("gibbs-lda")
-
-    def __init__(  # noqa: PLR0913
-        self,
-        *,
-        max_topics: int = 100,
-        concentrations: str = "fixed",
-        doc_concentration: float = 0.1,
-        word_concentration: float = 0.01,
-        doc_shape: float = 4.0,
-        doc_rate: float = 4.0,
-        burn_in: int = 100,
-        sample_every: int = 5,
-        passes: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        unused_topics: str = "keep",
-    ) -> None:
-        self.max_topics = max_topics
-        self.concentrations = concentrations
-        self.doc_concentration = doc_concentration
-        self.word_concentration = word_concentration
-        self.doc_shape = doc_shape
-        self.doc_rate = doc_rate
-        self.burn_in = burn_in
-        self.sample_every = sample_every
-        self.passes = passes
-        self.random_state = random_state
-        self.unused_topics = unused_topics
+    max_topics: int = 100
+    concentrations: str = "fixed"
+    doc_concentration: float = 0.1
+    word_concentration: float = 0.01
+    doc_shape: float = 4.0
+    doc_rate: float = 4.0
+    burn_in: int = 100
+    sample_every: int = 5
+    passes: int | None = None
+    random_state: int | np.random.RandomState | None = None
+    unused_topics: str = "keep"
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class CVHDP(TopicModel):
     """The scikit-learn estimator of this algorithm: CV-HDP.
 
@@ -686,47 +536,26 @@ class CVHDP(TopicModel):
     """
 
     algorithm = find_algorithm("cv-hdp")
-
-    def __init__(  # noqa: PLR0913
-        self,
-        *,
-        max_topics: int = 150,
-        doc_shape: float = 4.0,
-        doc_rate: float = 4.0,
-        corpus_shape: float = 7.5,
-        corpus_rate: float = 7.5,
-        word_total: float = 100.0,
-        word_prior: str = "fixed",
-        word_shape: float = 4.0,
-        word_rate: float = 4.0,
-        base_total: float = 40.0,
-        first_sweeps: str = "printed",
-        start_from: str = "own",
-        tolerance: float = 1e-05,
-        precision: str = "float32",
-        passes: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        unused_topics: str = "keep",
-    ) -> None:
-        self.max_topics = max_topics
-        self.doc_shape = doc_shape
-        self.doc_rate = doc_rate
-        self.corpus_shape = corpus_shape
-        self.corpus_rate = corpus_rate
-        self.word_total = word_total
-        self.word_prior = word_prior
-        self.word_shape = word_shape
-        self.word_rate = word_rate
-        self.base_total = base_total
-        self.first_sweeps = first_sweeps
-        self.start_from = start_from
-        self.tolerance = tolerance
-        self.precision = precision
-        self.passes = passes
-        self.random_state = random_state
-        self.unused_topics = unused_topics
+    max_topics: int = 150
+    doc_shape: float = 4.0
+    doc_rate: float = 4.0
+    corpus_shape: float = 7.5
+    corpus_rate: float = 7.5
+    word_total: float = 100.0
+    word_prior: str = "fixed"
+    word_shape: float = 4.0
+    word_rate: float = 4.0
+    base_total: float = 40.0
+    first_sweeps: str = "printed"
+    start_from: str = "own"
+    tolerance: float = 1e-05
+    precision: str = "float32"
+    passes: int | None = None
+    random_state: int | np.random.RandomState | None = None
+    unused_topics: str = "keep"
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class CVLDA(TopicModel):
     """The scikit-learn estimator of this algorithm: CV-LDA.
 
@@ -754,31 +583,18 @@ class CVLDA(TopicModel):
     """
 
     algorithm = find_algorithm("cv-lda")
-
-    def __init__(  # noqa: PLR0913
-        self,
-        *,
-        max_topics: int = 80,
-        doc_concentration: float = 0.1,
-        word_total: float = 100.0,
-        start_from: str = "own",
-        tolerance: float = 1e-05,
-        precision: str = "float32",
-        passes: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        unused_topics: str = "keep",
-    ) -> None:
-        self.max_topics = max_topics
-        self.doc_concentration = doc_concentration
-        self.word_total = word_total
-        self.start_from = start_from
-        self.tolerance = tolerance
-        self.precision = precision
-        self.passes = passes
-        self.random_state = random_state
-        self.unused_topics = unused_topics
+    max_topics: int = 80
+    doc_concentration: float = 0.1
+    word_total: float = 100.0
+    start_from: str = "own"
+    tolerance: float = 1e-05
+    precision: str = "float32"
+    passes: int | None = None
+    random_state: int | np.random.RandomState | None = None
+    unused_topics: str = "keep"
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class OnlineFreeHDP(OnlineTopicModel):
     """The scikit-learn estimator of this algorithm: Truncation-free online HDP.
 
@@ -807,33 +623,19 @@ class OnlineFreeHDP(OnlineTopicModel):
     """
 
     algorithm = find_algorithm("free-hdp")
-
-    def __init__(  # noqa: PLR0913
-        self,
-        *,
-        doc_concentration: float = 1.0,
-        corpus_concentration: float = 1.0,
-        word_concentration: float = 0.01,
-        batch_size: int | None = None,
-        burn_in: int = 5,
-        num_samples: int = 5,
-        precision: str = "float32",
-        passes: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        unused_topics: str = "keep",
-    ) -> None:
-        self.doc_concentration = doc_concentration
-        self.corpus_concentration = corpus_concentration
-        self.word_concentration = word_concentration
-        self.batch_size = batch_size
-        self.burn_in = burn_in
-        self.num_samples = num_samples
-        self.precision = precision
-        self.passes = passes
-        self.random_state = random_state
-        self.unused_topics = unused_topics
+    doc_concentration: float = 1.0
+    corpus_concentration: float = 1.0
+    word_concentration: float = 0.01
+    batch_size: int | None = None
+    burn_in: int = 5
+    num_samples: int = 5
+    precision: str = "float32"
+    passes: int | None = None
+    random_state: int | np.random.RandomState | None = None
+    unused_topics: str = "keep"
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class OnlineFreeDPMixture(OnlineTopicModel):
     """The scikit-learn estimator of this algorithm: Truncation-free DP mixture.
 
@@ -860,31 +662,18 @@ class OnlineFreeDPMixture(OnlineTopicModel):
     """
 
     algorithm = find_algorithm("free-dp-mixture")
-
-    def __init__(  # noqa: PLR0913
-        self,
-        *,
-        corpus_concentration: float = 1.0,
-        word_concentration: float = 0.5,
-        batch_size: int | None = None,
-        burn_in: int = 5,
-        num_samples: int = 5,
-        precision: str = "float32",
-        passes: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        unused_topics: str = "keep",
-    ) -> None:
-        self.corpus_concentration = corpus_concentration
-        self.word_concentration = word_concentration
-        self.batch_size = batch_size
-        self.burn_in = burn_in
-        self.num_samples = num_samples
-        self.precision = precision
-        self.passes = passes
-        self.random_state = random_state
-        self.unused_topics = unused_topics
+    corpus_concentration: float = 1.0
+    word_concentration: float = 0.5
+    batch_size: int | None = None
+    burn_in: int = 5
+    num_samples: int = 5
+    precision: str = "float32"
+    passes: int | None = None
+    random_state: int | np.random.RandomState | None = None
+    unused_topics: str = "keep"
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class OnlineDPMixture(OnlineTopicModel):
     """The scikit-learn estimator of this algorithm: Online DP mixture.
 
@@ -919,37 +708,21 @@ class OnlineDPMixture(OnlineTopicModel):
     """
 
     algorithm = find_algorithm("dp-mixture")
-
-    def __init__(  # noqa: PLR0913
-        self,
-        *,
-        max_topics: int = 300,
-        corpus_concentration: float = 1.0,
-        word_concentration: float = 0.5,
-        forgetting_rate: float = 0.6,
-        delay: float = 1.0,
-        batch_size: int | None = None,
-        start: str = "hoffman",
-        precision: str = "float32",
-        passes: int | None = None,
-        num_shards: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        unused_topics: str = "keep",
-    ) -> None:
-        self.max_topics = max_topics
-        self.corpus_concentration = corpus_concentration
-        self.word_concentration = word_concentration
-        self.forgetting_rate = forgetting_rate
-        self.delay = delay
-        self.batch_size = batch_size
-        self.start = start
-        self.precision = precision
-        self.passes = passes
-        self.num_shards = num_shards
-        self.random_state = random_state
-        self.unused_topics = unused_topics
+    max_topics: int = 300
+    corpus_concentration: float = 1.0
+    word_concentration: float = 0.5
+    forgetting_rate: float = 0.6
+    delay: float = 1.0
+    batch_size: int | None = None
+    start: str = "hoffman"
+    precision: str = "float32"
+    passes: int | None = None
+    num_shards: int | None = None
+    random_state: int | np.random.RandomState | None = None
+    unused_topics: str = "keep"
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class BatchDPMixture(TopicModel):
     """The scikit-learn estimator of this algorithm: Batch DP mixture.
 
@@ -980,31 +753,16 @@ class BatchDPMixture(TopicModel):
     """
 
     algorithm = find_algorithm("batch-dp-mixture")
-
-    def __init__(  # noqa: PLR0913
-        self,
-        *,
-        max_topics: int = 300,
-        corpus_concentration: float = 1.0,
-        word_concentration: float = 0.5,
-        tolerance: float = 1e-05,
-        start: str = "hoffman",
-        precision: str = "float32",
-        passes: int | None = None,
-        num_shards: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        unused_topics: str = "keep",
-    ) -> None:
-        self.max_topics = max_topics
-        self.corpus_concentration = corpus_concentration
-        self.word_concentration = word_concentration
-        self.tolerance = tolerance
-        self.start = start
-        self.precision = precision
-        self.passes = passes
-        self.num_shards = num_shards
-        self.random_state = random_state
-        self.unused_topics = unused_topics
+    max_topics: int = 300
+    corpus_concentration: float = 1.0
+    word_concentration: float = 0.5
+    tolerance: float = 1e-05
+    start: str = "hoffman"
+    precision: str = "float32"
+    passes: int | None = None
+    num_shards: int | None = None
+    random_state: int | np.random.RandomState | None = None
+    unused_topics: str = "keep"
 
 
 CLASSES: dict[str, type[TopicModel]] = {

@@ -17,12 +17,14 @@ from stickbreaker.engine.algorithms import REGISTRY
 from stickbreaker.engine.estimators.model import MOST_PASSES, MOST_REREAD, UNUSED_TOPICS
 
 TARGET = Path(__file__).with_name("classes.py")
-LINE_LENGTH = 120
+LINE_LENGTH = 100
 LONGEST_INITIALS = 3
 HEADER = '''"""The estimator of each algorithm; do not edit.
 
 `python -m stickbreaker.engine.estimators.write_classes` writes this file.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -120,6 +122,7 @@ def _parameter(setting: Field[Any]) -> Parameter:
 def _write_class(algorithm: Algorithm) -> Iterator[str]:
     base = "OnlineTopicModel" if algorithm.reads is Reads.BATCHES else "TopicModel"
     parameters = list_parameters(algorithm)
+    yield "@dataclass(kw_only=True, repr=False, eq=False)"
     yield f"class {name_class(algorithm)}({base}):"
     yield f'    """The scikit-learn estimator of this algorithm: {algorithm.title}.'
     yield ""
@@ -130,15 +133,8 @@ def _write_class(algorithm: Algorithm) -> Iterator[str]:
     yield '    """'
     yield ""
     yield f'    algorithm = find_algorithm("{algorithm.name}")'
-    yield ""
-    yield "    def __init__(  # noqa: PLR0913"
-    yield "        self,"
-    yield "        *,"
     for each in parameters:
-        yield f"        {each.name}: {each.type} = {each.default},"
-    yield "    ) -> None:"
-    for each in parameters:
-        yield f"        self.{each.name} = {each.name}"
+        yield f"    {each.name}: {each.type} = {each.default}"
 
 
 def _describe(parameter: Parameter) -> Iterator[str]:
