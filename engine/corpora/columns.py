@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stickbreaker.engine.corpora.cells import IS_OBJECT, unwrap_text
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.dates import explain_date, read_dates
 from stickbreaker.engine.corpora.rows import TOO_LARGE, BadRows, Chunk, Table
@@ -94,14 +95,17 @@ def take_chunk(
     texts = []
     wrong = []
     for place, (row, text) in enumerate(zip(chunk.rows, text_cells, strict=True)):
-        if not text.strip():
+        plain = unwrap_text(text)
+        if plain is None:
+            wrong.append(table.name_bad(row, IS_OBJECT))
+        elif not plain.strip():
             wrong.append(table.name_bad(row, NO_TEXT))
         elif columns.group and not groups[place].strip():
             wrong.append(
                 table.name_bad(row, "the group is missing: add one, or choose no group column")
             )
         else:
-            texts.append(text)
+            texts.append(plain)
             cells.rows.append(row)
             cells.dates.append(dates[place])
             cells.titles.append(titles[place])

@@ -48,8 +48,12 @@ NAMED_DATE = (
     r"(?:(?P<day>\d{1,2})(?:\.|er|º|°)? +(?:de )?)?(?P<month>[^\W\d_]{3,}) +(?:de |del"
     r" )?(?P<year>\d{4})"
 )
-# Mail programs add the name of the time zone: "Tue, 8 Sep 2020 10:01:00 +0200 (CEST)".
-ZONE_NAME = r" \([A-Za-z ]+\)$"
+# A date is the day that was written, so a time zone is left out: "2020-09-08T10:01:00Z",
+# "Tue, 8 Sep 2020 10:01:00 +0200 (CEST)".
+ZONE = re.compile(
+    r"(?<=:\d\d)(?:[.,]\d+)? ?(?:Z|[A-Z]{3,5}|(?:UTC|GMT)?[+-]\d\d(?::?\d\d){0,2})"
+    r"(?: ?[(\[][A-Za-z/_ ]+[)\]])?(?= \d{4}$|$)"
+)
 EARLY_YEAR = r"(?<!\d)1[0-6]\d\d(?!-?W)"
 HINT = "use a year (1863), an ISO date (1863-12-08), or one other form in all rows"
 
@@ -67,7 +71,7 @@ def read_dates(cells: Sequence[str], form: str = "") -> np.ndarray:
     >>> read_dates(["28. Oktober 2008", "3. März 2009"]).astype(str).tolist()
     ['2008-10-28', '2009-03-03']
     >>> read_dates(["Tue, 8 Sep 2020 10:01:00 +0200 (CEST)"]).astype(str).tolist()
-    ['2020-09-08T08:01:00']
+    ['2020-09-08T10:01:00']
     >>> read_dates(["now", "today"]).astype(str).tolist()
     ['NaT', 'NaT']
     >>> read_dates(["٢٠٢٠", "२०२१", "２０２２"]).astype(str).tolist()
@@ -90,20 +94,22 @@ def _clean(cells: Sequence[str]) -> "pd.Series":
     # pandas takes a second to import, and the bundled corpora do not need it.
     import pandas as pd
 
-    texts = pd.Series([_plain_digits(cell) for cell in cells], dtype=str).str.strip()
-    texts = texts.str.replace(ZONE_NAME, "", regex=True)
+    texts = pd.Series([_plain_signs(cell) for cell in cells], dtype=str)
     # pandas reads words such as "today" as the date on which it runs.
     return texts.where(texts.str.contains(r"\d"), "")
 
 
-def _plain_digits(cell: str) -> str:
-    """Write the digits and signs of a cell in ASCII: those of other scripts, and
-    full-width ones.
+def _plain_signs(cell: str) -> str:
+    """Write the digits and signs of a cell in ASCII, those of other scripts and full-width ones,
+    and leave out a time zone.
     """
-    if cell.isascii():
-        return cell
-    signs = unicodedata.normalize("NFKC", repair(cell))
-    return "".join(str(unicodedata.decimal(sign)) if sign.isdecimal() else sign for sign in signs)
+    if not cell.isascii():
+        signs = unicodedata.normalize("NFKC", repair(cell))
+        cell = "".join(
+            str(unicodedata.decimal(sign)) if sign.isdecimal() else sign for sign in signs
+        )
+    cell = cell.strip()
+    return ZONE.sub("", cell) if ":" in cell else cell
 
 
 def _find_form(texts: "pd.Series") -> tuple[str, np.ndarray]:

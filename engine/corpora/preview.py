@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stickbreaker.engine.corpora.cells import unwrap_text
 from stickbreaker.engine.corpora.columns import (
     NO_TEXT,
     Cells,
@@ -24,7 +25,13 @@ from stickbreaker.engine.corpora.rows import BadRow, BadRows, Table
 from stickbreaker.engine.corpora.sources import STORED, find_source
 from stickbreaker.engine.corpora.stop_words import guess_language
 from stickbreaker.engine.corpora.stored import StoredCorpus, open_stored
-from stickbreaker.engine.corpora.words import WordChoices, WordEffect, drop_words, measure_words
+from stickbreaker.engine.corpora.words import (
+    MARKS,
+    WordChoices,
+    WordEffect,
+    drop_words,
+    measure_words,
+)
 from stickbreaker.engine.progress_bars import Report, show_share
 
 MAX_SAMPLE = 2_000
@@ -43,7 +50,18 @@ DATE_NAMES = re.compile(r"(?i)date|year|time|day|month|when|publish|created|issu
 # Shorter mixtures of letters and digits may be names that people use.
 LEAST_HASH = 12
 HEXADECIMAL = re.compile(r"[0-9a-fA-F]+")
-TITLE_NAMES = re.compile(r"(?i)title|name|headline|subject|heading|label|\bid\b")
+# Usual names of titles, with their scores.
+TITLE_NAMES = {
+    r"(?i)title|headline|subject|heading": 1.0,
+    r"(?i)name|label": 0.9,
+    r"(?i)\bid\b": 0.3,
+}
+# Words of prose, with their punctuation; not addresses, numbers, hashes and markup.
+PROSE = re.compile(
+    rf"(?<!\S)[^\w\s/\\<{{]*[^\W\d_](?:[^\W\d_]|[{MARKS}'’.,;:!?、。，；：！？…-])*"
+    r"[^\w\s/\\>=}]*(?<!\":)(?!\S)"
+)
+ADDRESS = re.compile(r"(?i)(?:[a-z][a-z0-9+.-]*:)?[/\\]|www\.")
 
 
 class ShownDocument(NamedTuple):
@@ -278,7 +296,7 @@ def guess_columns(table: Table) -> Columns:
     text = (
         "text"
         if "text" in table.has
-        else max(texts, key=lambda name: _score_texts(name, lengths[name]))
+        else max(texts, key=lambda name: _score_texts(name, filled[name]))
     )
     others = [name for name in names if name != text]
     date = max((name for name in others if dates[name]), key=lambda name: dates[name], default=None)
@@ -291,14 +309,19 @@ def guess_columns(table: Table) -> Columns:
     return Columns(text=text, date=date, title="title" if "title" in table.has else title)
 
 
-def _score_texts(name: str, length: float) -> float:
-    """Score a column as the text, by the mean length of its cells and its name.
+def _score_texts(name: str, cells: Sequence[str]) -> float:
+    """Score a column as the text, by the mean length of the prose in its cells and its name.
 
-    An empty "text" column beats names.
+    Cells without prose are only better than empty ones, and an empty "text" column beats names.
     """
+    plain = [unwrap_text(cell) or "" for cell in cells if not ADDRESS.match(cell)]
+    num_letters = sum(
+        len(word) + 1 for cell in plain for word in PROSE.findall(cell[:MAX_SHOWN_TEXT])
+    )
+    length = num_letters / max(1, len(cells)) or min(1.0, float(len(cells)))
     if not TEXT_NAMES.search(name):
         return length
-    return 3 * length or LONG_NAME
+    return 3 * length if cells else LONG_NAME
 
 
 def _score_dates(name: str, cells: Sequence[str], length: float, num_rows: int) -> float:
@@ -323,7 +346,7 @@ def _score_titles(name: str, cells: Sequence[str], length: float) -> float:
         return 0.0
     has_letters = sum(any(map(str.isalpha, cell)) for cell in cells) / len(cells)
     distinct = len(set(cells)) / len(cells)
-    is_named = bool(TITLE_NAMES.search(name))
+    is_named = max(score * bool(re.search(names, name)) for names, score in TITLE_NAMES.items())
     return (
         distinct * has_letters + is_named
         if distinct >= 0.5 and (is_named or has_letters > 0.5)

@@ -9,13 +9,13 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from stickbreaker.engine.corpora.cells import find_field, list_fields, write_cell
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.encodings import Encoding, find_encoding
 from stickbreaker.engine.corpora.rows import (
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MAX_COLUMNS = 1_000
+# Columns up to which fields inside of objects are added.
+MAX_NESTED = 200
 # Decoded at once. A dictionary can hold a text of 10 MB once that many rows repeat.
 PARQUET_ROWS = 16
 PLAIN_QUOTES = "Quotation marks are read as plain characters; otherwise rows would be lost."
@@ -256,7 +258,7 @@ def open_json_lines(path: Path) -> Table:
     lines.
     """
     encoding = find_encoding(path)
-    columns: dict[str, None] = {}
+    columns: dict[str, tuple[str, ...]] = {}
     with path.open(encoding=encoding.name, errors="replace") as text:
         for number, line in enumerate(_short_lines(text)):
             if number == 0 and line.lstrip().startswith("["):
@@ -264,7 +266,8 @@ def open_json_lines(path: Path) -> Table:
                     f"{path} is one JSON list, not JSON lines. Write one object per line."
                 )
             found = _read_object(line)
-            columns |= dict.fromkeys(found if isinstance(found, dict) else ())
+            if isinstance(found, dict):
+                _add_fields(columns, list_fields(found))
             if number == 1_000 or len(columns) > MAX_COLUMNS:
                 break
     if not columns:
@@ -274,8 +277,9 @@ def open_json_lines(path: Path) -> Table:
         )
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
+        paths = [columns[name] for name in wanted]
         with _open_text(path, encoding) as (text, share):
-            yield from gather(str(path), wanted, share, _json_rows(path, text, wanted))
+            yield from gather(str(path), wanted, share, _json_rows(path, text, paths))
 
     return Table(
         path=path,
@@ -284,6 +288,13 @@ def open_json_lines(path: Path) -> Table:
         read=read,
         notes=(encoding.note,) if encoding.note else (),
     )
+
+
+def _add_fields(columns: dict[str, tuple[str, ...]], paths: Iterable[tuple[str, ...]]) -> None:
+    """Add fields as columns: all that are not in an object, and at most `MAX_NESTED` others."""
+    for path in paths:
+        if len(path) == 1 or len(columns) < MAX_NESTED:
+            columns.setdefault(".".join(path), path)
 
 
 def _short_lines(text: TextIO) -> Iterator[str]:
@@ -314,37 +325,13 @@ def _read_object(line: str) -> dict[str, Any] | str:
     )
 
 
-def _json_rows(path: Path, text: TextIO, wanted: Sequence[str]) -> Iterator[Row]:
+def _json_rows(path: Path, text: TextIO, wanted: Sequence[Sequence[str]]) -> Iterator[Row]:
     for row, line in enumerate(_short_lines(text), start=1):
         found = _read_object(line) if line.strip() else {}
         if isinstance(found, str):
             yield BadRow(file=str(path), row=row, reason=found)
         else:
-            yield row, [write_cell(found.get(column)) for column in wanted]
-
-
-def write_cell(value: Any) -> str:
-    """Convert a value from JSON or Parquet to text.
-
-    None and NaN become "", dates and times ISO 8601 (in UTC if they have a time zone), lists and
-    dicts JSON.
-    """
-    if isinstance(value, str):
-        return value
-    if value is None or value != value:
-        return ""
-    if isinstance(value, bytes):
-        return value.decode("utf-8", errors="replace")
-    if isinstance(value, datetime) and value.tzinfo is not None:
-        # Local times before 1900 have offsets with seconds, which ISO 8601 cannot write.
-        value = value.astimezone(UTC)
-    if isinstance(value, date | time):
-        return value.isoformat()
-    return (
-        json.dumps(value, ensure_ascii=False, default=str)
-        if isinstance(value, dict | list)
-        else str(value)
-    )
+            yield row, [write_cell(find_field(found, field)) for field in wanted]
 
 
 def open_parquet(path: Path) -> Table:
@@ -360,7 +347,10 @@ def open_parquet(path: Path) -> Table:
         raise CorpusError(f"File not found: {path.absolute()}. Check the folder and the name.")
     try:
         with parquet.ParquetFile(path) as file:
-            columns = tuple(file.schema_arrow.names)
+            names = file.schema_arrow.names
+            columns: dict[str, tuple[str, ...]] = {}
+            for field in file.schema_arrow:
+                _add_fields(columns, _list_parquet_fields(field))
             about = file.metadata
             groups = [about.row_group(number) for number in range(about.num_row_groups)]
     except pa.ArrowMemoryError:
@@ -369,7 +359,7 @@ def open_parquet(path: Path) -> Table:
         raise CorpusError(
             f"Cannot read {path} as Parquet ({first_line(error)}). Save it again."
         ) from error
-    if len(set(columns)) < len(columns):
+    if len(set(names)) < len(names):
         raise CorpusError(f"{path} has two columns with the same name. Rename one.")
 
     num_rows = [group.num_rows for group in groups]
@@ -380,21 +370,39 @@ def open_parquet(path: Path) -> Table:
         before = sum(num_rows[:first])
         total = max(1, sum(num_rows[first:last]))
         seen = [before]
-        rows = _parquet_rows(path, wanted, seen, range(first, last))
+        paths = [columns[name] for name in wanted]
+        rows = _parquet_rows(path, paths, seen, range(first, last))
         yield from gather(str(path), wanted, lambda: (seen[0] - before) / total, rows)
 
     return Table(
         path=path,
         kind="Parquet",
-        columns=columns,
+        columns=tuple(columns),
         read=lambda wanted: read_groups(wanted, 0, len(groups)),
         group_bytes=tuple(group.total_byte_size for group in groups),
         read_groups=read_groups,
     )
 
 
+def _list_parquet_fields(field: "pa.Field") -> Iterator[tuple[str, ...]]:
+    """List the paths of all fields of a column, as `list_fields` does.
+
+    A map has none: its keys differ between the rows.
+    """
+    from pyarrow import types
+
+    kind = field.type
+    while types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        kind = kind.value_type
+    if types.is_struct(kind):
+        for inside in kind:
+            yield from ((field.name, *path) for path in _list_parquet_fields(inside))
+    elif not types.is_map(kind):
+        yield (field.name,)
+
+
 def _parquet_rows(
-    path: Path, wanted: Sequence[str], seen: list[int], groups: range
+    path: Path, wanted: Sequence[Sequence[str]], seen: list[int], groups: range
 ) -> Iterator[Row]:
     """The rows of some row groups.
 
@@ -407,17 +415,18 @@ def _parquet_rows(
     try:
         packed = path.stat().st_size
         with parquet.ParquetFile(path) as file:
-            wanted_once = list(dict.fromkeys(wanted))
+            wanted_once = list(dict.fromkeys(field[0] for field in wanted))
             for batch in file.iter_batches(
                 batch_size=PARQUET_ROWS, row_groups=list(groups), columns=wanted_once
             ):
                 parts = {name: batch.column(name) for name in wanted_once}
                 for row in range(batch.num_rows):
                     # One row at a time: as Python objects, a batch would take its memory once more.
-                    cells = {name: write_cell(_as_value(part[row])) for name, part in parts.items()}
+                    values = {name: _as_value(part[row]) for name, part in parts.items()}
+                    cells = [write_cell(find_field(values, field)) for field in wanted]
                     seen[0] += 1
-                    yield seen[0], [cells[column] for column in wanted]
-                    unpacked += sum(map(len, cells.values()))
+                    yield seen[0], cells
+                    unpacked += sum(map(len, cells))
                 check_ratio(path, unpacked, packed)
     except pa.ArrowMemoryError:
         raise

@@ -198,3 +198,32 @@ def test_the_error_for_a_file_without_usable_rows_names_the_first_row(tmp_path):
         preview(write(tmp_path, text=[" "], year=["1900"]), text="text")
     with pytest.raises(CorpusError, match="File not found"):
         preview(tmp_path / "none.csv")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        '{"type": "Feature", "geometry": {"type": "Point", "name": "harbour"}, "links": ["a"]}',
+        str([0.25] * 60),
+        "https://example.org/a/very/long/address/with-words-in-it/that-is-longer-than-prose.html",
+        "/home/ann/archive/letters of 1959/a long name of a folder/scan_0001.tif",
+        "d41d8cd98f00b204e9800998ecf8427e" * 5,
+        "1200 3400 5600 7800 " * 10,
+    ],
+)
+@pytest.mark.parametrize("names", [("said", "more"), ("a", "description")])
+def test_prose_is_the_text_and_not_a_longer_column(tmp_path, other, names):
+    prose = [
+        "The treaty of peace between them was signed in the harbour",
+        "Η ειρήνη και ο πόλεμος των λαών της θάλασσας",
+        "平和条約は、港で。" * 5,
+        "Der Zolltarif auf Baumwolle wurde im Mai gesenkt",
+    ]
+    said, more = names
+    path = write(tmp_path, **{more: [other] * 4, said: prose})
+    assert preview(path).chosen.text == said
+
+
+def test_a_title_is_a_better_title_than_an_id(tmp_path):
+    path = write(tmp_path, id=["a1", "b2", "c3", "d4"], text=TEXTS, title=["A", "B", "C", "C"])
+    assert preview(path).chosen.title == "title"

@@ -1,0 +1,84 @@
+"""Convert the values of cells to text: lists, objects, dates with times, and lists written as
+text.
+"""
+
+import ast
+import json
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, time
+from typing import Any
+
+# Deeper fields of objects are not columns.
+MAX_DEPTH = 8
+IS_OBJECT = "the text is a JSON object: put its text into a column of its own"
+
+
+def write_cell(value: Any, depth: int = 0) -> str:
+    """Convert a value from JSON or Parquet to text.
+
+    None, NaN and objects become "". Dates and times are ISO 8601, as they were written, without a
+    time zone. The texts of a list are joined by line ends, and its words by spaces.
+
+    >>> write_cell(["new", "york"]), write_cell(["A first line.", "A second one."])
+    ('new york', 'A first line.\\nA second one.')
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        inside = value if depth < MAX_DEPTH else []
+        parts = [text for each in inside if (text := write_cell(each, depth + 1).strip())]
+        has_texts = any(len(part.split()) > 1 for part in parts)
+        return ("\n" if has_texts else " ").join(parts)
+    if value is None or isinstance(value, dict | tuple) or value != value:
+        return ""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", errors="replace")
+    if isinstance(value, datetime):
+        value = value.replace(tzinfo=None)
+    return value.isoformat() if isinstance(value, date | time) else str(value)
+
+
+def list_fields(value: Any, depth: int = 0) -> Iterator[tuple[str, ...]]:
+    """List the paths of all fields of an object that are not objects themselves.
+
+    >>> list(list_fields({"id": 1, "body": {"text": "a", "links": [{"to": "b"}]}}))
+    [('id',), ('body', 'text'), ('body', 'links', 'to')]
+    """
+    for key, field in value.items() if isinstance(value, dict) else ():
+        inside = field if isinstance(field, list) else [field]
+        objects = [each for each in inside if isinstance(each, dict)]
+        if len(objects) < len(inside) or not inside:
+            yield (key,)
+        if depth < MAX_DEPTH:
+            for each in objects:
+                yield from ((key, *path) for path in list_fields(each, depth + 1))
+
+
+def find_field(value: Any, path: Sequence[str]) -> Any:
+    """Find a field by its path; in a list of objects, the fields of all of them."""
+    if isinstance(value, list) and path:
+        return [find_field(each, path) for each in value if isinstance(each, dict)]
+    if not path:
+        return value
+    return find_field(value.get(path[0]), path[1:]) if isinstance(value, dict) else None
+
+
+def unwrap_text(text: str) -> str | None:
+    """Join a list that is written as text, in JSON or in Python; None for a JSON object.
+
+    >>> unwrap_text("['new', 'york']"), unwrap_text("[deleted]"), unwrap_text('{"a": 1}')
+    ('new york', '[deleted]', None)
+    """
+    if not text.lstrip().startswith(("[", "{")):
+        return text
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        try:
+            value = ast.literal_eval(text.strip())
+        except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+            return text
+    if isinstance(value, dict):
+        return None
+    has_texts = isinstance(value, list) and any(isinstance(each, str | list) for each in value)
+    return write_cell(value) if has_texts else text

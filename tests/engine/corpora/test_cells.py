@@ -1,0 +1,94 @@
+"""Lists, objects and times in the cells of JSON, Parquet and CSV files."""
+
+import json
+from datetime import UTC, datetime
+
+import pandas as pd
+import pytest
+
+from stickbreaker.engine.corpora.columns import Columns
+from stickbreaker.engine.corpora.corpus import CorpusError
+from tests.engine.corpora.small_files import build, reasons
+
+CELLS = [
+    (["first line\nanchor", "harbour"], "first line\nanchor\nharbour"),
+    (["new", "york"], "new york"),
+    ([["peace", "treaty"], ["tariff"]], "peace treaty\ntariff"),
+    ([], ""),
+    (["peace", None, "", "war"], "peace war"),
+]
+
+
+def write(path, rows):
+    """Write rows as JSON lines, Parquet or CSV, by the name of the file."""
+    if path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    elif path.suffix == ".parquet":
+        pd.DataFrame(rows).to_parquet(path)
+    else:
+        pd.DataFrame(rows).to_csv(path, index=False)
+    return path
+
+
+def read(path, column):
+    return [text for chunk in open_file(path).read([column]) for text in chunk.cells[column]]
+
+
+def open_file(path):
+    from stickbreaker.engine.corpora.table_files import open_table
+
+    return open_table(path)
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+@pytest.mark.parametrize(("value", "text"), CELLS)
+def test_a_list_is_joined_by_line_ends_or_spaces(tmp_path, suffix, value, text):
+    assert read(write(tmp_path / f"a.{suffix}", [{"body": value}]), "body") == [text]
+
+
+@pytest.mark.parametrize("as_text", [repr, json.dumps])
+def test_a_list_in_a_cell_of_a_csv_file_is_joined(tmp_path, as_text):
+    rows = [{"text": as_text(["first line\nanchor", "harbour"])}, {"text": "[deleted] harbour"}]
+    built = build(write(tmp_path / "a.csv", rows))
+    assert set(built.corpus.vocabulary) == {"line", "anchor", "harbour", "deleted"}
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+def test_the_fields_of_objects_are_columns(tmp_path, suffix):
+    rows = [
+        {"id": n, "post": {"body": "peace treaty", "by": {"name": "Ann"}}, "tags": [{"is": "a"}]}
+        for n in range(3)
+    ]
+    path = write(tmp_path / f"a.{suffix}", rows)
+    assert open_file(path).columns == ("id", "post.body", "post.by.name", "tags.is")
+    assert read(path, "tags.is") == ["a"] * 3
+    assert set(build(path, Columns("post.body")).corpus.vocabulary) == {"peace", "treaty"}
+    with pytest.raises(CorpusError, match=r"no column 'post'. Choose one of 'id', 'post.body'"):
+        build(path, Columns("post"))
+
+
+def test_an_object_that_is_written_as_text_is_refused(tmp_path):
+    path = write(tmp_path / "a.csv", [{"text": '{"body": "peace"}'}, {"text": "treaty"}])
+    built = build(path)
+    assert set(built.corpus.vocabulary) == {"treaty"}
+    assert "JSON object" in reasons(built)[0]
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet", "csv"])
+def test_the_written_day_is_kept_in_each_time_zone(tmp_path, suffix):
+    times = pd.to_datetime(["1999-12-31T23:00Z", "2000-06-30T22:30Z"]).tz_convert("Europe/Berlin")
+    cells = times if suffix == "parquet" else [str(time) for time in times]
+    rows = pd.DataFrame({"text": ["peace treaty", "tariff"], "when": cells})
+    path = tmp_path / f"a.{suffix}"
+    if suffix == "jsonl":
+        rows.to_json(path, orient="records", lines=True)
+    else:
+        write(path, rows)
+    dates = build(path, Columns("text", "when")).corpus.dates
+    assert dates.astype("datetime64[D]").astype(str).tolist() == ["2000-01-01", "2000-07-01"]
+
+
+def test_python_times_keep_their_day():
+    from stickbreaker.engine.corpora.cells import write_cell
+
+    assert write_cell(datetime(2000, 1, 1, tzinfo=UTC)) == "2000-01-01T00:00:00"
