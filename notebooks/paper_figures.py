@@ -18,10 +18,10 @@ from notebooks.drawings import (
 )
 from notebooks.figure_runs import SPEECHES, Followed, Setup, average, curves, last_scores, read
 from stickbreaker import engine
-from stickbreaker.app.frames.word_table import default_topics, table_frame
+from stickbreaker.app.frames.word_table import table_frame
+from stickbreaker.app.model.default_topics import default_topics
 from stickbreaker.app.model.progress import Moment
-from stickbreaker.app.model.word_lists import NUM_TOP_WORDS, find_top_words
-from stickbreaker.engine.evaluation.held_out import count_topics
+from stickbreaker.app.model.word_lists import make_moment
 from stickbreaker.engine.inference.expectations import (
     expected_log_likelihood,
     log_expected_likelihood,
@@ -176,11 +176,11 @@ def wang_2011_table_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
     settings = RunSettings(num_evaluations=0, num_snapshots=9)
     updates = engine.run(engine.prepare(algorithm, algorithm.config(), corpus, settings))
     found = [
-        moment_of(each.snapshot, each.snapshot.summary)
+        make_moment(each.snapshot.documents_seen, each.snapshot.date, each.snapshot.summary)
         for each in updates
         if each.snapshot is not None
     ]
-    clear, late = default_topics(found)
+    clear, late = default_topics(found, corpus)
     frame = word_lists(
         found,
         corpus,
@@ -205,11 +205,11 @@ def hoffman_2010_figure_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
     )
     shown = (2, 4, 8, 12, 16, 32, 48, 64)
     found = [
-        moment_of(step, algorithm.summarize(config, step.state))
+        make_moment(step.documents_seen, step.date, algorithm.summarize(config, step.state))
         for step in islice(steps, marks)
         if step.info.step in shown
     ]
-    topic = default_topics(found)[-1]
+    topic = default_topics(found, corpus)[-1]
     frame = word_lists(found, corpus, {"top eight words": topic}, is_dated=False)
     frame = frame[frame["rank"] <= 8]
     return frame, draw_word_lists(frame, "passages read; grey: not in the last list")
@@ -282,23 +282,6 @@ def thin(name: str, setup: Setup) -> Any:
     corpus = engine.load_corpus(name)
     number = setup.limit(corpus.num_documents)
     return corpus.select(np.linspace(0, corpus.num_documents - 1, number).astype(int))
-
-
-def moment_of(event: Any, summary: Any) -> Moment:
-    """Return a moment of a run in the form that the page stores."""
-    tokens = np.asarray(summary.expected_tokens, float)
-    top_words = find_top_words(summary.topics, NUM_TOP_WORDS)
-    num_topics = count_topics(tokens)
-    weights = tokens / max(tokens.sum(), 1e-30)
-    return Moment(
-        event.documents_seen,
-        event.date,
-        summary.topic_ids,
-        weights,
-        tokens,
-        top_words,
-        num_topics=num_topics,
-    )
 
 
 def word_lists(

@@ -13,7 +13,7 @@ from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from stickbreaker.app.frames.progress_frames import curve_columns, date_text
 from stickbreaker.app.frames.summary_texts import describe_reading, list_figures
-from stickbreaker.app.frames.word_table import default_topics, list_words, table_blocks
+from stickbreaker.app.frames.word_table import list_words, table_blocks
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.replay import REPLAYED, can_replay, film, list_moments
 from stickbreaker.app.model.word_lists import NUM_TOP_WORDS
@@ -107,7 +107,7 @@ def draw_film(progress: Progress, seconds: float) -> tuple[list[Image.Image], li
 
     A step that fills a column has extra pictures, in which its words move to their ranks.
     """
-    topic_ids = default_topics(progress.columns)
+    topic_ids = progress.default_topics
     num_moments = min(MAX_MOMENTS, len(list_moments(progress)))
     each = 1000 * seconds / num_moments
     pictures = []

@@ -13,11 +13,10 @@ from stickbreaker.app.frames.progress_frames import date_text, tell_apart, topic
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Moment
 from stickbreaker.app.model.reading import Reading
-from stickbreaker.app.model.word_lists import find_top_words
 from stickbreaker.app.theme import topic_color
 from stickbreaker.engine.evaluation.doc_shares import Periods, add_up, divide, find_typical
 from stickbreaker.engine.evaluation.held_out import rank_topics
-from stickbreaker.engine.evaluation.topic_space import lay_out, relevance
+from stickbreaker.engine.evaluation.topic_space import find_top_words, lay_out, relevance
 
 SMALLEST_HOLDER = 0.005
 NUM_WORDS, NUM_NEAREST, NUM_TYPICAL, NUM_FOUND = 20, 6, 10, 40

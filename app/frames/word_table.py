@@ -12,19 +12,19 @@ import pandas as pd
 from stickbreaker.app.frames.progress_frames import date_text, topic_choices
 from stickbreaker.app.frames.stream_texts import name_recent
 from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.default_topics import LEAST_SHARE
 from stickbreaker.app.model.progress import Moment, Progress, find_used
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.model.word_lists import NUM_TOP_WORDS
 from stickbreaker.app.theme import topic_color
 from stickbreaker.engine.evaluation.held_out import rank_topics
 
-NUM_LARGE_TOPICS = 20
 RANKS_RISEN = 2
 NO_TOPIC = "No topic is in use: each has less than one expected token."
 DEFAULT_TOPICS_RULE = (
-    f"Until you select topics, two of the {NUM_LARGE_TOPICS} largest are shown. “Stable early”: its"
-    " first lists are the most similar to its current list. “Formed late”: its lists became"
-    " similar to its current list only in the last third of the columns."
+    "Until you select topics, two are shown. They are chosen when most topics differ from each"
+    f" other, among coherent ones with at least {100 * LEAST_SHARE:g} % of the tokens. “Stable"
+    " early”: its words were in its first lists. “Formed late”: they were only in its latest lists."
 )
 ROLES = ("stable early", "formed late")
 MARKS = "+ marks new words, ↑ words that rose by two ranks or more."
@@ -98,45 +98,6 @@ def table_frame(
     return pd.DataFrame(rows, columns=columns)
 
 
-def default_topics(moments: Sequence[Moment], now: Moment | None = None) -> tuple[int, ...]:
-    """The topics shown until the user selects some: one stable early, then one formed late
-    (`DEFAULT_TOPICS_RULE`).
-
-    now: the present moment, if the documents have been read with its model. Empty before the first
-    moment and while no topic is in use; one topic if only one is in use.
-    """
-    candidates = _large_topics(now or moments[-1]) if moments else []
-    if len(candidates) < 2:
-        return tuple(candidates)
-    early, late = np.array(
-        [_early_and_late_overlap(moments, topic_id) for topic_id in candidates]
-    ).T
-    stable_early = int(np.argmax(early))
-    growth = late - early
-    growth[stable_early] = -np.inf
-    return candidates[stable_early], candidates[int(np.argmax(growth))]
-
-
-def _large_topics(moment: Moment) -> list[int]:
-    ranked = rank_topics(moment.tokens)[:NUM_LARGE_TOPICS]
-    return [int(topic_id) for topic_id in moment.topic_ids[ranked]]
-
-
-def _early_and_late_overlap(moments: Sequence[Moment], topic_id: int) -> tuple[float, float]:
-    """Mean share of a topic's present top words in its lists of the first third of the moments, and
-    of the last.
-    """
-    lists = []
-    for moment in moments:
-        position = find_used(moment, topic_id)
-        lists.append(
-            set() if position is None else set(moment.top_words[position][:NUM_TOP_WORDS].tolist())
-        )
-    overlaps = [len(words & lists[-1]) / NUM_TOP_WORDS for words in lists]
-    third = max(1, round(len(moments) / 3))
-    return float(np.mean(overlaps[:third])), float(np.mean(overlaps[-third:]))
-
-
 def is_first_to_come(progress: Progress) -> bool:
     """Whether the run has topics, but has not reached the first column."""
     is_live = progress.status not in ("finished", "failed", REPLAYED)
@@ -146,14 +107,6 @@ def is_first_to_come(progress: Progress) -> bool:
         and progress.now is not None
         and bool(progress.planned_columns)
     )
-
-
-def has_same_columns(progress: Progress, shown: tuple[int, ...]) -> bool:
-    """Whether only the last column of a stream, which has its present words, differs from those
-    shown.
-    """
-    seen = tuple(point.documents_seen for point in progress.columns)
-    return progress.stream is not None and shown[:-1] == seen[:-1]
 
 
 def fill_first(progress: Progress) -> Progress:

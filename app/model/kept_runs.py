@@ -35,9 +35,9 @@ from stickbreaker.app.model.progress import (
 )
 from stickbreaker.app.model.reading import Model, Reading
 from stickbreaker.app.model.shelf import Shelf, fit, measure
-from stickbreaker.app.model.word_lists import find_top_words
 from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
 from stickbreaker.engine.evaluation.held_out import rank_topics
+from stickbreaker.engine.evaluation.topic_space import find_top_words
 from stickbreaker.engine.files.verified_files import (
     FileHeader,
     Kind,

@@ -91,7 +91,9 @@ class Moment:
     topic_ids: (K,) int64, stable names; the other arrays are in this order.
     weights: (K,) float64, shares of the expected tokens; they sum to 1, and are all 0 before the
     first document. expected_tokens: (K,) float64. top_words: (K, 10) int32, positions in the
-    vocabulary, the most probable word first. lists: the fifty most probable words of the topics in
+    vocabulary, the most probable word first. relevant_words: (K, 10) int32, the most relevant of
+    the fifty most probable words (λ = .6); files of earlier versions do not have them. lists: the
+    fifty most probable words of the topics in
     use (`WordLists`); None but at the columns of the word lists. read_tokens: (K,) float64, of all
     documents as read with this model; None if they have not been read with it.
     """
@@ -105,6 +107,13 @@ class Moment:
     num_topics: int
     lists: Any = None
     read_tokens: np.ndarray | None = None
+    relevant_words: np.ndarray | None = None
+
+    def find_words(self, by_relevance: bool) -> np.ndarray:
+        """The ten most relevant or the ten most probable words of each topic (K, 10)."""
+        if by_relevance and self.relevant_words is not None:
+            return self.relevant_words
+        return self.top_words
 
     @property
     def is_read(self) -> bool:
@@ -181,7 +190,8 @@ class Progress:
     whole "group" at a time. phase: "" before the first mini-batch, then the algorithm's own name
     for it; temperature: 1 once it has cooled. bounds: of the algorithm's own objective, where it
     computes that. planned_columns: documents seen at each column that is still to come. label:
-    names the spec, for legends and titles. names: what people have called topics, by id; returned:
+    names the spec, for legends and titles. default_topics: those that the word lists show until the
+    user selects some. names: what people have called topics, by id; returned:
     those of them that were kept for the corpus. labels: of the topics at any column of the word
     lists, by id. work: what the engine does, set when a step begins; begun_at: when that was, by
     the runner's clock. stream: of a stream without an end, whose corpus_size and documents_total
@@ -220,6 +230,7 @@ class Progress:
     now: Moment | None = None
     vocabulary: Any = None
     planned_columns: tuple[int, ...] = ()
+    default_topics: tuple[int, ...] = ()
     label: str = ""
     names: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
     labels: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))

@@ -12,6 +12,7 @@ import numpy as np
 
 from stickbreaker import engine
 from stickbreaker.app.model.counting import count_all
+from stickbreaker.app.model.default_topics import DefaultTopics
 from stickbreaker.app.model.first_readings import FirstReadings
 from stickbreaker.app.model.history import History
 from stickbreaker.app.model.page_notes import PAGE, with_page
@@ -129,6 +130,7 @@ class Record:
         self._bounds = History(BOUND_COLUMNS)
         self._marks: list[Mark] = []
         self._columns: list[Moment] = []
+        self._default_topics = DefaultTopics()
         self._first_readings = FirstReadings()
         self._learned_config = spec.config
         self._times: deque[tuple[float, int]] = deque()
@@ -405,6 +407,8 @@ class Record:
         self._temperature = about["temperature"]
         self._marks = read_marks(about["marks"])
         self._columns = read_columns(about["columns"], position.notes)
+        for end in range(1, len(self._columns) + 1):
+            self._default_topics.follow(self._columns[:end], corpus)
         self.topic_names.restore(about)
         self._labels = dict(about["labels"])
         # Files of earlier versions do not have it.
@@ -470,6 +474,9 @@ class Record:
     def progress(self, version: int) -> Progress:
         """Put everything that is shown into one immutable record."""
         spec = self.spec
+        now = self._summarize_now()
+        if now is not None and not self._columns and not self._default_topics.topics:
+            self._default_topics.follow([now])
         return Progress(
             version=version,
             run_id=self.run_id,
@@ -500,9 +507,10 @@ class Record:
             bounds=self._bounds.curve(),
             marks=tuple(self._marks),
             columns=tuple(self._columns),
-            now=self._summarize_now(),
+            now=now,
             vocabulary=self._corpus.vocabulary if self._corpus is not None else None,
             planned_columns=self._plan_columns(),
+            default_topics=self._default_topics.topics,
             label=spec.label(),
             names=self.topic_names.copy(),
             labels=MappingProxyType(dict(self._labels)),
@@ -554,6 +562,7 @@ class Record:
     def _take_snapshot(self, event: Snapshot) -> None:
         lists = take_lists(event.summary, self.spec.settings.num_snapshots)
         self._columns.append(make_moment(event.documents_seen, event.date, event.summary, lists))
+        self._default_topics.follow(self._columns, self._corpus)
         if self._corpus is not None:
             # A topic that is gone keeps its last label, for its history.
             words = self._corpus.vocabulary.words

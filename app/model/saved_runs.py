@@ -170,6 +170,8 @@ def write_columns(columns: Sequence[Moment]) -> tuple[list[Any], dict[str, np.nd
     arrays: dict[str, np.ndarray] = {}
     for place, each in enumerate(columns):
         arrays |= {f"column.{place}.{name}": getattr(each, name) for name in COLUMN_ARRAYS}
+        if each.relevant_words is not None:
+            arrays[f"column.{place}.relevant_words"] = each.relevant_words
         if each.lists is not None:
             arrays |= {
                 f"column.{place}.lists.{name}": array
@@ -183,6 +185,10 @@ def read_columns(numbers: Sequence[Any], arrays: Mapping[str, np.ndarray]) -> li
     columns = []
     for place, (documents_seen, date, num_topics) in enumerate(numbers):
         own = {name: arrays[f"column.{place}.{name}"] for name in COLUMN_ARRAYS}
+        # Files of earlier versions do not have it.
+        relevant = arrays.get(f"column.{place}.relevant_words")
+        if relevant is not None:
+            own["relevant_words"] = relevant
         lists = None
         if f"column.{place}.lists.words" in arrays:
             lists = WordLists(

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stickbreaker.app.model.default_topics import DefaultTopics
 from stickbreaker.app.model.progress import (
     NEXT_BATCH_COLUMNS,
     STEP_COLUMNS,
@@ -39,8 +40,8 @@ NUM_SKIPPED = "{:,} lines or files have been skipped so far."
 
 
 class WordColumn(NamedTuple):
-    """The topics at one moment, and their top words (K, N) as texts, because new words take places
-    of old ones.
+    """The topics at one moment, and their most probable and most relevant words (2, K, N) as texts,
+    because new words take places of old ones.
     """
 
     moment: Moment
@@ -87,6 +88,7 @@ class StreamRecord:
         self._recent: deque[tuple[Followed, dict[int, float]]] = deque(maxlen=NUM_BATCHES)
         self._points = RecentItems[CurveRow](MOST_POINTS, SHOWN_SECONDS)
         self._columns = RecentItems[WordColumn](MOST_COLUMNS, SHOWN_SECONDS)
+        self._default_topics = DefaultTopics()
         self._labels: dict[int, str] = {}
         self._is_summarized = True
 
@@ -177,6 +179,7 @@ class StreamRecord:
             columns=moments,
             now=self._measure_now(moments),
             vocabulary=words or None,
+            default_topics=self._default_topics.topics,
             labels=MappingProxyType(dict(self._labels)),
             stream=self._describe_batches(),
         )
@@ -213,8 +216,10 @@ class StreamRecord:
         summary = model.algorithm.summarize(model.config_, model.state_)
         summary = summary._replace(topics=summary.topics[:, used])
         moment = make_moment(self._documents_seen, self._date, summary)
-        column = WordColumn(moment=moment, words=np.array(words, object)[moment.top_words])
+        found = np.array([moment.find_words(by_relevance) for by_relevance in (False, True)])
+        column = WordColumn(moment=moment, words=np.array(words, object)[found])
         self._columns.add(self._clock(), column)
+        self._default_topics.follow(index_words(self._columns.find())[0])
         shown = {
             topic_id
             for column in self._columns.find()
@@ -271,7 +276,8 @@ def index_words(columns: list[WordColumn]) -> tuple[tuple[Moment, ...], tuple[st
     moments = []
     for column in columns:
         flat = [places.setdefault(word, len(places)) for word in column.words.ravel().tolist()]
-        top_words = np.array(flat, np.int32).reshape(column.words.shape)
-        top_words.setflags(write=False)
-        moments.append(replace(column.moment, top_words=top_words))
+        found = np.array(flat, np.int32).reshape(column.words.shape)
+        found.setflags(write=False)
+        top, relevant = found
+        moments.append(replace(column.moment, top_words=top, relevant_words=relevant))
     return tuple(moments), tuple(places)

@@ -15,9 +15,12 @@ from scipy.sparse import csr_array
 
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.shelf import Shelf, hash_name
-from stickbreaker.app.model.word_lists import find_top_words
 from stickbreaker.engine.evaluation.held_out import rank_topics
-from stickbreaker.engine.evaluation.topic_space import divergences_between, match_topics
+from stickbreaker.engine.evaluation.topic_space import (
+    divergences_between,
+    find_top_words,
+    match_topics,
+)
 from stickbreaker.engine.files.verified_files import Kind
 from stickbreaker.engine.files.whole_files import FileError
 

@@ -7,6 +7,7 @@ import numpy as np
 from stickbreaker.app.model.progress import Moment
 from stickbreaker.engine.algorithm import TopicSummary
 from stickbreaker.engine.evaluation.held_out import count_topics, rank_topics
+from stickbreaker.engine.evaluation.topic_space import find_top_words, sort_by_relevance
 
 NUM_TOP_WORDS = 10
 NUM_LISTED = 50
@@ -35,7 +36,7 @@ def take_lists(summary: TopicSummary, num_columns: int) -> WordLists:
     number = max(NUM_TOP_WORDS, min(NUM_LISTED, MOST_LISTED // max(1, num_columns)))
     used = np.sort(rank_topics(summary.expected_tokens))
     topics = np.asarray(summary.topics)[used]
-    words = find_top_words(topics, number)
+    words = find_top_words(topics, number).astype(np.int32)
     shares = np.take_along_axis(topics, words, axis=1).astype(np.float32)
     lists = WordLists(topic_ids=np.array(summary.topic_ids)[used], words=words, shares=shares)
     for each in lists:
@@ -46,14 +47,17 @@ def take_lists(summary: TopicSummary, num_columns: int) -> WordLists:
 def make_moment(
     documents_seen: int, date: Any, summary: TopicSummary, lists: WordLists | None = None
 ) -> Moment:
-    """The topics of a summary as a moment, with their ten most probable words."""
+    """The topics of a summary as a moment, with their ten most probable and most relevant words."""
     tokens = np.asarray(summary.expected_tokens, dtype=np.float64)
     total = tokens.sum()
+    words = find_top_words(summary.topics, NUM_LISTED).astype(np.int32)
+    relevant = sort_by_relevance(summary.topics, words, tokens)
     arrays = {
         "topic_ids": np.array(summary.topic_ids),
         "weights": tokens / total if total > 0 else np.zeros_like(tokens),
         "expected_tokens": tokens.copy(),
-        "top_words": find_top_words(summary.topics, NUM_TOP_WORDS),
+        "top_words": words[:, :NUM_TOP_WORDS].copy(),
+        "relevant_words": relevant[:, :NUM_TOP_WORDS].copy(),
     }
     for array in arrays.values():
         array.setflags(write=False)
@@ -64,16 +68,3 @@ def make_moment(
         lists=lists,
         **arrays,
     )
-
-
-def find_top_words(topics: np.ndarray, number: int) -> np.ndarray:
-    """The most probable words of each topic: (K, number) int32 word ids, fewer columns if there are
-    fewer words.
-
-    >>> find_top_words(np.array([[0.1, 0.6, 0.3]]), 2)
-    array([[1, 2]], dtype=int32)
-    """
-    number = min(number, topics.shape[1])
-    best = np.argpartition(topics, topics.shape[1] - number, axis=1)[:, topics.shape[1] - number :]
-    order = np.argsort(-np.take_along_axis(topics, best, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(best, order, axis=1).astype(np.int32)

@@ -9,9 +9,7 @@ import numpy as np
 from stickbreaker.app.frames.progress_frames import axis_span, curve_columns
 from stickbreaker.app.frames.summary_texts import describe_reading, list_figures
 from stickbreaker.app.frames.word_table import (
-    default_topics,
     fill_first,
-    read_now,
     table_blocks,
     table_columns,
 )
@@ -69,7 +67,7 @@ def _describe_lists(progress: Progress) -> tuple[list[dict[str, Any]], list[dict
             "color": block["color"],
             "words": [[cell[0] if cell else "" for cell in row[kept]] for row in block["cells"]],
         }
-        for block in table_blocks(progress, default_topics(filled, read_now(progress)), False)
+        for block in table_blocks(progress, progress.default_topics, False)
     ]
     return table_columns(progress)[kept], blocks
 

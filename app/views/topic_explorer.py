@@ -27,8 +27,8 @@ from stickbreaker.app.model.reading import Reading
 from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.menus import offer
 from stickbreaker.app.widgets.pick_list import PickList
+from stickbreaker.engine.evaluation.topic_space import RELEVANCE
 
-RELEVANCE = 0.6
 WORDS = "Words"
 EMPTY = "Available once the corpus has been read."
 ONLY_TOPIC = "This is the only topic in use."

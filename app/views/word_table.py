@@ -15,18 +15,14 @@ from stickbreaker.app.fixes.page import PlainScript
 from stickbreaker.app.frames.word_table import (
     DEFAULT_TOPICS_RULE,
     MARKS,
-    default_topics,
     empty_note,
     fill_first,
-    has_same_columns,
-    is_first_to_come,
     list_choices,
     read_now,
     table_blocks,
     table_columns,
     topics_frame,
 )
-from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.layouts import fill_if_shown
@@ -59,8 +55,6 @@ class WordTable(StateFollower, Viewer):
     def __init__(self, state: RunState, clock: Callable[[], float] = time.monotonic):
         super().__init__(state)
         self._topics_key = ""
-        # The run and the columns whose topics are in the table.
-        self._chosen_at: tuple[object, tuple[int, ...]] | None = None
         self._echoes = Echoes(clock)
         self.is_chosen = False
         self._is_writing = False
@@ -112,7 +106,7 @@ class WordTable(StateFollower, Viewer):
             self._set_topics(list(event.new), is_chosen=True)
 
     def go_back(self, event: object = None) -> None:
-        self.is_chosen, self._chosen_at = False, None
+        self.is_chosen = False
         self._draw()
 
     def _set_topics(self, topic_ids: list[int], is_chosen: bool) -> None:
@@ -127,18 +121,8 @@ class WordTable(StateFollower, Viewer):
         progress = self.state.shown
         if progress.topics_key != self._topics_key:
             self._topics_key, self.is_chosen = progress.topics_key, False
-        columns = tuple(point.documents_seen for point in progress.columns)
-        before, self._chosen_at = self._chosen_at, (progress.run_id, columns)
-        is_same_start = is_first_to_come(progress) and before == self._chosen_at
-        is_same_start = is_same_start or (
-            before is not None and has_same_columns(progress, before[1])
-        )
-        # A replay shows how the topics of the whole run formed; before a new column, topics do not
-        # change places.
-        if not self.is_chosen and not (
-            self.topics and (progress.status == REPLAYED or is_same_start)
-        ):
-            self.topics = list(default_topics(fill_first(progress).columns, read_now(progress)))
+        if not self.is_chosen:
+            self.topics = list(progress.default_topics)
         self._write_picker()
         blocks = table_blocks(progress, self.topics, self.is_chosen)
         self.cells.param.update(

@@ -18,14 +18,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations, islice
 from typing import TypeAlias
 
-import numpy as np
-
 from stickbreaker.engine.algorithm import TopicSummary
 from stickbreaker.engine.evaluation.held_out import rank_topics
-from stickbreaker.engine.evaluation.topic_space import find_top_words, relevance
+from stickbreaker.engine.evaluation.topic_space import find_top_words, sort_by_relevance
 
 NUM_CANDIDATES = 10
-RELEVANCE = 0.6
 NUM_WORDS = (2, 3)
 SEPARATOR = ", "
 # Letters that two forms of one word have in common.
@@ -61,9 +58,10 @@ def label_topics(
             k: str(label_with([str(words[w]) for w in row]))
             for k, row in zip(ids, top, strict=True)
         }
+    ranked = sort_by_relevance(topics, top, summary.expected_tokens[used])
     candidates = [
-        [str(words[w]) for w in row]
-        for row in _by_relevance(topics, top, summary.expected_tokens[used])
+        [str(words[w]) for w in row if topic[w] > 0]
+        for topic, row in zip(topics, ranked, strict=True)
     ]
     labels = _keep(ids, candidates, kept or {})
     taken = {_key(label) for label in labels.values()}
@@ -74,15 +72,6 @@ def label_topics(
             )
             taken.add(_key(labels[topic_id]))
     return {topic_id: labels[topic_id] for topic_id in ids}
-
-
-def _by_relevance(topics: np.ndarray, top: np.ndarray, tokens: np.ndarray) -> Iterator[np.ndarray]:
-    """The top words (K, N) of each topic, the most relevant first."""
-    listed, places = np.unique(top, return_inverse=True)
-    shares = (tokens / max(float(tokens.sum()), 1e-300)) @ topics[:, listed].astype(np.float64)
-    for topic, row, own in zip(topics, top, places.reshape(top.shape), strict=True):
-        order = np.argsort(-relevance(topic[row], shares[own], RELEVANCE), kind="stable")
-        yield row[order][topic[row[order]] > 0]
 
 
 def _keep(

@@ -16,7 +16,7 @@ from stickbreaker.app.frames.progress_frames import (
     topics_by_pass,
     warm_up_columns,
 )
-from stickbreaker.app.frames.word_table import default_topics, table_frame, topics_frame
+from stickbreaker.app.frames.word_table import table_frame, topics_frame
 from stickbreaker.app.model.progress import (
     HELDOUT_COLUMNS,
     STEP_COLUMNS,
@@ -175,32 +175,6 @@ def test_any_moments_give_a_table_without_gaps_in_its_values(points):
     frame = table_frame(points, VOCABULARY, [5, 6, 7])
     assert not frame.isna().any(axis=None)
     assert (frame.groupby(["topic_id", "column"]).size() == 10).all()
-
-
-@given(moments)
-def test_the_default_topics_are_in_use_and_depend_only_on_the_moments(points):
-    first = default_topics(points)
-    assert first == default_topics(tuple(points))
-    assert len(set(first)) == len(first) <= 2
-    in_use = topics_frame(points[-1], VOCABULARY)["topic_id"].tolist() if points else []
-    assert len(first) == min(2, len(in_use))
-    assert set(first) <= set(in_use)
-
-
-def test_the_default_topics_are_one_clear_early_and_one_formed_late():
-    steady, drifting, late = WORDS, WORDS + 20, WORDS + 40
-    points = [
-        checkpoint(100, [drifting - 3, steady, late - 25], [90.0, 30.0, 1.0]),
-        checkpoint(200, [drifting - 2, steady, late - 15], [90.0, 30.0, 2.0]),
-        checkpoint(300, [drifting, steady, late], [90.0, 30.0, 20.0]),
-    ]
-    assert default_topics(points) == (6, 7)
-
-
-def test_unused_topics_are_never_default_topics_and_one_used_topic_is_the_only_one():
-    assert default_topics([]) == ()
-    assert default_topics([checkpoint(100, [WORDS, WORDS], [0.0, 0.0])]) == ()
-    assert default_topics([checkpoint(100, [WORDS, WORDS], [0.0, 5.0])]) == (6,)
 
 
 def test_topics_of_nearly_equal_weight_keep_their_order():

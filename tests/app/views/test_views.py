@@ -9,6 +9,7 @@ import pytest
 from bokeh.models import ColumnDataSource
 
 from stickbreaker.app.frames.word_table import NO_TOPIC
+from stickbreaker.app.model.default_topics import default_topics
 from stickbreaker.app.model.progress import (
     HELDOUT_COLUMNS,
     NEXT_BATCH_COLUMNS,
@@ -94,6 +95,9 @@ def progress(num_steps, tokens=(50, 30, 20), **fields):
         "planned_columns": tuple(d for d in PLANNED if d > 100 * num_steps),
         "label": "κ 0.6, start warm, mean",
     }
+    shown = fields.get("columns", reached)
+    first = [standard["now"]] if num_steps else []
+    standard["default_topics"] = default_topics(shown or first)
     return Progress(**{**standard, **fields})
 
 

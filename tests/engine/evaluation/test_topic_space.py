@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon, pdist, squareform
 
-from stickbreaker.engine.evaluation.topic_space import divergences, lay_out, relevance
+from stickbreaker.engine.evaluation.topic_space import (
+    divergences,
+    find_top_words,
+    lay_out,
+    relevance,
+)
 
 
 @pytest.fixture
@@ -66,3 +71,10 @@ def test_maps_of_few_or_equal_topics_are_finite(num_topics):
     places = lay_out(np.zeros((num_topics, num_topics)), ids, last=(ids, np.zeros((num_topics, 2))))
     assert places.shape == (num_topics, 2)
     assert np.isfinite(places).all()
+
+
+def test_top_words_are_the_likeliest_in_order_and_as_many_as_there_are():
+    topics = np.array([[0.1, 0.4, 0.2, 0.3], [0.7, 0.1, 0.15, 0.05]], dtype=np.float32)
+    assert find_top_words(topics, 10).tolist() == [[1, 3, 2, 0], [0, 2, 1, 3]]
+    wide = np.random.default_rng(0).random((5, 100)).astype(np.float32)
+    assert (find_top_words(wide, 10) == np.argsort(-wide, axis=1)[:, :10]).all()
