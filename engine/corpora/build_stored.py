@@ -31,6 +31,7 @@ from stickbreaker.engine.corpora.library import (
     find_own,
     name_folder,
 )
+from stickbreaker.engine.corpora.packed_files import plain_path
 from stickbreaker.engine.corpora.piece_shards import PlannedShard, ShardMaker, Survey
 from stickbreaker.engine.corpora.pieces import (
     BuildPlan,
@@ -46,7 +47,14 @@ from stickbreaker.engine.corpora.pieces import (
 from stickbreaker.engine.corpora.remote_files import copy_remote
 from stickbreaker.engine.corpora.rows import TABLE_SUFFIXES, BadRows
 from stickbreaker.engine.corpora.shards import Manifest, ShardSize, is_stored, seal_corpus
-from stickbreaker.engine.corpora.sources import FOLDER, Source, find_source, is_remote, name_source
+from stickbreaker.engine.corpora.sources import (
+    FOLDER,
+    Source,
+    find_source,
+    is_document,
+    is_remote,
+    name_source,
+)
 from stickbreaker.engine.corpora.stored import (
     SHARD_DOCUMENTS,
     StoredCorpus,
@@ -54,7 +62,6 @@ from stickbreaker.engine.corpora.stored import (
     open_stored,
     write_corpus,
 )
-from stickbreaker.engine.corpora.text_files import TEXT_SUFFIXES
 from stickbreaker.engine.corpora.words import WordChoices, check_choices
 from stickbreaker.engine.files.whole_files import (
     FileError,
@@ -358,7 +365,7 @@ def _list_tables(path: Path) -> list[Source]:
 
     Otherwise the file or folder.
     """
-    source = find_source(path, max_bytes=float("inf"))
+    source = find_source(path, max_bytes=float("inf"), is_one=False)
     found = source.path.absolute()
     if source.kind != FOLDER:
         return [source._replace(path=found)]
@@ -366,11 +373,11 @@ def _list_tables(path: Path) -> list[Source]:
     tables = [
         file
         for file in files
-        if file.suffix.lower() in TABLE_SUFFIXES and not is_stored(file.parent)
+        if plain_path(file).suffix.lower() in TABLE_SUFFIXES and not is_stored(file.parent)
     ]
     own = [file for file in tables if file.parent == found]
     # Programs that write tables in subfolders add files such as _SUCCESS.
-    texts = (file for file in files if file.suffix.lower() in TEXT_SUFFIXES and file.name[0] != "_")
+    texts = filter(is_document, files)
     has_texts = any(not is_stored(file.parent) for file in texts)
     chosen = own or ([] if has_texts else tables)
     return list(map(name_source, chosen)) or [source._replace(path=found)]

@@ -5,20 +5,19 @@ pandas parses the entries. scipy.io.mmread and sklearn's load_svmlight_file stop
 line instead of skipping it, and report no progress.
 """
 
-import gzip
 import io
 import re
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, NamedTuple, cast
+from typing import IO, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from stickbreaker.engine.corpora.corpus import LARGEST_COUNT, CorpusError
 from stickbreaker.engine.corpora.encodings import find_encoding
-from stickbreaker.engine.corpora.rows import MAX_LISTED, BadRow, BadRows, check_unpacked, shorten
+from stickbreaker.engine.corpora.packed_files import open_plain, plain_path
+from stickbreaker.engine.corpora.rows import MAX_LISTED, BadRow, BadRows, shorten
 from stickbreaker.engine.corpora.words import MAX_LETTERS
 from stickbreaker.engine.progress_bars import Report
 
@@ -76,15 +75,15 @@ def read_counts(path: Path, kind: str, report: Report = lambda share, message: N
     words, notes = read_vocabulary(find_vocabulary(path, kind))
     read = {UCI: _read_uci, LDA_C: _read_lda_c, MATRIX: _read_matrix}[kind]
     try:
-        with _open(path) as stream:
+        with open_plain(path).open("rb") as stream:
             counts, bad, faulty = read(path, stream, len(words), report)
-    except (OSError, EOFError, zlib.error) as error:
+    except OSError as error:
         raise CorpusError(f"Cannot read {path} ({error}). Compress or copy it again.") from error
     return Counted(kind=kind, counts=counts, words=words, bad=bad, faulty=faulty, notes=notes)
 
 
 def _stem(path: Path) -> str:
-    return re.sub(r"(?i)(\.txt)?(\.gz)?$", "", path.name)
+    return re.sub(r"(?i)\.txt$", "", plain_path(path).name)
 
 
 def name_counts(path: Path, kind: str) -> str:
@@ -143,24 +142,6 @@ def read_vocabulary(path: Path) -> tuple[list[str], tuple[str, ...]]:
         words.append(f"{word} (line {number})" if word in seen else word)
         seen.add(words[-1])
     return words, ((encoding.note,) if encoding.note else ())
-
-
-def _open(path: Path) -> IO[bytes]:
-    return cast(IO[bytes], _Unpacking(path)) if path.suffix.lower() == ".gz" else path.open("rb")
-
-
-class _Unpacking(gzip.GzipFile):
-    """A gzip file with the limits of `check_unpacked`."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, "rb")
-        self._path = path
-        self._packed = max(1, path.stat().st_size)
-
-    def read(self, size: int | None = -1) -> bytes:
-        content = super().read(size)
-        check_unpacked(self._path, self.tell(), self._packed)
-        return content
 
 
 def _read_uci(path: Path, stream: IO[bytes], num_words: int, report: Report) -> ReadCounts:

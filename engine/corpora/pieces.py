@@ -151,7 +151,7 @@ class PlanFiles:
         self._chunks: list[tuple[int, int, Chunk]] = []
 
     def _open(self, number: int) -> Table:
-        return find_source(self.plan.paths[number], max_bytes=float("inf")).open()
+        return find_source(self.plan.paths[number], max_bytes=float("inf"), is_one=False).open()
 
     def columns(self, number: int) -> Columns:
         """Return the columns of a file, completed and checked."""

@@ -4,21 +4,30 @@ open it.
 
 import os
 import re
+from collections.abc import Iterable
 from os import PathLike
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.count_files import LDA_C, MATRIX, UCI, name_counts
+from stickbreaker.engine.corpora.packed_files import open_plain, plain_path
 from stickbreaker.engine.corpora.rows import TABLE_SUFFIXES, TOO_LARGE, Table
 from stickbreaker.engine.corpora.shards import is_stored
 from stickbreaker.engine.corpora.table_files import open_table
-from stickbreaker.engine.corpora.text_files import open_archive, open_folder
+from stickbreaker.engine.corpora.text_files import (
+    find_remedy,
+    is_hidden,
+    is_text,
+    list_members,
+    open_archive,
+    open_folder,
+)
 
 KINDS = (
-    "CSV (.csv), TSV (.tsv), JSON lines (.jsonl), Parquet (.parquet), a folder or a .zip of text"
-    " files, UCI bag-of-words (docword.*.txt), LDA-C (.ldac) or Matrix Market (.mtx) with a list of"
-    " words in the same folder"
+    "CSV (.csv), TSV (.tsv), JSON lines (.jsonl) or Parquet (.parquet), also in a .zip or as .gz,"
+    " .bz2, .xz or .zst; a folder or a .zip of text files, UCI bag-of-words (docword.*.txt), LDA-C"
+    " (.ldac) or Matrix Market (.mtx) with a list of words in the same folder"
 )
 STORED = "stored corpus"
 FOLDER = "folder of text files"
@@ -26,15 +35,15 @@ ARCHIVE = "zip of text files"
 COUNT_SUFFIXES = {".ldac": LDA_C, ".lda-c": LDA_C, ".mtx": MATRIX}
 TEXT_SUFFIXES = {**TABLE_SUFFIXES, ".zip": ARCHIVE}
 MAX_FILE_BYTES = 4_000_000_000
-REMEDIES = (
-    dict.fromkeys((".gz", ".bz2", ".xz", ".zst", ".7z", ".rar", ".tar", ".tgz"), "Unpack it first")
-    | dict.fromkeys((".xls", ".xlsx", ".ods"), "Save the table as CSV")
-    | dict.fromkeys((".txt", ".md"), "Put it into a folder with one document per file")
-    | dict.fromkeys(
-        (".doc", ".docx", ".odt", ".pdf", ".epub", ".html"), "Save the text as .txt, in a folder"
-    )
-    | {".json": "Write one object per line into a .jsonl file"}
+# The names of files that describe the texts next to them.
+ABOUT = re.compile(
+    r"(?i)_|(?:readme|licen[cs]e|copying|citation|change(?:log|s)|authors|contribut|notice|about|info"
+    r"|meta|vocab|stop.?words|code.?book|data.?(?:card|dictionary|sheet)|manifest|checksums?|sha\d"
+    r"|md5|terms|sources?)(?![a-z]{3})"
 )
+# A folder with more texts is one of texts, whatever else is in it.
+FEW_TEXTS = 10
+NUM_LISTED = 5
 
 
 def is_remote(path: str) -> bool:
@@ -75,10 +84,13 @@ class Source(NamedTuple):
         `STORED`, `FOLDER`, `ARCHIVE`, or the format of a table or of a file of counts.
     path : Path
         The file or folder.
+    member : str
+        The table in an archive, or in a folder.
     """
 
     kind: str
     path: Path
+    member: str = ""
 
     @property
     def is_counted(self) -> bool:
@@ -88,7 +100,9 @@ class Source(NamedTuple):
     @property
     def name(self) -> str:
         """The name of a corpus from this file or folder: its name without extensions."""
-        return name_counts(self.path, self.kind) if self.is_counted else self.path.stem
+        if self.is_counted:
+            return name_counts(self.path, self.kind)
+        return self.path.stem if self.member else plain_path(self.path).stem
 
     def check_text(self) -> None:
         """Raise CorpusError if there is no text to count, because the words are counted already."""
@@ -109,14 +123,19 @@ class Source(NamedTuple):
         Raise CorpusError if it cannot be opened, or has no text to count.
         """
         self.check_text()
-        return {FOLDER: open_folder, ARCHIVE: open_archive}.get(self.kind, open_table)(self.path)
+        if self.kind in (FOLDER, ARCHIVE):
+            return (open_folder if self.kind == FOLDER else open_archive)(self.path)
+        return open_table(open_plain(self.path, self.member))
 
 
-def find_source(path: str | PathLike[str], max_bytes: float | None = None) -> Source:
+def find_source(
+    path: str | PathLike[str], max_bytes: float | None = None, is_one: bool = True
+) -> Source:
     """Find out what is read for a path: the file or folder, or the only table, archive or file of
-    counts in a folder.
+    counts in a folder or archive, next to files that describe it.
 
-    max_bytes: the size of the largest file, by default `MAX_FILE_BYTES`. Raises CorpusError if the
+    max_bytes: the size of the largest file, by default `MAX_FILE_BYTES`. is_one: whether a folder
+    with several tables is refused. Raises CorpusError if the
     file is missing, unreadable, remote, too large or of an unsupported type.
     """
     if not os.fspath(path):
@@ -129,20 +148,23 @@ def find_source(path: str | PathLike[str], max_bytes: float | None = None) -> So
     if is_stored(path):
         return Source(kind=STORED, path=path)
     if os.path.isdir(path):
-        return _look_into(path)
+        return _look_into(path, is_one)
     source = name_source(path)
     if not os.path.isfile(path) and (source.kind or not path.suffix):
         raise CorpusError(f"File not found: {path.absolute()}. Check the folder and the name.")
     if not source.kind:
-        remedy = REMEDIES.get(path.suffix.lower(), f"Use {KINDS}")
+        remedy = find_remedy(path.suffix) or f"Use {KINDS}"
         raise CorpusError(f"Unsupported file type: {path}. {remedy}.")
     most = MAX_FILE_BYTES if max_bytes is None else max_bytes
     if path.stat().st_size > most:
         raise CorpusError(f"{path} is larger than {most / 1e9:g} GB. {TOO_LARGE}.")
-    return source
+    if source.kind != ARCHIVE:
+        return source
+    found = find_table(path, list_members(path))
+    return source._replace(kind=name_source(Path(found)).kind, member=found) if found else source
 
 
-def _look_into(folder: Path) -> Source:
+def _look_into(folder: Path, is_one: bool) -> Source:
     """The only file of counts in a folder, its only file if it is a table or an archive, or the
     folder.
     """
@@ -160,7 +182,49 @@ def _look_into(folder: Path) -> Source:
     counted = [source for source in sources if source.is_counted]
     if len(counted) == 1:
         return counted[0]
-    return sources[0] if len(sources) == 1 and sources[0].kind else Source(kind=FOLDER, path=folder)
+    if len(sources) == 1 and sources[0].kind:
+        return sources[0]
+    if not is_one:
+        return Source(kind=FOLDER, path=folder)
+    inside = (file for file in folder.rglob("*") if not is_hidden(file.relative_to(folder)))
+    sizes = ((str(file), file.stat().st_size) for file in inside if file.is_file())
+    found = find_table(folder, sizes)
+    return name_source(Path(found)) if found else Source(kind=FOLDER, path=folder)
+
+
+def is_document(name: PurePosixPath | Path) -> bool:
+    """Whether a file is a text, and not one that describes the files next to it, by its name."""
+    return is_text(name) and not ABOUT.match(name.stem)
+
+
+def find_table(path: Path, files: Iterable[tuple[str, int]]) -> str:
+    """Find the only table among the names and sizes of the files in a folder or archive; "" if they
+    are texts.
+
+    Files that describe a table are no texts. Raises CorpusError that names the tables if it is not
+    clear what to read.
+    """
+    tables: dict[str, int] = {}
+    texts: dict[str, int] = {}
+    for name, size in files:
+        plain = PurePosixPath(name)
+        if plain_path(Path(name)).suffix.lower() in TABLE_SUFFIXES:
+            tables[name] = size
+        elif is_document(plain):
+            texts[name] = size
+        if len(texts) > FEW_TEXTS:
+            return ""
+    if not tables or sum(tables.values()) < sum(texts.values()):
+        return ""
+    if len(tables) == 1 and not texts:
+        return next(iter(tables))
+    names = [PurePosixPath(name).name for name in tables]
+    listed = ", ".join(names[:NUM_LISTED]) + ("" if len(names) <= NUM_LISTED else " and others")
+    raise CorpusError(
+        f"{path} contains {len(tables)} table{'s' * (len(tables) > 1)} ({listed}) and"
+        f" {len(texts)} text{'s' * (len(texts) != 1)}. Choose one table, combine several with"
+        " engine.build, or keep only the texts."
+    )
 
 
 def name_source(path: Path) -> Source:
@@ -170,8 +234,9 @@ def name_source(path: Path) -> Source:
     ...     "ap.csv", "ap.zip", "ap")]
     ['UCI bag-of-words', 'LDA-C', 'Matrix Market', 'CSV', 'zip of text files', '']
     """
-    plain = Path(path.name.lower().removesuffix(".gz"))
+    plain = plain_path(Path(path.name.lower()))
     if plain.name.startswith("docword"):
         return Source(kind=UCI, path=path)
-    kind = COUNT_SUFFIXES.get(plain.suffix) or TEXT_SUFFIXES.get(path.suffix.lower(), "")
+    kind = COUNT_SUFFIXES.get(plain.suffix) or TEXT_SUFFIXES.get(plain.suffix, "")
+    kind = "" if kind == ARCHIVE and plain.suffix != path.suffix.lower() else kind
     return Source(kind=kind, path=path)

@@ -86,7 +86,7 @@ def open_delimited(path: Path) -> Table:
     with path.open(encoding=encoding.name, errors="replace", newline="") as text:
         head = text.readline(MAX_TEXT)
         delimiter = _find_delimiter(path, head)
-        text.seek(0)
+    with path.open(encoding=encoding.name, errors="replace", newline="") as text:
         try:
             header = next(csv.reader(_lines(text), delimiter=delimiter, strict=True), [])
         except _LongLineError as error:
@@ -141,11 +141,11 @@ def _loses_rows(path: Path, encoding: str, num_columns: int) -> bool:
     with path.open(encoding=encoding, errors="replace", newline="") as text:
         if not any(line.count('"') % 2 for line in _short_lines(text)):
             return False
-        text.seek(0)
+    with path.open(encoding=encoding, errors="replace", newline="") as text:
         num_plain = sum(
             line.count("\t") == num_columns - 1 and not _is_cut(line) for line in _short_lines(text)
         )
-        text.seek(0)
+    with path.open(encoding=encoding, errors="replace", newline="") as text:
         form = {"delimiter": "\t", "strict": True}
         rows = _delimited_rows(path, text, form, range(num_columns), num_columns)
         return num_plain - 1 > sum(not isinstance(row, BadRow) for row in rows)
@@ -346,7 +346,7 @@ def open_parquet(path: Path) -> Table:
     if not path.is_file():
         raise CorpusError(f"File not found: {path.absolute()}. Check the folder and the name.")
     try:
-        with parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(_whole(path)) as file:
             names = file.schema_arrow.names
             columns: dict[str, tuple[str, ...]] = {}
             for field in file.schema_arrow:
@@ -384,6 +384,14 @@ def open_parquet(path: Path) -> Table:
     )
 
 
+def _whole(path: Path) -> Path | io.BytesIO:
+    """The file, in memory if it is packed, because Parquet is not read from its start."""
+    if isinstance(path, Path):
+        return path
+    with path.open("rb") as stream:
+        return io.BytesIO(stream.read())
+
+
 def _list_parquet_fields(field: "pa.Field") -> Iterator[tuple[str, ...]]:
     """List the paths of all fields of a column, as `list_fields` does.
 
@@ -414,7 +422,7 @@ def _parquet_rows(
     unpacked = 0
     try:
         packed = path.stat().st_size
-        with parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(_whole(path)) as file:
             wanted_once = list(dict.fromkeys(field[0] for field in wanted))
             for batch in file.iter_batches(
                 batch_size=PARQUET_ROWS, row_groups=list(groups), columns=wanted_once

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.encodings import name_encoding
+from stickbreaker.engine.corpora.packed_files import COMPRESSIONS
 from stickbreaker.engine.corpora.rows import (
     MAX_NAME,
     MAX_TEXT,
@@ -30,21 +31,25 @@ from stickbreaker.engine.corpora.rows import (
 
 COLUMNS = ("text", "title", "folder", "date")
 TEXT_SUFFIXES = ("", ".txt", ".text", ".md", ".rst", ".log", ".tex")
-ARCHIVES = (
-    ".zip",
-    ".gz",
-    ".bz2",
-    ".xz",
-    ".7z",
-    ".rar",
-    ".tar",
-    ".tgz",
-    ".jar",
-    ".docx",
-    ".xlsx",
-    ".epub",
-    ".odt",
-)
+ARCHIVES = (*COMPRESSIONS, ".zip", ".7z", ".rar", ".tar", ".tgz", ".jar")
+REMEDIES = {
+    ARCHIVES: "Unpack it first",
+    (".xls", ".xlsx", ".xlsm", ".ods", ".numbers"): "Save the table as CSV UTF-8",
+    (".txt", ".md"): "Put it into a folder with one document per file",
+    (
+        ".doc",
+        ".docx",
+        ".odt",
+        ".rtf",
+        ".pages",
+        ".pdf",
+        ".epub",
+        ".html",
+        ".htm",
+        ".xml",
+    ): "Save the text as .txt, in a folder",
+    (".json",): "Write one object per line into a .jsonl file",
+}
 
 # Longer numbers are sorted in parts: Python reads no number of more than 4,300 digits.
 NUMBER_IN_NAME = re.compile(r"(\d{1,18})")
@@ -110,21 +115,7 @@ def open_archive(path: Path) -> Table:
 
     Raises CorpusError if it is missing, damaged, empty, or too large when unpacked.
     """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = [
-                member
-                for member in archive.infolist()
-                if not member.is_dir() and not _is_hidden_name(member)
-            ]
-    except FileNotFoundError as error:
-        raise CorpusError(
-            f"File not found: {path.absolute()}. Check the folder and the name."
-        ) from error
-    except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
-        raise CorpusError(
-            f"Cannot open {path} as a zip archive ({first_line(error)}). Create it again."
-        ) from error
+    members = _list_members(path)
     _check_size(path, members)
     members.sort(key=lambda member: _natural(member.filename))
 
@@ -143,6 +134,44 @@ def open_archive(path: Path) -> Table:
         has=("text", "title"),
         files=names,
     )
+
+
+def _list_members(path: Path) -> list[zipfile.ZipInfo]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return [
+                member
+                for member in archive.infolist()
+                if not member.is_dir() and not _is_hidden_name(member)
+            ]
+    except FileNotFoundError as error:
+        raise CorpusError(
+            f"File not found: {path.absolute()}. Check the folder and the name."
+        ) from error
+    except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
+        raise CorpusError(
+            f"Cannot open {path} as a zip archive ({first_line(error)}). Create it again."
+        ) from error
+
+
+def find_remedy(suffix: str) -> str:
+    """Say what to do with a file of an unsupported type; "" if the type is not known."""
+    found = (remedy for suffixes, remedy in REMEDIES.items() if suffix.lower() in suffixes)
+    return next(found, "")
+
+
+def list_members(path: Path) -> list[tuple[str, int]]:
+    """List the names and sizes of the files in an archive.
+
+    Raise CorpusError if it is missing or damaged.
+    """
+    return [(member.filename, member.file_size) for member in _list_members(path)]
+
+
+def is_text(name: PurePosixPath | Path) -> bool:
+    """Whether a file is read as a text, by its name."""
+    suffix = name.suffix.lower()
+    return suffix in TEXT_SUFFIXES or suffix[1:].isdigit()
 
 
 def _check_size(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
@@ -182,8 +211,9 @@ def _find_fault(name: str, size: int) -> str:
         return "archives inside a folder or archive are not opened: unpack it first"
     if suffix in TABLE_SUFFIXES:
         return "tables are read one at a time: choose this file on its own, unpacked"
-    if suffix not in TEXT_SUFFIXES and not suffix[1:].isdigit():
-        return f"unsupported file type {shorten(suffix)}: use .txt, .md, .rst, .tex or .log"
+    if not is_text(PurePosixPath(name)):
+        remedy = find_remedy(suffix) or "Use .txt, .md, .rst, .tex or .log"
+        return f"unsupported file type {shorten(suffix)}: {remedy[0].lower()}{remedy[1:]}"
     return f"it is larger than {MAX_TEXT:,} bytes: split it" if size > MAX_TEXT else ""
 
 

@@ -315,7 +315,7 @@ def test_the_error_for_an_impossible_path_is_short(name):
 @pytest.mark.parametrize(
     ("name", "remedy"),
     [
-        ("mine.csv.gz", "Unpack it first"),
+        ("mine.csv.7z", "Unpack it first"),
         ("mine.json", "one object per line"),
         ("mine.txt", "Put it into a folder"),
         ("mine.xlsx", "as CSV"),

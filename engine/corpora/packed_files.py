@@ -1,0 +1,131 @@
+"""Compressed files, and files in a zip archive, unpacked in memory while they are read."""
+
+import bz2
+import gzip
+import io
+import lzma
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from types import SimpleNamespace
+from typing import IO, Any, cast
+
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.rows import check_unpacked, first_line
+
+
+def _open_zstd(stream: IO[bytes]) -> IO[bytes]:
+    import pyarrow as pa
+
+    return cast(IO[bytes], pa.CompressedInputStream(stream, "zstd"))
+
+
+# The compressions of single files, by suffix.
+COMPRESSIONS: dict[str, Callable[[IO[bytes]], IO[bytes]]] = {
+    ".gz": lambda stream: cast(IO[bytes], gzip.GzipFile(fileobj=stream)),
+    ".bz2": bz2.BZ2File,
+    ".xz": lzma.LZMAFile,
+    ".zst": _open_zstd,
+}
+BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError)
+
+
+def plain_path(path: Path) -> Path:
+    """Return a path without the suffix of a compression.
+
+    >>> plain_path(Path("mine.csv.GZ")).name
+    'mine.csv'
+    """
+    return path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
+
+
+def open_plain(path: Path, member: str = "") -> Path:
+    """Return the file itself, or one with the parts of a `Path` that readers use, if it is
+    compressed or a member of a zip archive.
+    """
+    is_packed = member or path.suffix.lower() in COMPRESSIONS
+    return cast(Path, PackedFile(path, member)) if is_packed else path
+
+
+class PackedFile:
+    """A compressed file, or a member of a zip archive; its text is that of a `Path`."""
+
+    def __init__(self, path: Path, member: str = "") -> None:
+        self._path = path
+        self._member = member
+        self._plain = PurePosixPath(member) if member else plain_path(path)
+        self.name, self.stem, self.suffix = self._plain.name, self._plain.stem, self._plain.suffix
+
+    def __str__(self) -> str:
+        return f"{self._path}/{self._member}" if self._member else str(self._path)
+
+    def absolute(self) -> Path:
+        """Return the path of the file on the disk."""
+        return self._path.absolute()
+
+    def is_file(self) -> bool:
+        """Whether the file on the disk exists."""
+        return self._path.is_file()
+
+    def stat(self) -> SimpleNamespace:
+        """Return the size of the file on the disk, or of the member as packed."""
+        if not self._member:
+            return SimpleNamespace(st_size=self._path.stat().st_size)
+        with zipfile.ZipFile(self._path) as archive:
+            return SimpleNamespace(st_size=archive.getinfo(self._member).compress_size)
+
+    def open(self, mode: str = "r", **form: Any) -> IO[Any]:
+        """Open the content, as `Path.open` does.
+
+        `tell` of the binary stream says how much of the packed file has been read. Reading raises
+        CorpusError if the file is damaged or unpacks to too much.
+        """
+        packed = self._path.open("rb")
+        size = max(1, self.stat().st_size)
+        try:
+            if self._member:
+                archive = zipfile.ZipFile(packed)
+                check_unpacked(self._path, archive.getinfo(self._member).file_size, size)
+                content = archive.open(self._member)
+            else:
+                content = COMPRESSIONS[self._path.suffix.lower()](packed)
+        except (*BROKEN, NotImplementedError, ValueError) as error:
+            packed.close()
+            raise self._refuse(error) from error
+        unpacking = _Unpacking(self, content, packed, size)
+        binary = io.BufferedReader(unpacking, 1 << 18)
+        return binary if "b" in mode else io.TextIOWrapper(binary, **form)
+
+    def _refuse(self, error: Exception) -> CorpusError:
+        return CorpusError(f"Cannot read {self} ({first_line(error)}). Compress or copy it again.")
+
+
+class _Unpacking(io.RawIOBase):
+    """The content of a packed file, with the limits of `check_unpacked`."""
+
+    def __init__(self, file: PackedFile, content: IO[bytes], packed: IO[bytes], size: int) -> None:
+        super().__init__()
+        self._file, self._content, self._packed, self._size = file, content, packed, size
+        self._num_unpacked = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return 0 if self._packed.closed else min(self._packed.tell(), self._size)
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            block = self._content.read(len(buffer))
+        except BROKEN as error:
+            raise self._file._refuse(error) from error
+        buffer[: len(block)] = block
+        self._num_unpacked += len(block)
+        check_unpacked(cast(Path, self._file), self._num_unpacked, self._size)
+        return len(block)
+
+    def close(self) -> None:
+        self._content.close()
+        self._packed.close()
+        super().close()
