@@ -16,6 +16,7 @@ from stickbreaker.engine.corpora.columns import (
     Columns,
     date_rows,
     explain_no_rows,
+    list_notes,
     name_document,
     resolve_columns,
     take_chunk,
@@ -118,7 +119,7 @@ def _finish(
         titles=titles,
         **groups,
     )
-    return Built(corpus=corpus, bad=bad, notes=table.notes)
+    return Built(corpus=corpus, bad=bad, notes=list_notes(table, columns))
 
 
 def _take_counts(

@@ -22,7 +22,7 @@ import numpy as np
 
 from stickbreaker.engine.corpora.build import build_corpus
 from stickbreaker.engine.corpora.build_on_workers import BuildWorkers
-from stickbreaker.engine.corpora.columns import Columns, explain_no_rows
+from stickbreaker.engine.corpora.columns import Columns, explain_no_rows, list_notes
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import (
     OwnCorpus,
@@ -411,7 +411,8 @@ def _build(
     made.seal(corpus, name=target.name)
     os.rename(corpus, target)
     sync_folder(target.parent)
-    for note in PlanFiles(plan).table(0).notes:
+    sources = PlanFiles(plan)
+    for note in list_notes(sources.table(0), plan.columns):
         logger.warning(note)
     if made.bad.count:
         listed = "; ".join(map(str, made.bad.listed[:5]))

@@ -116,6 +116,11 @@ def take_chunk(
     return texts
 
 
+def list_notes(table: Table, columns: Columns) -> tuple[str, ...]:
+    """List what to say about a table that is read with these columns."""
+    return (*table.notes, table.date_note) if columns.date and table.date_note else table.notes
+
+
 def name_document(table: Table, row: int, title: str) -> str:
     """Return the title of a document, or a name made of its file and row if it has none."""
     return title.strip()[:MAX_TITLE] or f"{table.path.stem}, row {row}"

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.name_dates import find_name_dates
 from stickbreaker.engine.corpora.rows import TABLE_SUFFIXES, BadRow
 from stickbreaker.engine.corpora.text_files import load_file, make_row
 
@@ -301,11 +302,12 @@ class GrowingFolder:
         if reason := explain_table(file, self.text_column):
             self.report(f"{file} is skipped, because {reason}.")
             return None
-        row = make_row(self.path, 0, load_file(self.path, file), ("date", "text"))
+        (date,), _ = find_name_dates([file.name])
+        row = make_row(self.path, 0, load_file(self.path, file), ("text",))
         if isinstance(row, BadRow):
             self.report(f"{file} is skipped: {row.reason}.")
             return None
-        date, text = row[1]
+        (text,) = row[1]
         return date or str(
             np.datetime64(int(file.stat().st_mtime), "s").astype("datetime64[D]")
         ), str(text)

@@ -15,6 +15,7 @@ from stickbreaker.engine.corpora.columns import (
     Columns,
     date_rows,
     explain_no_rows,
+    list_notes,
     resolve_columns,
     take_chunk,
 )
@@ -246,7 +247,7 @@ def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
         language=language,
         language_share=share,
         first=tuple(first),
-        notes=table.notes,
+        notes=list_notes(table, columns),
         sample=tuple(sample.texts),
     )
 

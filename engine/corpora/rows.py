@@ -111,6 +111,8 @@ class Table:
         Columns whose meaning is certain, such as "text" and "title" of a folder.
     files : tuple of str
         The names of the files in `path`, if each file is a row.
+    date_note : str
+        How the dates were found, if a date column is chosen.
     group_bytes : tuple of int
         The sizes of the row groups of a Parquet file, uncompressed; empty for other formats.
     read_groups : callable, optional
@@ -125,6 +127,7 @@ class Table:
     notes: tuple[str, ...] = ()
     has: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    date_note: str = ""
     group_bytes: tuple[int, ...] = ()
     read_groups: Callable[[Sequence[str], int, int], Iterator[Chunk]] | None = None
 

@@ -7,12 +7,13 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.encodings import name_encoding
+from stickbreaker.engine.corpora.name_dates import find_name_dates
 from stickbreaker.engine.corpora.packed_files import COMPRESSIONS
 from stickbreaker.engine.corpora.rows import (
     MAX_NAME,
@@ -53,9 +54,6 @@ REMEDIES = {
 
 # Longer numbers are sorted in parts: Python reads no number of more than 4,300 digits.
 NUMBER_IN_NAME = re.compile(r"(\d{1,18})")
-DATE_IN_NAME = re.compile(
-    r"(?<!\d)(1\d{3}|20\d{2})(?:[-_.]?(0[1-9]|1[0-2])(?:[-_.]?(0[1-9]|[12]\d|3[01]))?)?(?!\d)"
-)
 
 
 class TextFile(NamedTuple):
@@ -66,6 +64,7 @@ class TextFile(NamedTuple):
     name: str
     content: bytes = b""
     fault: str = ""
+    date: str = ""
 
 
 def open_folder(path: Path) -> Table:
@@ -81,17 +80,36 @@ def open_folder(path: Path) -> Table:
     if not files:
         raise CorpusError(f"{path} contains no files. Choose a folder with text files.")
 
-    def read(wanted: Sequence[str]) -> Iterator[Chunk]:
-        yield from _read(path, wanted, (load_file(path, file) for file in files), len(files))
-
     names = tuple(repair(file.relative_to(path).as_posix()) for file in files)
+    return _make_table(
+        path,
+        "folder of text files",
+        names,
+        lambda: (load_file(path, file) for file in files),
+    )
+
+
+def _make_table(
+    path: Path, kind: str, names: tuple[str, ...], load: Callable[[], Iterable[TextFile]]
+) -> Table:
+    """The table of the files that `load` yields, in the order of their names."""
+    texts = [name for name in names if is_text(PurePosixPath(name))]
+    found, note = find_name_dates(texts)
+    dates = dict(zip(texts, found, strict=True))
+
+    def read(wanted: Sequence[str]) -> Iterator[Chunk]:
+        named = zip(load(), names, strict=True)
+        files = (file._replace(date=dates.get(name, "")) for file, name in named)
+        yield from _read(path, wanted, files, len(names))
+
     return Table(
         path=path,
-        kind="folder of text files",
-        columns=COLUMNS,
+        kind=kind,
+        columns=COLUMNS if note else tuple(name for name in COLUMNS if name != "date"),
         read=read,
         has=("text", "title"),
         files=names,
+        date_note=note,
     )
 
 
@@ -119,21 +137,12 @@ def open_archive(path: Path) -> Table:
     _check_size(path, members)
     members.sort(key=lambda member: _natural(member.filename))
 
-    def read(wanted: Sequence[str]) -> Iterator[Chunk]:
+    def load() -> Iterator[TextFile]:
         with zipfile.ZipFile(path) as archive:
-            yield from _read(
-                path, wanted, (_unpack(archive, member) for member in members), len(members)
-            )
+            yield from (_unpack(archive, member) for member in members)
 
     names = tuple(repair(member.filename) for member in members)
-    return Table(
-        path=path,
-        kind="zip of text files",
-        columns=COLUMNS,
-        read=read,
-        has=("text", "title"),
-        files=names,
-    )
+    return _make_table(path, "zip of text files", names, load)
 
 
 def _list_members(path: Path) -> list[zipfile.ZipInfo]:
@@ -243,7 +252,6 @@ def make_row(path: Path, number: int, file: TextFile, wanted: Sequence[str]) -> 
             file=place, row=None, reason=str(error).removeprefix(f"{place} is ").rstrip(".")
         )
     name = PurePosixPath(file.name)
-    date = DATE_IN_NAME.search(name.as_posix())
     cells = {
         "text": io.IncrementalNewlineDecoder(None, True).decode(
             file.content.decode(encoding.name, errors="replace")
@@ -252,7 +260,7 @@ def make_row(path: Path, number: int, file: TextFile, wanted: Sequence[str]) -> 
         if name.suffix in TEXT_SUFFIXES
         else name.as_posix(),
         "folder": "" if name.parent == PurePosixPath(".") else name.parent.as_posix(),
-        "date": "-".join(part for part in date.groups() if part) if date else "",
+        "date": file.date,
     }
     return number, [cells[column] for column in wanted]
 
