@@ -90,6 +90,9 @@ class RunState(param.Parameterized):
         allow_None=True,
         doc="First and last date, datetime64[D], both in it.",
     )
+    by_relevance = param.Boolean(
+        default=True, doc="Whether word lists have the most relevant words, else the most probable."
+    )
     page = param.String(default=LIVE, doc="The title of the open page.")
     shows_reading = param.Boolean(default=False, doc="Whether the open page shows a reading.")
     replayed = param.Parameter(

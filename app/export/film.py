@@ -301,7 +301,9 @@ def _draw_bars(draw: ImageDraw.ImageDraw, moment: Progress) -> None:
             13,
             bold=True,
         )
-        words = " ".join(list_words(now.top_words[place], moment.vocabulary)[:3])
+        words = " ".join(
+            list_words(now.find_words(by_relevance=True)[place], moment.vocabulary)[:3]
+        )
         _write(draw, (SIDE + 18, top + 18), _fit(words, 220, 11), 11, SOFT)
         draw.rounded_rectangle((SIDE + 140, top + 5, SIDE + 188, top + 12), 3, fill=LINE)
         draw.rounded_rectangle(

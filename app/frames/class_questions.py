@@ -131,7 +131,7 @@ def find_first(task: Task, progress: Progress) -> int | None:
     for point in progress.columns:
         used = rank_topics(point.expected_tokens)
         if (
-            point.top_words[used, :NUM_TOP_WORDS] == task.word
+            point.find_words(by_relevance=True)[used, :NUM_TOP_WORDS] == task.word
         ).any() and point.documents_seen in task.columns:
             return task.columns.index(point.documents_seen)
     return len(task.columns) if progress.status == "finished" else None

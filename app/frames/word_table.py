@@ -37,9 +37,11 @@ def list_words(row: np.ndarray, vocabulary: Sequence[str]) -> tuple[str, ...]:
     return tuple(str(vocabulary[int(word)]) for word in row[:NUM_TOP_WORDS])
 
 
-def topics_frame(moment: Moment | None, vocabulary: Sequence[str] | None) -> pd.DataFrame:
+def topics_frame(
+    moment: Moment | None, vocabulary: Sequence[str] | None, by_relevance: bool = False
+) -> pd.DataFrame:
     """The topics in use at one moment, largest first: columns topic_id, share, words (a tuple of
-    ten).
+    ten, the most probable ones unless `by_relevance`).
     """
     if moment is None or vocabulary is None:
         return pd.DataFrame({"topic_id": [], "share": [], "words": []})
@@ -48,7 +50,9 @@ def topics_frame(moment: Moment | None, vocabulary: Sequence[str] | None) -> pd.
         {
             "topic_id": moment.topic_ids[order],
             "share": moment.shares[order],
-            "words": [list_words(row, vocabulary) for row in moment.top_words[order]],
+            "words": [
+                list_words(row, vocabulary) for row in moment.find_words(by_relevance)[order]
+            ],
         }
     )
 
@@ -63,9 +67,12 @@ def list_choices(
 
 
 def table_frame(
-    moments: Sequence[Moment], vocabulary: Sequence[str], topic_ids: Sequence[int]
+    moments: Sequence[Moment],
+    vocabulary: Sequence[str],
+    topic_ids: Sequence[int],
+    by_relevance: bool = False,
 ) -> pd.DataFrame:
-    """The table of word lists, tidy.
+    """The table of word lists, tidy; the most probable words unless `by_relevance`.
 
     Columns topic_id, column, documents_seen, date, weight, rank, word, is_new, has_risen.
     One row for each topic, moment and rank. A word is new if it is not in the topic's list at the
@@ -77,7 +84,8 @@ def table_frame(
         before: tuple[str, ...] = ()
         for column, moment in enumerate(moments):
             position = find_used(moment, topic_id)
-            words = () if position is None else list_words(moment.top_words[position], vocabulary)
+            found = moment.find_words(by_relevance)
+            words = () if position is None else list_words(found[position], vocabulary)
             for rank, word in enumerate(words):
                 is_new = bool(before) and word not in before
                 has_risen = word in before and before.index(word) - rank >= RANKS_RISEN
@@ -145,7 +153,7 @@ def table_columns(progress: Progress) -> list[dict[str, Any]]:
 
 
 def table_blocks(
-    progress: Progress, topic_ids: Sequence[int], is_chosen: bool
+    progress: Progress, topic_ids: Sequence[int], is_chosen: bool, by_relevance: bool = True
 ) -> list[dict[str, Any]]:
     """Return the blocks of the table with their words by rank and column.
 
@@ -155,7 +163,7 @@ def table_blocks(
     progress = fill_first(progress)
     if progress.vocabulary is None or not progress.columns:
         return []
-    frame = table_frame(progress.columns, progress.vocabulary, topic_ids)
+    frame = table_frame(progress.columns, progress.vocabulary, topic_ids, by_relevance)
     num_columns = len(progress.columns) + len(progress.planned_columns)
     blocks: dict[int, dict[str, Any]] = {
         topic_id: {

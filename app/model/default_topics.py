@@ -129,5 +129,5 @@ def _measure_coherence(words: np.ndarray, corpus: Corpus | None) -> np.ndarray:
         return np.ones(len(words))
     stride = 1 + corpus.num_documents // MOST_DOCUMENTS
     sample = corpus.select(np.arange(0, corpus.num_documents, stride))
-    coherence: np.ndarray = np.clip(npmi(words, sample.counts), 0.0, MOST_COHERENT)
-    return np.nan_to_num(coherence)
+    coherence: np.ndarray = np.nan_to_num(npmi(words, sample.counts))
+    return coherence.clip(0.0, MOST_COHERENT)

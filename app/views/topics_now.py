@@ -57,14 +57,15 @@ class TopicsNow(StateFollower, Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
 
-    @param.depends("state.shown", watch=True)
+    @param.depends("state.shown", "state.by_relevance", watch=True)
     @guarded
     def _draw(self) -> None:
         progress = self.state.shown
         before = [row["key"] for row in self.rows.rows] if progress.run_id == self._run_id else []
         self._run_id = progress.run_id
         self.whole.object = f"<p style='margin:2px 0;font-size:13px'>{name_whole(progress)}</p>"
-        self.rows.show(topic_rows(progress, before), empty_note(progress), note_above(progress))
+        rows = topic_rows(progress, before, self.state.by_relevance)
+        self.rows.show(rows, empty_note(progress), note_above(progress))
 
     def _pick(self, topic_id: int) -> None:
         if topic_id == self.picked:
@@ -84,7 +85,9 @@ def name_whole(progress: Progress) -> str:
     return OF_WHOLE if progress.reads_corpus else OF_MODEL
 
 
-def topic_rows(progress: Progress, shown: Sequence[int]) -> list[dict[str, Any]]:
+def topic_rows(
+    progress: Progress, shown: Sequence[int], by_relevance: bool = True
+) -> list[dict[str, Any]]:
     """Return the rows of the largest topics; equal ones keep the order of the ids in `shown`."""
     now = progress.now
     if now is None or progress.vocabulary is None:
@@ -97,6 +100,7 @@ def topic_rows(progress: Progress, shown: Sequence[int]) -> list[dict[str, Any]]
     ranked = np.append(ranked, used[~np.isin(used, ranked)])
     topic_ids, shares = now.topic_ids[ranked], now.shares[ranked]
     largest = float(shares[0]) or 1.0
+    words = now.find_words(by_relevance)[ranked]
     return [
         {
             "key": int(topic_ids[row]),
@@ -104,9 +108,7 @@ def topic_rows(progress: Progress, shown: Sequence[int]) -> list[dict[str, Any]]
             "color": topic_color(topic_ids[row]),
             "weight": f"{100 * shares[row]:.1f} %",
             "share": round(float(shares[row]) / largest, 3),
-            "words": " ".join(
-                list_words(now.top_words[ranked[row]], progress.vocabulary)[:NUM_WORDS_SHOWN]
-            ),
+            "words": " ".join(list_words(words[row], progress.vocabulary)[:NUM_WORDS_SHOWN]),
             "action": "show in table",
             "button": "show",
         }

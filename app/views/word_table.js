@@ -59,6 +59,7 @@ export function render({ model }) {
   })
 
   function write_head() {
+    table.style.setProperty("--columns", model.columns.length)
     while (head.children.length > model.columns.length + 1) head.lastChild.remove()
     if (!head.children.length) head.append(make("th", {scope: "col", class: "rank"}, make("span", {class: "said"}, "Rank")))
     model.columns.forEach((column, index) => {

@@ -25,11 +25,18 @@ from stickbreaker.app.frames.word_table import (
 )
 from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.help_button import make_heading
-from stickbreaker.app.widgets.layouts import fill_if_shown
+from stickbreaker.app.widgets.layouts import Reveal, fill_if_shown
 from stickbreaker.app.widgets.menus import Echoes
 from stickbreaker.app.widgets.scripts import read_script
+from stickbreaker.engine.evaluation.topic_space import RELEVANCE
 
 MAX_TOPICS = 8
+ORDERS = {"by relevance": True, "by probability": False}
+HELP = (
+    f"<p>{escape(DEFAULT_TOPICS_RULE)}</p><p>By relevance, words that are frequent in all topics"
+    f" come later (λ = {RELEVANCE:g}, as on Topics); by probability is the order of the"
+    f" papers.</p><p>{MARKS}</p>"
+)
 
 
 class WordCells(PlainScript):
@@ -73,13 +80,27 @@ class WordTable(StateFollower, Viewer):
         )
         self._reset.on_click(self.go_back)
         self._reset_place = pn.Column(visible=False)
+        self._reveal = Reveal(margin=0)
+        order = pmui.RadioButtonGroup.from_param(
+            self.state.param.by_relevance,
+            options=ORDERS,
+            label="",
+            description=None,
+            size="small",
+            width=250,
+            margin=(6, 10, 0, 10),
+        )
         self._layout = pn.Column(
-            make_heading(
-                "Word lists over time",
-                f"<p>{escape(DEFAULT_TOPICS_RULE)}</p><p>{MARKS}</p>",
-                aside=MARKS,
+            self._reveal,
+            pn.Row(
+                make_heading("Word lists over time", HELP),
+                order,
+                sizing_mode="stretch_width",
+                styles={"flex-wrap": "wrap", "padding-right": "110px"},
+                margin=0,
             ),
             self.cells,
+            pn.pane.HTML(f"<p style='margin:0;font-size:13px'>{MARKS}</p>", margin=(0, 10)),
             self.picker,
             self._reset_place,
             sizing_mode="stretch_width",
@@ -92,9 +113,10 @@ class WordTable(StateFollower, Viewer):
         return self._layout
 
     def show(self, topic_id: int) -> None:  # type: ignore[override]  # Viewer.show serves a view by itself
-        """Add a topic to the table, as if the user had selected it."""
-        if topic_id not in self.topics:
-            self._set_topics([*self.topics[-(MAX_TOPICS - 1) :], int(topic_id)], is_chosen=True)
+        """Put a topic first in the table, as if the user had selected it, and into view."""
+        others = [k for k in self.topics if k != topic_id]
+        self._set_topics([int(topic_id), *others[: MAX_TOPICS - 1]], is_chosen=True)
+        self._reveal.number += 1
 
     def _choose(self, event: param.parameterized.Event) -> None:
         if self._is_writing:
@@ -115,7 +137,7 @@ class WordTable(StateFollower, Viewer):
         with pn.io.hold():
             self._draw()
 
-    @param.depends("state.columns", "state.titles", watch=True)
+    @param.depends("state.columns", "state.titles", "state.by_relevance", watch=True)
     @guarded
     def _draw(self) -> None:
         progress = self.state.shown
@@ -124,7 +146,7 @@ class WordTable(StateFollower, Viewer):
         if not self.is_chosen:
             self.topics = list(progress.default_topics)
         self._write_picker()
-        blocks = table_blocks(progress, self.topics, self.is_chosen)
+        blocks = table_blocks(progress, self.topics, self.is_chosen, self.state.by_relevance)
         self.cells.param.update(
             columns=table_columns(progress), blocks=blocks, empty=empty_note(progress, blocks)
         )

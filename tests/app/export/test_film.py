@@ -35,7 +35,7 @@ def test_the_words_of_a_moment_are_those_of_the_columns_until_then():
     cells = list_cells(moment, 0)
     assert {cell.column for cell in cells} == {0, 1}
     words = [cell.word for cell in cells if cell.column == 1]
-    assert words == [RUN.vocabulary[word] for word in RUN.columns[1].top_words[0]]
+    assert words == [RUN.vocabulary[word] for word in RUN.columns[1].find_words(True)[0]]
     before = {cell.word: cell.rank for cell in cells if cell.column == 0}
     assert all(cell.before == before.get(cell.word) for cell in cells if cell.column == 1)
 

@@ -60,7 +60,7 @@ def test_a_word_first_appears_in_the_first_column_that_lists_it(record):
         task = ask_first(word.upper(), model, progress)
         place = model.corpus.vocabulary.index(word)
         listed = [
-            any(place in words for words in point.top_words[point.expected_tokens > 1])
+            any(place in words for words in point.find_words(True)[point.expected_tokens > 1])
             for point in progress.columns
         ]
         assert task.correct == (listed.index(True) if True in listed else len(listed))

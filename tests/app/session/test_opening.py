@@ -69,7 +69,7 @@ def test_the_opening_has_the_numbers_topics_and_words_of_the_run_as_text(finishe
             at for at, k in enumerate(last.topic_ids) if finished.topic_title(k) == block["title"]
         )
         assert [ranks[-1] for ranks in block["words"]] == [
-            words[word] for word in last.top_words[row]
+            words[word] for word in last.find_words(True)[row]
         ]
         assert {word for ranks in block["words"] for word in ranks} <= {*texts, ""}
     assert f"−{abs(finished.heldout['nats_per_word'][-1]):.3f}" in shown
@@ -85,7 +85,7 @@ def test_before_the_first_column_the_words_of_the_moment_are_there_with_the_docu
     assert columns == [so_far, {"documents": "20,000", "date": "planned", "reached": False}]
     for block in blocks:
         place = early.now.topic_ids.tolist().index(block["topic_id"])
-        words = [early.vocabulary[word] for word in early.now.top_words[place]]
+        words = [early.vocabulary[word] for word in early.now.find_words(True)[place]]
         assert [first[0] for first, _ in block["cells"]] == words
         assert [later for _, later in block["cells"]] == [None] * 10
         assert block["note"] == f"{100 * early.now.weights[place]:.1f} % of the model's weight now"

@@ -318,6 +318,19 @@ def test_a_topic_that_is_no_longer_in_use_can_still_be_shown():
     )
 
 
+def test_word_lists_are_by_relevance_until_the_user_chooses_probability():
+    point = checkpoint(300, (50, 30, 20))
+    point = replace(point, relevant_words=point.top_words[:, ::-1])
+    views = WordTable(state := RunState()), TopicsNow(state)
+    state.publish(progress(3, columns=(point,), now=point))
+    table, now = views
+    most_relevant = [row[0][0] for row in table.cells.blocks[0]["cells"]]
+    assert now.rows.rows[0]["words"].split() == most_relevant[:3]
+    state.by_relevance = False
+    assert [row[0][0] for row in table.cells.blocks[0]["cells"]] == most_relevant[::-1]
+    assert now.rows.rows[0]["words"].split() == most_relevant[:-4:-1]
+
+
 def test_the_table_is_not_written_between_columns():
     view = WordTable(RunState())
     show(view, progress(3))
