@@ -7,8 +7,10 @@ run.
 
 import gc
 import json
+import os
 import resource
 import time
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from stickbreaker.app.session.session import Session
 PAGE_BYTES = resource.getpagesize()
 
 looks, openings, presented, speeds = [], [], [], []
+learned = []
 look, run = Session.look, engine.run
 
 
@@ -50,9 +53,22 @@ def timed_run(*arguments, **options):
             update = updates.send(sent)
         except StopIteration:
             return
+        if not learned:
+            learned.extend((time.time(), count_processor_seconds()))
         if update.is_last:
             speeds.append(update.stepped.documents_seen / (time.perf_counter() - began))
         sent = yield update
+
+
+def count_processor_seconds():
+    """Processor seconds of this process and of those that it has started, also while they run."""
+    seconds = sum(os.times()[:4])
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = file.read_text().rpartition(")")[2].split()
+            if int(fields[1]) == os.getpid():
+                seconds += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return seconds
 
 
 class WatchedHandler(RequestHandler):
@@ -61,7 +77,8 @@ class WatchedHandler(RequestHandler):
 
     `openings` are first looks, `presented` those of pages that control a run. A look has two times
     in milliseconds: by the clock, and of the processor for its thread alone. `thread_seconds` is
-    the processor time of this thread, which works for all pages, since its start.
+    the processor time of this thread, which works for all pages, since its start. `learned`: when
+    the first mini-batch of a run was learned, and the processor seconds until then; [] before.
     """
 
     def get(self):
@@ -75,7 +92,7 @@ class WatchedHandler(RequestHandler):
             "thread_seconds": time.thread_time(),
         }
         said = {"looks": looks, "openings": openings, "presented": presented, "speeds": speeds}
-        self.write(json.dumps(process | said))
+        self.write(json.dumps(process | said | {"learned": learned}))
         for each in said.values():
             each.clear()
 
