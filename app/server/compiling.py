@@ -10,7 +10,7 @@ from typing import Any
 
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.engine.algorithm import Algorithm
-from stickbreaker.engine.runs.compile import Report
+from stickbreaker.engine.runs.compile import LEARNS, Report
 from stickbreaker.engine.runs.compile_steps import list_choices
 
 _log = logging.getLogger(__name__)
@@ -18,12 +18,21 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class Job:
-    """The progress of one compilation. Only its own thread writes it."""
+    """The progress of one compilation. Only its own threads write it.
+
+    is_begun: whether the kernels of the first mini-batch are there.
+    """
 
     share: float = 0.0
     message: str = "Preparing the engine"
     error: str = ""
+    is_begun: bool = False
     is_done: bool = False
+
+    @property
+    def can_learn(self) -> bool:
+        """Whether a run can begin; it waits for later kernels when it needs them."""
+        return self.is_begun or self.is_done
 
 
 class Compilation:
@@ -61,6 +70,7 @@ class Compilation:
         purpose = describe_purpose(spec.config)
 
         def report(done: int, total: int, name: str) -> None:
+            job.is_begun |= name == LEARNS
             job.share = done / total if total else 1.0
             job.message = (
                 f"Compiling the engine{purpose}, once on this machine: {done} of {total}, {name}"

@@ -248,7 +248,7 @@ class Runner:
             or not (self.requests.is_running or self.requests.num_steps)
         ):
             self._wait()
-        elif not (job := self._compilation.ask(record.spec)).is_done:
+        elif not (job := self._compilation.ask(record.spec)).can_learn:
             self._hold_up(record, "compiling", job.message, job.share)
         elif job.error:
             raise RuntimeError(job.error)

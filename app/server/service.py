@@ -39,7 +39,7 @@ from stickbreaker.engine.corpora.bundled import FILES
 from stickbreaker.engine.corpora.library import list_own, load_own
 from stickbreaker.engine.files.whole_files import Claim
 from stickbreaker.engine.parallel.threads import count_cores
-from stickbreaker.engine.runs.compile import compile_algorithm
+from stickbreaker.engine.runs.compile import compile_apart
 
 FREE_AFTER_SECONDS = 300.0
 # How long a mini-batch may take when the process ends.
@@ -156,7 +156,7 @@ class Service:
         if run is not None:
             return run.progress
         job = self.compilation.ask(spec)
-        if not job.is_done:
+        if not job.can_learn:
             return Progress(status="compiling", message=job.message, compile_share=job.share)
         if place := self.cpu_queue.preview():
             return Progress(
@@ -429,6 +429,6 @@ def _make_service() -> Service:
     # Engine threads return from compiled code every few hundred microseconds; a longer interval
     # would delay the pages.
     sys.setswitchinterval(SWITCH_SECONDS)
-    service = Service(load_by_name, Compilation(compile_algorithm))
+    service = Service(load_by_name, Compilation(compile_apart))
     service.compilation.ask(first_spec())
     return service

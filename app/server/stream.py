@@ -146,7 +146,7 @@ class Stream:
 
     def _compile(self) -> bool:
         """Wait until the kernels are compiled; returns whether the stream can be read."""
-        while not (job := self._ask_compiled()).is_done:
+        while not (job := self._ask_compiled()).can_learn:
             self._record.message = job.message
             self._record.compile_share = job.share
             self._publish()

@@ -8,14 +8,15 @@ import hashlib
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numba
 import platformdirs
-from numba.core.caching import CacheImpl, _CacheLocator
+from numba.core import dispatcher
+from numba.core.caching import CacheImpl, FunctionCache, _CacheLocator
 
 from stickbreaker.engine.files.user_folders import find_usual_folder, use_temporary_folder
 
@@ -121,9 +122,41 @@ def _list_folders() -> Iterator[Path]:
     yield use_temporary_folder("kernels", "Compiled code is stored", "NUMBA_CACHE_DIR")
 
 
+class KernelCache(FunctionCache):
+    """Compiled code on disk. Code of a kernel that another process compiles is waited for."""
+
+    waits: ClassVar[list[Callable[[], bool]]] = []
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Load the code for these types; None if it has to be compiled here."""
+        load: Any = super().load_overload
+        found = load(sig, target_context)
+        if isinstance(self._impl.locator, KernelLocator):
+            while found is None and any(wait() for wait in self.waits):
+                found = load(sig, target_context)
+        return found
+
+
+@contextmanager
+def waiting(wait: Callable[[], bool]) -> Iterator[None]:
+    """Call `wait` in this block for each kernel whose code is not on disk, until it is there.
+
+    It returns False when no other process compiles kernels: then this process does.
+    """
+    KernelCache.waits.append(wait)
+    try:
+        yield
+    finally:
+        KernelCache.waits.remove(wait)
+
+
 def use_kernel_cache() -> None:
-    """Make numba use `KernelLocator` first. Other packages' functions are cached as before."""
+    """Make numba use `KernelLocator` first, and `KernelCache`.
+
+    Other packages' functions are cached as before.
+    """
     # Type checkers infer different types for this list, which numba does not annotate.
     caches: Any = CacheImpl
     if KernelLocator not in caches._locator_classes:
         caches._locator_classes = [KernelLocator, *caches._locator_classes]
+    vars(dispatcher)["FunctionCache"] = KernelCache

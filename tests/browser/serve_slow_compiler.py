@@ -9,11 +9,11 @@ from stickbreaker.engine.runs import compile
 
 NUM_PARTS = 10
 SECONDS_A_PART = 0.5
-compile_at_once = compile.compile_algorithm
+compile_at_once = compile.compile_apart
 
 
 def compile_slowly(algorithm, config, report):
-    """As `compile_algorithm`, after some parts that only wait."""
+    """As `compile_apart`, after some parts that only wait."""
     if config.precision == "float64":
         for part in range(NUM_PARTS):
             report(part, NUM_PARTS, f"part {part}")
@@ -22,6 +22,6 @@ def compile_slowly(algorithm, config, report):
 
 
 if __name__ == "__main__":
-    compile.compile_algorithm = compile_slowly
+    compile.compile_apart = compile_slowly
     sys.argv = ["panel", "serve", *sys.argv[1:]]
     main()

@@ -42,6 +42,22 @@ for name in ("hdp", "lda"):
 print(sum(fit_dirichlet.stats.cache_hits.values()))
 """
 
+APART = RUNS.replace(
+    "corpus = ",
+    """
+from numba.core import event
+from stickbreaker.engine.runs.compile import compile_apart
+class Listener(event.Listener):
+    def on_start(self, event):
+        raise AssertionError("This process compiles.")
+    def on_end(self, event):
+        pass
+with event.install_listener("numba:compile", Listener()):
+    for name in ("hdp", "lda"):
+        compile_apart(find_algorithm(name), find_algorithm(name).config())
+corpus = """,
+)
+
 
 def print_digests(program, cache):
     """Run a program in a new process: its digests, and how many functions it read from this cache
@@ -67,3 +83,9 @@ def test_the_bits_are_the_same_with_an_empty_and_with_a_filled_cache(program, tm
     again, num_found = print_digests(program, tmp_path)
     assert num_found > 0
     assert again == bits
+
+
+def test_the_bits_are_the_same_if_another_process_compiles(tmp_path):
+    bits, num_found = print_digests(APART, tmp_path / "apart")
+    assert num_found > 0
+    assert bits == print_digests(RUNS, tmp_path / "here")[0]

@@ -15,6 +15,7 @@ from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.runner import LONG_PAUSE_SECONDS, MAX_EARLIER, PAUSE, PUBLISH_SECONDS
 from stickbreaker.engine import Corpus, RunSettings, Vocabulary, prepare, run
+from stickbreaker.engine.runs.compile import LEARNS
 from stickbreaker.engine.schedules import TOKENS_OF_A_TOPIC
 from tests.app.small_runs import HDP, SETTINGS, Watched, load_small, open_spec, small_spec
 from tests.patience import limit
@@ -496,6 +497,19 @@ def test_a_run_says_that_it_compiles_and_begins_when_that_is_done(make_runner, u
     assert "1 of 4, local step" in runner.progress.message
     gate.set()
     until(lambda: runner.progress.status == "finished")
+
+
+def test_a_run_begins_when_the_kernels_of_its_first_mini_batch_are_compiled(make_runner, until):
+    gate = threading.Event()
+
+    def compile_slowly(algorithm, config, report):
+        report(1, 4, LEARNS)
+        gate.wait(limit(60))
+
+    runner = make_runner(compilation=Compilation(compile_slowly))
+    runner.restart(small_spec())
+    until(lambda: runner.progress.status == "finished")
+    gate.set()
 
 
 def test_a_new_choice_is_compiled_once_before_its_run(make_runner, until):

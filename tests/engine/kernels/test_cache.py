@@ -19,6 +19,19 @@ out = np.zeros(2)
 add_word_gains(np.ones((1, 1)), 0.0, 1.0, out, np.zeros(1))
 print(out[0], sum(add_word_gains.stats.cache_hits.values()))
 """
+# The same, with another process that compiles it when it is not there.
+WAITING_PROGRAM = f"""
+import subprocess, sys
+from stickbreaker.engine.kernels.cache import waiting
+program, ended = {PROGRAM!r}, []
+def wait():
+    if not ended:
+        ended.append(subprocess.run([sys.executable, "-c", program], check=True, capture_output=True))
+        return True
+    return False
+with waiting(wait):
+    exec(program)
+"""
 # ψ(1 + 1) - ψ(1)
 EXPECTED = 1.0
 
@@ -35,7 +48,7 @@ def copied_kernels(tmp_path):
     return package / "kernels"
 
 
-def run_kernel(kernels, **variables):
+def run_kernel(kernels, program=PROGRAM, **variables):
     """Run the program with the copied kernels in a new process: its result, and whether it found
     compiled code.
     """
@@ -43,7 +56,7 @@ def run_kernel(kernels, **variables):
     home = {name: str(root / "home") for name in ("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA")}
     environment = os.environ | home | {"PYTHONPATH": str(root)} | variables
     environment.pop("NUMBA_CACHE_DIR", None)
-    command = [sys.executable, "-c", PROGRAM]
+    command = [sys.executable, "-c", program]
     ran = subprocess.run(
         command, env=environment, cwd=root, capture_output=True, text=True, check=False
     )
@@ -126,3 +139,12 @@ def test_kernels_run_without_optimization(copied_kernels):
     """numba then stores no kernel whose globals are addresses, and warns."""
     result, was_found = run_kernel(copied_kernels, NUMBA_OPT="0")
     assert (result, was_found) == (pytest.approx(EXPECTED), False)
+
+
+def test_a_kernel_that_another_process_compiles_is_waited_for(copied_kernels):
+    assert run_kernel(copied_kernels, WAITING_PROGRAM) == (EXPECTED, True)
+
+
+def test_a_kernel_that_the_other_process_does_not_compile_is_compiled_here(copied_kernels):
+    program = WAITING_PROGRAM.replace('"-c", program]', '"-c", ""]')
+    assert run_kernel(copied_kernels, program) == (EXPECTED, False)
