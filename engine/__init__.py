@@ -13,7 +13,7 @@ from stickbreaker.engine.corpora.load import list_corpora, load_corpus
 from stickbreaker.engine.corpora.preview import preview
 from stickbreaker.engine.corpora.stored import StoredCorpus, store_corpus
 from stickbreaker.engine.corpora.words import WordChoices
-from stickbreaker.engine.runs.checkpoint import Position
+from stickbreaker.engine.runs.checkpoint import Checkpoint
 from stickbreaker.engine.runs.events import Update
 from stickbreaker.engine.runs.prepared import Prepared, prepare
 from stickbreaker.engine.runs.run import run
@@ -54,6 +54,7 @@ __all__ = [
     "BatchDPMixture",
     "BatchHDP",
     "BatchLDA",
+    "Checkpoint",
     "Corpus",
     "CorpusError",
     "CorpusVectorizer",
@@ -70,7 +71,6 @@ __all__ = [
     "OnlineLDA",
     "OnlineSVIHDP",
     "OnlineTopicModel",
-    "Position",
     "Prepared",
     "RunSettings",
     "StoredCorpus",

@@ -176,9 +176,9 @@ def wang_2011_table_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
     settings = RunSettings(num_evaluations=0, num_snapshots=9)
     updates = engine.run(engine.prepare(algorithm, algorithm.config(), corpus, settings))
     found = [
-        make_moment(each.snapshot.documents_seen, each.snapshot.date, each.snapshot.summary)
+        make_moment(each.moment.documents_seen, each.moment.date, each.moment.summary)
         for each in updates
-        if each.snapshot is not None
+        if each.moment is not None
     ]
     clear, late = default_topics(found, corpus)
     frame = word_lists(

@@ -129,7 +129,7 @@ def test_the_parts_of_a_profile_add_up_to_the_whole_run(few, monkeypatch):
     monkeypatch.setattr(profile, "NUM_ROUNDS", 1)
     rows = profile.measure(NAME)
     assert sum(row["share"] for row in rows) == pytest.approx(1.0)
-    assert {"expectations", "global step", "local step, warm-up", "snapshots"} <= {
+    assert {"expectations", "global step", "local step, warm-up", "moments"} <= {
         row["part"] for row in rows
     }
     assert all(row["seconds"] >= 0 for row in rows)

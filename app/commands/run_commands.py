@@ -160,7 +160,7 @@ class RunCommands:
         if not self.may_open:
             return
         try:
-            self._controlled.runner.restore(self.kept.load_position(key))
+            self._controlled.runner.restore(self.kept.load_checkpoint(key))
         except (FileError, KeyError, ValueError) as error:
             self.notify(f"The run could not be opened: {error}")
             return

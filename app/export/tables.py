@@ -23,7 +23,7 @@ from stickbreaker.engine.evaluation.archives import neutralise_formulas, write_a
 from stickbreaker.engine.evaluation.intrusion import ReadDocuments, ask_topics, ask_words
 from stickbreaker.engine.evaluation.topic_frames import topics_frame
 from stickbreaker.engine.files.whole_files import replacing
-from stickbreaker.engine.runs.checkpoint import Position
+from stickbreaker.engine.runs.checkpoint import Checkpoint
 from stickbreaker.engine.runs.settings import RunSettings
 
 NUM_WORDS = 100
@@ -259,11 +259,11 @@ def write_array_files(reading: Reading, progress: Progress, path: Path) -> None:
 def write_model(reading: Reading, progress: Progress, path: Path) -> None:
     """Write the model with the names of its topics, for `engine.load`."""
     # Importing scikit-learn takes a second, and only this export needs it.
-    from stickbreaker.engine.estimators import from_position
+    from stickbreaker.engine.estimators import from_checkpoint
 
     model = reading.model
     settings = progress.settings or RunSettings()
-    position = Position(
+    checkpoint = Checkpoint(
         algorithm=model.algorithm.name,
         config=model.config,
         settings=settings,
@@ -271,6 +271,6 @@ def write_model(reading: Reading, progress: Progress, path: Path) -> None:
         documents_seen=model.documents_seen,
         seconds=0.0,
     )
-    estimator = from_position(position, model.corpus.vocabulary.words, progress.corpus_size)
+    estimator = from_checkpoint(checkpoint, model.corpus.vocabulary.words, progress.corpus_size)
     estimator.topic_names_ = dict(progress.names)
     estimator.save(path)

@@ -46,7 +46,7 @@ from stickbreaker.engine.files.verified_files import (
     reading,
 )
 from stickbreaker.engine.files.whole_files import FileError
-from stickbreaker.engine.runs.checkpoint import Position, load, save
+from stickbreaker.engine.runs.checkpoint import Checkpoint, load, save
 from stickbreaker.engine.runs.settings import RunSettings
 
 MAX_KEPT = 50
@@ -202,12 +202,12 @@ class KeptRuns:
         model: Model,
         sweep: str = "",
         key: str = "",
-        position: Position | None = None,
+        checkpoint: Checkpoint | None = None,
     ) -> KeptRun | None:
         """Keep a run, under a new key if none is given, and drop the oldest of more than fifty,
         unnamed ones first.
 
-        position: from which the run can be opened in full and continued. A run that was left before
+        checkpoint: with it the run can be opened in full and continued. A run that was left before
         its first held-out score is not kept: there is nothing to compare. Raises KeptRunError if it
         cannot be written, which `listing` says too until one can.
         """
@@ -225,8 +225,8 @@ class KeptRuns:
                 # The model of an earlier state does not belong to these results.
                 self._models.remove(run.key)
                 self.write(run, content)
-                if position is not None:
-                    save(self._models.place(run.key), with_page(position, kept_key=run.key))
+                if checkpoint is not None:
+                    save(self._models.place(run.key), with_page(checkpoint, kept_key=run.key))
             except FileError as error:
                 self._refusals = (str(error),)
                 raise
@@ -238,7 +238,7 @@ class KeptRuns:
             fit(self._rank_models(), find_limit(KEPT_MODELS))
         return run
 
-    def load_position(self, key: str) -> Position:
+    def load_checkpoint(self, key: str) -> Checkpoint:
         """Read the model of a run, with everything that its page showed, and with the present names
         of its topics.
 
@@ -252,14 +252,14 @@ class KeptRuns:
             )
         if isinstance(run, str):
             raise KeptRunError(run)
-        position = load(path)
-        if not _is_model_of(position, run):
+        checkpoint = load(path)
+        if not _is_model_of(checkpoint, run):
             raise KeptRunError(
                 f"{path} is the model of another run: delete it, or run again with the same"
                 " settings."
             )
         return with_names(
-            position, {int(topic_id): name for topic_id, name in run.topic_names.items()}
+            checkpoint, {int(topic_id): name for topic_id, name in run.topic_names.items()}
         )
 
     def list_models(self) -> list[Path]:
@@ -374,16 +374,16 @@ class KeptRuns:
         self._shelf.write(run.key, asdict(run), arrays, packs=True)
 
 
-def _is_model_of(position: Position, run: KeptRun) -> bool:
+def _is_model_of(checkpoint: Checkpoint, run: KeptRun) -> bool:
     """Whether a model belongs to a kept run.
 
     In files of earlier versions it does not name the run.
     """
-    if key := read_kept_key(position):
+    if key := read_kept_key(checkpoint):
         return key == run.key
-    config = asdict(position.config)
+    config = asdict(checkpoint.config)
     is_same = all(config.get(name) == value for name, value in run.config.items())
-    return is_same and (position.algorithm, position.documents_seen) == (
+    return is_same and (checkpoint.algorithm, checkpoint.documents_seen) == (
         run.algorithm,
         run.documents_seen,
     )

@@ -1,4 +1,4 @@
-"""What the page notes in a saved position, next to the arrays: the spec of the run, its status,
+"""What the page notes in a checkpoint, next to the arrays: the spec of the run, its status,
 names and kept run.
 """
 
@@ -10,56 +10,56 @@ import numpy as np
 
 from stickbreaker import engine
 from stickbreaker.app.model.run_spec import RunSpec
-from stickbreaker.engine.runs.checkpoint import Position
+from stickbreaker.engine.runs.checkpoint import Checkpoint
 
-# The note of a saved position with everything that is not an array.
+# The note of a checkpoint with everything that is not an array.
 PAGE = "page"
 
 
-def read_spec(position: Position) -> RunSpec:
+def read_spec(checkpoint: Checkpoint) -> RunSpec:
     """The spec of a saved run.
 
-    Raises KeyError or ValueError if the position was not saved by a record.
+    Raises KeyError or ValueError if the checkpoint was not saved by a record.
     """
-    about = _read(position)
+    about = _read(checkpoint)
     return RunSpec(
         corpus_name=about["corpus"][0],
-        algorithm=engine.find_algorithm(position.algorithm),
-        config=position.config,
-        settings=position.settings,
+        algorithm=engine.find_algorithm(checkpoint.algorithm),
+        config=checkpoint.config,
+        settings=checkpoint.settings,
         chosen=frozenset(about["chosen"]),
     )
 
 
-def read_status(position: Position) -> str:
+def read_status(checkpoint: Checkpoint) -> str:
     """The status of a saved run."""
-    return str(_read(position)["status"])
+    return str(_read(checkpoint)["status"])
 
 
-def read_kept_key(position: Position) -> str:
+def read_kept_key(checkpoint: Checkpoint) -> str:
     """The key of the kept run that a saved run is or was.
 
     "" if there is none, and in files of earlier versions.
     """
-    return str(_read(position).get("kept_key", ""))
+    return str(_read(checkpoint).get("kept_key", ""))
 
 
-def read_topics_key(position: Position) -> str:
+def read_topics_key(checkpoint: Checkpoint) -> str:
     """The key of the topics of a saved run; "" in files of earlier versions."""
-    return str(_read(position).get("topics_key", ""))
+    return str(_read(checkpoint).get("topics_key", ""))
 
 
-def with_names(position: Position, names: Mapping[int, str]) -> Position:
+def with_names(checkpoint: Checkpoint, names: Mapping[int, str]) -> Checkpoint:
     """Give the topics of a saved run these names, by id."""
-    return with_page(position, names=list(names.items()))
+    return with_page(checkpoint, names=list(names.items()))
 
 
-def with_page(position: Position, **values: Any) -> Position:
+def with_page(checkpoint: Checkpoint, **values: Any) -> Checkpoint:
     """Change some of the notes of the page."""
-    return position.with_notes(
-        {**position.notes, PAGE: np.array(json.dumps(_read(position) | values))}
+    return checkpoint.with_notes(
+        {**checkpoint.notes, PAGE: np.array(json.dumps(_read(checkpoint) | values))}
     )
 
 
-def _read(position: Position) -> dict[str, Any]:
-    return dict(json.loads(str(position.notes[PAGE])))
+def _read(checkpoint: Checkpoint) -> dict[str, Any]:
+    return dict(json.loads(str(checkpoint.notes[PAGE])))

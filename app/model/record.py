@@ -40,8 +40,9 @@ from stickbreaker.app.model.word_lists import make_moment, take_lists
 from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.evaluation.labels import Labeller, label_topics
 from stickbreaker.engine.parallel.clusters import ClusterError, TaskLostError
-from stickbreaker.engine.runs.checkpoint import Position
-from stickbreaker.engine.runs.events import Evaluated, Snapshot, Stepped, Update
+from stickbreaker.engine.runs import events
+from stickbreaker.engine.runs.checkpoint import Checkpoint
+from stickbreaker.engine.runs.events import Evaluated, Stepped, Update
 from stickbreaker.engine.runs.run import Updates
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class Record:
         self._corpus: engine.Corpus | None = None
         self._updates: Updates | None = None
         self._client: Client | None = None
-        self._resumed: Position | None = None
+        self._resumed: Checkpoint | None = None
         self._date: np.datetime64 | None = None
         self._date_span: tuple[np.datetime64, np.datetime64] | None = None
         self._seconds = 0.0
@@ -250,8 +251,8 @@ class Record:
             self._heldout.append(
                 score.documents_seen, score.date, self._seconds, score.nats_per_word
             )
-        if update.snapshot is not None:
-            self._take_snapshot(update.snapshot)
+        if update.moment is not None:
+            self._take_moment(update.moment)
         if update.is_last:
             self._finish(_describe_end(update))
         self._step_seconds = self._clock() - self._begun_at
@@ -292,14 +293,14 @@ class Record:
         key = (spec.corpus_name, *sizes, spec.algorithm.name, config, spec.settings)
         self.topic_names.share(self._known.setdefault(key, {}))
 
-    def save_start(self) -> Position:
+    def save_start(self) -> Checkpoint:
         """Copy what the run begins with, before its corpus is open.
 
         `restore` makes a record that has not learned.
         """
         spec = self.spec
         about = {"corpus": [spec.corpus_name], "chosen": sorted(spec.chosen), "status": "ready"}
-        return Position(
+        return Checkpoint(
             algorithm=spec.algorithm.name,
             config=spec.config,
             settings=spec.settings,
@@ -309,7 +310,7 @@ class Record:
             notes={PAGE: np.array(json.dumps(about))},
         )
 
-    def save(self) -> Position | None:
+    def save(self) -> Checkpoint | None:
         """Copy everything from which `restore` makes the same record.
 
         None before the first mini-batch.
@@ -341,7 +342,7 @@ class Record:
             "columns": numbers,
         }
         notes = {**arrays, PAGE: np.array(json.dumps(about))}
-        return Position(
+        return Checkpoint(
             algorithm=spec.algorithm.name,
             # A change that acts from the next mini-batch must not get lost.
             config=spec.config,
@@ -353,13 +354,13 @@ class Record:
             notes=notes,
         )
 
-    def extend(self) -> Position | None:
+    def extend(self) -> Checkpoint | None:
         """Copy a finished run as one that is to read the corpus once more.
 
         None if it has not finished.
         """
-        position = self.save() if self.status == "finished" else None
-        if position is None:
+        checkpoint = self.save() if self.status == "finished" else None
+        if checkpoint is None:
             return None
         passes = self.documents_seen // self.corpus_size + 1
         fresh = {
@@ -369,19 +370,19 @@ class Record:
             "status": "paused",
             "message": "",
         }
-        settings = replace(position.settings, passes=passes)
-        return replace(with_page(position, **fresh), settings=settings, has_ended=False)
+        settings = replace(checkpoint.settings, passes=passes)
+        return replace(with_page(checkpoint, **fresh), settings=settings, has_ended=False)
 
-    def restore(self, position: Position) -> None:
+    def restore(self, checkpoint: Checkpoint) -> None:
         """Continue where a saved record stopped, after `open`.
 
         Raises CorpusError if the corpus is another one.
         """
-        about = json.loads(str(position.notes[PAGE]))
+        about = json.loads(str(checkpoint.notes[PAGE]))
         corpus = self._corpus
         assert corpus is not None
-        if position.state is None:
-            self._resumed = position
+        if checkpoint.state is None:
+            self._resumed = checkpoint
             return self.wait()
         if about["corpus"][1:] != _measure(corpus):
             raise engine.CorpusError(
@@ -391,22 +392,22 @@ class Record:
             start = f"{name}."
             part.restore(
                 {
-                    each.removeprefix(start): position.notes[each]
-                    for each in position.notes
+                    each.removeprefix(start): checkpoint.notes[each]
+                    for each in checkpoint.notes
                     if each.startswith(start)
                 }
             )
-        self._resumed = position
-        self._state = position.state
-        self.documents_seen = position.documents_seen
-        self._seconds = position.seconds
+        self._resumed = checkpoint
+        self._state = checkpoint.state
+        self.documents_seen = checkpoint.documents_seen
+        self._seconds = checkpoint.seconds
         self.batch_size = about["batch_size"]
         self._date = read_date(about["date"])
         self._phase = about["phase"]
         self._startup_share = about["startup_share"]
         self._temperature = about["temperature"]
         self._marks = read_marks(about["marks"])
-        self._columns = read_columns(about["columns"], position.notes)
+        self._columns = read_columns(about["columns"], checkpoint.notes)
         for end in range(1, len(self._columns) + 1):
             self._default_topics.follow(self._columns[:end], corpus)
         self.topic_names.restore(about)
@@ -559,7 +560,7 @@ class Record:
         if event.info.bound is not None:
             self._bounds.append(event.info.step, event.info.bound)
 
-    def _take_snapshot(self, event: Snapshot) -> None:
+    def _take_moment(self, event: events.Moment) -> None:
         lists = take_lists(event.summary, self.spec.settings.num_snapshots)
         self._columns.append(make_moment(event.documents_seen, event.date, event.summary, lists))
         self._default_topics.follow(self._columns, self._corpus)
@@ -600,4 +601,4 @@ class Record:
     def _plan_columns(self) -> tuple[int, ...]:
         if self.is_over or self.prepared is None:
             return ()
-        return self.prepared.plan_snapshots(self.spec.config, self.documents_seen)
+        return self.prepared.plan_moments(self.spec.config, self.documents_seen)

@@ -9,22 +9,22 @@ from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model, Reading
 from stickbreaker.app.model.sweep_plan import SweepState
 from stickbreaker.app.model.topic_names import NamedTopic
-from stickbreaker.engine.runs.checkpoint import Position
+from stickbreaker.engine.runs.checkpoint import Checkpoint
 
 
 class Ending(NamedTuple):
-    """A run to keep under this key; position: from which it can continue, if it has finished."""
+    """A run to keep under this key; checkpoint: from which it can continue, if it has finished."""
 
     key: str
     progress: Progress
     model: Model
-    position: Position | None
+    checkpoint: Checkpoint | None
 
 
 class RunStore:
     """Keeps nothing; `DiskStore` keeps a run on disk. Methods may be called from any thread."""
 
-    def save(self, position: Position) -> None:
+    def save(self, checkpoint: Checkpoint) -> None:
         """Save a run: as it begins, at moments, every half minute and when it stops."""
 
     def keep(self, ending: Ending, sweep: str = "") -> None:

@@ -19,7 +19,7 @@ from stickbreaker.app.model.word_lists import WordLists
 from stickbreaker.engine.files.verified_files import reading
 from stickbreaker.engine.files.whole_files import Claim
 from stickbreaker.engine.runs import checkpoint
-from stickbreaker.engine.runs.checkpoint import CHECKPOINT, CheckpointError, Position
+from stickbreaker.engine.runs.checkpoint import CHECKPOINT, Checkpoint, CheckpointError
 
 COLUMN_ARRAYS = ("topic_ids", "weights", "expected_tokens", "top_words")
 
@@ -58,7 +58,7 @@ class SavedRun:
     key: str
     watch: str
     user: str | None
-    position: Position
+    checkpoint: Checkpoint
 
     @property
     def address(self) -> Address:
@@ -84,8 +84,8 @@ class SavedRuns:
         """
         self._shelf.make_folder()
         about = json.dumps({"key": run.key, "watch": run.watch, "user": run.user})
-        notes = {**run.position.notes, "address": np.array(about)}
-        checkpoint.save(self._shelf.place(run.address.file_name), run.position.with_notes(notes))
+        notes = {**run.checkpoint.notes, "address": np.array(about)}
+        checkpoint.save(self._shelf.place(run.address.file_name), run.checkpoint.with_notes(notes))
         self._shelf.keep_newest()
 
     def locate(self, key: str | None = None, watch: str | None = None) -> Path | None:
@@ -104,9 +104,9 @@ class SavedRuns:
 
         Raises CheckpointError if it is damaged or has another run.
         """
-        position = checkpoint.load(path, SAVED_RUN)
+        saved = checkpoint.load(path, SAVED_RUN)
         with reading(path, SAVED_RUN):
-            run = SavedRun(**json.loads(str(position.notes["address"])), position=position)
+            run = SavedRun(**json.loads(str(saved.notes["address"])), checkpoint=saved)
             if path.stem != run.address.file_name:
                 raise ValueError("the file was renamed")
             return run

@@ -16,7 +16,7 @@ from stickbreaker.app.server.event_log import RunEvents
 from stickbreaker.app.server.saver import Saver
 from stickbreaker.app.server.visitors import list_data
 from stickbreaker.engine.files.whole_files import Claim
-from stickbreaker.engine.runs.checkpoint import Position
+from stickbreaker.engine.runs.checkpoint import Checkpoint
 
 
 class DiskStore(RunStore):
@@ -37,13 +37,19 @@ class DiskStore(RunStore):
         self._link = ReadingLink(files.kept)
         self._claim = claim or files.runs.claim(address.file_name) or Claim()
 
-    def save(self, position: Position) -> None:
-        self._saver.save(self._files.runs, SavedRun(**self._address._asdict(), position=position))
+    def save(self, checkpoint: Checkpoint) -> None:
+        self._saver.save(
+            self._files.runs, SavedRun(**self._address._asdict(), checkpoint=checkpoint)
+        )
 
     def keep(self, ending: Ending, sweep: str = "") -> None:
         with self._events.keeping():
             kept = self._files.kept.keep(
-                ending.progress, ending.model, sweep=sweep, key=ending.key, position=ending.position
+                ending.progress,
+                ending.model,
+                sweep=sweep,
+                key=ending.key,
+                checkpoint=ending.checkpoint,
             )
         if kept is not None:
             limit_kept_models(list_data())

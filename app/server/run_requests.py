@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from stickbreaker.app.model.run_spec import RunSpec
-from stickbreaker.engine.runs.checkpoint import Position
+from stickbreaker.engine.runs.checkpoint import Checkpoint
 
 
 @dataclass(frozen=True)
@@ -11,7 +11,7 @@ class Start:
     """A run to begin. saved: where it continues; is_on_disk: whether its address opens it there."""
 
     spec: RunSpec
-    saved: Position | None = None
+    saved: Checkpoint | None = None
     is_on_disk: bool = False
 
 

@@ -27,7 +27,7 @@ from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue, describe_wait
 from stickbreaker.app.server.run_requests import Requests, Start
 from stickbreaker.engine.files.whole_files import FileError
-from stickbreaker.engine.runs.checkpoint import Position
+from stickbreaker.engine.runs.checkpoint import Checkpoint
 from stickbreaker.engine.runs.memory import check_memory
 
 if TYPE_CHECKING:
@@ -106,14 +106,14 @@ class Runner:
             requests.begin(Start(spec), is_running)
 
     def restore(
-        self, position: Position, is_running: bool = False, is_on_disk: bool = False
+        self, checkpoint: Checkpoint, is_running: bool = False, is_on_disk: bool = False
     ) -> None:
         """Leave the current run and open a saved one, which waits for `resume` or learns at once.
 
         is_on_disk: whether the address opens this run already. Raises KeyError or ValueError if the
-        position was not saved by a runner.
+        checkpoint was not saved by a runner.
         """
-        start = Start(spec=read_spec(position), saved=position, is_on_disk=is_on_disk)
+        start = Start(spec=read_spec(checkpoint), saved=checkpoint, is_on_disk=is_on_disk)
         with self._asking() as requests:
             requests.begin(start, is_running)
 
@@ -122,9 +122,9 @@ class Runner:
 
         Otherwise nothing happens.
         """
-        position = self._record.extend() if self._record is not None else None
-        if position is not None:
-            self.restore(position, is_running=True, is_on_disk=True)
+        checkpoint = self._record.extend() if self._record is not None else None
+        if checkpoint is not None:
+            self.restore(checkpoint, is_running=True, is_on_disk=True)
 
     def resume(self) -> None:
         """Continue to learn."""
@@ -342,9 +342,9 @@ class Runner:
         record.kept_key = record.kept_key or make_key()
         self._is_unsaved = True
         try:
-            position = record.save() if progress.status == "finished" else None
+            checkpoint = record.save() if progress.status == "finished" else None
             self._store.keep(
-                Ending(key=record.kept_key, progress=progress, model=model, position=position)
+                Ending(key=record.kept_key, progress=progress, model=model, checkpoint=checkpoint)
             )
         except Exception:
             _log.exception("The run could not be kept")
@@ -400,7 +400,7 @@ class Runner:
         )
         self._is_stale = self._is_unsaved = True
 
-    def _begin(self, record: Record, saved: Position | None) -> None:
+    def _begin(self, record: Record, saved: Checkpoint | None) -> None:
         """Open the corpus and prepare the run, which continues where it was saved."""
         self._due = float("-inf")
         if place := self._cpu_queue.take(self):
@@ -457,9 +457,9 @@ class Runner:
         is_due = waited >= SAVE_SECONDS or (
             num_columns > self._num_saved and waited >= LEAST_SAVE_SECONDS
         )
-        position = record.save() if is_waiting or is_due else None
-        if position is not None:
-            self._store.save(position)
+        checkpoint = record.save() if is_waiting or is_due else None
+        if checkpoint is not None:
+            self._store.save(checkpoint)
             self._saved_at = self._clock()
             self._num_saved = num_columns
             self._is_unsaved = False

@@ -346,12 +346,12 @@ class Service:
         """Open a saved run, which this process has claimed."""
         sweep = self.find_files(saved.user).sweeps.find(saved.key)
         # A saved run that had ended already has been counted.
-        events = RunEvents(self.events, saved.key, (1, read_status(saved.position)), sweep)
+        events = RunEvents(self.events, saved.key, (1, read_status(saved.checkpoint)), sweep)
         run = self._open(saved.address, events, sweep, claim)
         with self._lock:
             self._enter(run, wakeup, is_watching)
-        self.events.write("run_restored", run.key, documents=saved.position.documents_seen)
-        run.runner.restore(saved.position, is_on_disk=True)
+        self.events.write("run_restored", run.key, documents=saved.checkpoint.documents_seen)
+        run.runner.restore(saved.checkpoint, is_on_disk=True)
         return run
 
     def _open(

@@ -34,7 +34,7 @@ from stickbreaker.engine.estimators.stable_topics import stability
 from stickbreaker.engine.estimators.topic_scores import score_topics
 from stickbreaker.engine.estimators.vectorizer import CorpusVectorizer
 from stickbreaker.engine.evaluation.topic_frames import empty_history
-from stickbreaker.engine.runs.checkpoint import Position
+from stickbreaker.engine.runs.checkpoint import Checkpoint
 
 __all__ = [
     "CVHDP",
@@ -80,26 +80,26 @@ def load(path: str | PathLike[str]) -> TopicModel:
     CheckpointError
         If the file is missing or damaged, or holds a run of the app instead of a model.
     """
-    position, words, corpus_size = load_model(path)
-    model = from_position(position, words, corpus_size)
-    restore(model, position.notes)
+    checkpoint, words, corpus_size = load_model(path)
+    model = from_checkpoint(checkpoint, words, corpus_size)
+    restore(model, checkpoint.notes)
     return model
 
 
-def from_position(
-    position: Position, words: tuple[str, ...] | None, corpus_size: int
+def from_checkpoint(
+    checkpoint: Checkpoint, words: tuple[str, ...] | None, corpus_size: int
 ) -> TopicModel:
-    """The model of a run at `position`. words: the V words.
+    """The model of a run at `checkpoint`. words: the V words.
 
     Corpus_size: D, the documents of the run.
     """
-    settings = position.settings
-    model = CLASSES[position.algorithm](
-        **asdict(position.config), passes=settings.passes, random_state=settings.seed
+    settings = checkpoint.settings
+    model = CLASSES[checkpoint.algorithm](
+        **asdict(checkpoint.config), passes=settings.passes, random_state=settings.seed
     )
     model.num_shards = settings.num_shards
-    model.config_, model.state_, model.seed_ = position.config, position.state, settings.seed
-    model.documents_seen_, model.corpus_size_ = position.documents_seen, corpus_size
+    model.config_, model.state_, model.seed_ = checkpoint.config, checkpoint.state, settings.seed
+    model.documents_seen_, model.corpus_size_ = checkpoint.documents_seen, corpus_size
     model.words_, model.topic_names_ = words, {}
     model.history_ = empty_history()
     if words is not None:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.runs import checkpoint
-from stickbreaker.engine.runs.checkpoint import CheckpointError, Position
+from stickbreaker.engine.runs.checkpoint import Checkpoint, CheckpointError
 from stickbreaker.engine.runs.settings import RunSettings
 
 # The names of the arrays in a file.
@@ -70,7 +70,7 @@ def save_model(
     name, seen = model.algorithm.name, model.documents_seen_
     checkpoint.save(
         path,
-        Position(
+        Checkpoint(
             algorithm=name,
             config=model.config_,
             settings=settings,
@@ -83,7 +83,7 @@ def save_model(
 
 
 def note_history(history: pd.DataFrame) -> dict[str, np.ndarray]:
-    """The columns of a history as notes of a position; an empty one has no notes."""
+    """The columns of a history as notes of a checkpoint; an empty one has no notes."""
     if history.empty:
         return {}
     return {
@@ -93,7 +93,7 @@ def note_history(history: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def read_history(notes: Mapping[str, np.ndarray]) -> pd.DataFrame | None:
-    """The history in the notes of a position; None if they have none."""
+    """The history in the notes of a checkpoint; None if they have none."""
     history = {
         name.removeprefix(HISTORY): column for name, column in notes.items() if HISTORY in name
     }
@@ -106,25 +106,25 @@ MODEL = replace(
 )
 
 
-def load_model(path: str | PathLike[str]) -> tuple[Position, tuple[str, ...] | None, int]:
-    """The position in a model's file, its V words if it knows them, and D, the documents of its
+def load_model(path: str | PathLike[str]) -> tuple[Checkpoint, tuple[str, ...] | None, int]:
+    """The checkpoint in a model's file, its V words if it knows them, and D, the documents of its
     corpus.
 
     Raises CheckpointError if the file is missing or damaged, or holds a run of the app instead of a
     model.
     """
-    position = checkpoint.load(path, MODEL)
-    if not {NUM_WORDS, CORPUS_SIZE} <= position.notes.keys():
+    saved = checkpoint.load(path, MODEL)
+    if not {NUM_WORDS, CORPUS_SIZE} <= saved.notes.keys():
         raise CheckpointError(
             f"{path} contains a run of the app, not a model: read it with"
             " engine.runs.checkpoint.load."
         )
-    words, corpus_size = position.notes.get(WORDS), position.notes[CORPUS_SIZE].item()
-    return position, None if words is None else tuple(words.tolist()), corpus_size
+    words, corpus_size = saved.notes.get(WORDS), saved.notes[CORPUS_SIZE].item()
+    return saved, None if words is None else tuple(words.tolist()), corpus_size
 
 
 def restore(model: Any, notes: Mapping[str, np.ndarray]) -> None:
-    """Give an estimator, made from the position in a file, everything else that the file holds."""
+    """Give an estimator, made from a checkpoint, everything else that its file holds."""
     if PARAMETERS in notes:
         model.set_params(**json.loads(str(notes[PARAMETERS])))
     model.n_features_in_ = notes[NUM_WORDS].item()

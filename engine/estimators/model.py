@@ -50,7 +50,7 @@ from stickbreaker.engine.evaluation.topic_frames import (
 from stickbreaker.engine.evaluation.topic_space import find_top_words
 from stickbreaker.engine.parallel.clusters import Cluster, connect
 from stickbreaker.engine.progress_bars import Move, show_progress
-from stickbreaker.engine.runs.checkpoint import load as load_position
+from stickbreaker.engine.runs.checkpoint import load as load_checkpoint
 from stickbreaker.engine.runs.count_check import PASSES, CheckPlan, CountCheck, check_count
 from stickbreaker.engine.runs.events import Update
 from stickbreaker.engine.runs.prepared import prepare_training
@@ -182,13 +182,13 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
                 stacklevel=2,
             )
         self.corpus_size_ = corpus.num_documents
-        position = (
-            load_position(checkpoint)
+        saved = (
+            load_checkpoint(checkpoint)
             if checkpoint is not None and Path(checkpoint).exists()
             else None
         )
-        if position is not None and self.random_state is None:
-            self.seed_ = position.settings.seed
+        if saved is not None and self.random_state is None:
+            self.seed_ = saved.settings.seed
         settings = RunSettings(
             passes=self.passes, seed=self.seed_, score_next_batch=False, num_shards=self.num_shards
         )
@@ -203,13 +203,13 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
             else run_with_notes(prepared, checkpoint, self._note, client)
         )
         seen = 0
-        if position is not None:
-            seen = position.documents_seen
-            self.state_, self.documents_seen_ = position.state, min(seen, self.corpus_size_)
+        if saved is not None:
+            seen = saved.documents_seen
+            self.state_, self.documents_seen_ = saved.state, min(seen, self.corpus_size_)
             self.n_iter_ = -(-seen // self.corpus_size_)
             # Files of earlier versions have no history.
             self.history_ = (
-                self.history_ if (before := read_history(position.notes)) is None else before
+                self.history_ if (before := read_history(saved.notes)) is None else before
             )
         with (
             show_progress(verbose, prepared.documents_total, "documents") as move,
@@ -257,10 +257,10 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         self.state_ = update.state
         self.documents_seen_ = min(update.stepped.documents_seen, self.corpus_size_)
         self.n_iter_ = -(-update.stepped.documents_seen // self.corpus_size_)
-        snapshot, before = update.snapshot, self.history_["documents_seen"]
+        moment, before = update.moment, self.history_["documents_seen"]
         # An update that is in the checkpoint has been taken already.
-        if snapshot is not None and (before.empty or snapshot.documents_seen > before.iloc[-1]):
-            self._remember(snapshot.documents_seen, snapshot.date, snapshot.summary)
+        if moment is not None and (before.empty or moment.documents_seen > before.iloc[-1]):
+            self._remember(moment.documents_seen, moment.date, moment.summary)
 
     def _note(self, update: Update) -> dict[str, np.ndarray]:
         """Take an update, and return what its checkpoint is to hold."""

@@ -29,8 +29,8 @@ LAST_WITHOUT_HEADER = 3
 
 
 @dataclass(frozen=True)
-class Position:
-    """The position of a run: everything that resuming needs, except the corpus.
+class Checkpoint:
+    """Everything of a run that resuming needs, except the corpus.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ class Position:
     documents: str = ""
     notes: Mapping[str, np.ndarray] = field(default_factory=dict)
 
-    def with_notes(self, notes: Mapping[str, np.ndarray]) -> "Position":
-        """Replace the notes of this position.
+    def with_notes(self, notes: Mapping[str, np.ndarray]) -> "Checkpoint":
+        """Replace the notes of this checkpoint.
 
         Parameters
         ----------
@@ -74,8 +74,8 @@ class Position:
 
         Returns
         -------
-        Position
-            The same position with these notes.
+        Checkpoint
+            The same checkpoint with these notes.
         """
         return replace(self, notes=notes)
 
@@ -87,27 +87,27 @@ class CheckpointError(FileError):
 CHECKPOINT = Kind(name="checkpoint", format=4, remedy="use an earlier one", error=CheckpointError)
 
 
-def save(path: str | PathLike[str], position: Position) -> None:
-    """Write a Position to `path` (.npz, no pickle), completely or not at all.
+def save(path: str | PathLike[str], checkpoint: Checkpoint) -> None:
+    """Write a Checkpoint to `path` (.npz, no pickle), completely or not at all.
 
     Raises CheckpointError if it cannot be written; the old file is then unchanged.
     """
     header = {
-        "algorithm": position.algorithm,
-        "config": asdict(position.config),
-        "settings": asdict(position.settings),
-        "documents_seen": position.documents_seen,
-        "seconds": position.seconds,
-        "has_ended": position.has_ended,
-        "documents": position.documents,
+        "algorithm": checkpoint.algorithm,
+        "config": asdict(checkpoint.config),
+        "settings": asdict(checkpoint.settings),
+        "documents_seen": checkpoint.documents_seen,
+        "seconds": checkpoint.seconds,
+        "has_ended": checkpoint.has_ended,
+        "documents": checkpoint.documents,
     }
-    arrays = {} if position.state is None else dict(flatten(STATE, position.state))
-    arrays |= {NOTE + name: np.asarray(note) for name, note in position.notes.items()}
+    arrays = {} if checkpoint.state is None else dict(flatten(STATE, checkpoint.state))
+    arrays |= {NOTE + name: np.asarray(note) for name, note in checkpoint.notes.items()}
     write_parts(Path(path), CHECKPOINT, header, arrays)
 
 
-def load(path: str | PathLike[str], kind: Kind = CHECKPOINT) -> Position:
-    """The Position saved at `path`; kind: has the remedy that messages name.
+def load(path: str | PathLike[str], kind: Kind = CHECKPOINT) -> Checkpoint:
+    """The Checkpoint saved at `path`; kind: has the remedy that messages name.
 
     Raises CheckpointError if the file is missing, damaged or of another version.
     """
@@ -133,7 +133,7 @@ def load(path: str | PathLike[str], kind: Kind = CHECKPOINT) -> Position:
             if name.startswith(NOTE)
         }
         settings = RunSettings(**header["settings"])
-        return Position(
+        return Checkpoint(
             algorithm=algorithm.name,
             config=config,
             settings=settings,

@@ -62,15 +62,15 @@ class Evaluated:
 
 
 @dataclass(frozen=True)
-class Snapshot:
-    """The topics at a checkpoint of the table of word lists."""
+class Moment:
+    """The topics at one point of a run: a column of the word lists."""
 
     documents_seen: int
     date: np.datetime64
     summary: TopicSummary
 
 
-Event = Stepped | Evaluated | Snapshot
+Event = Stepped | Evaluated | Moment
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Update:
         The score of the mini-batch before the step.
     held_out : Evaluated, optional
         The score of the test documents after the step.
-    snapshot : Snapshot, optional
+    moment : Moment, optional
         The topics after the step.
     is_last : bool
         Whether the run ends here, because all passes are read or the algorithm has converged.
@@ -96,7 +96,7 @@ class Update:
     stepped: Stepped
     next_batch: Evaluated | None = None
     held_out: Evaluated | None = None
-    snapshot: Snapshot | None = None
+    moment: Moment | None = None
     is_last: bool = False
 
     @property
@@ -107,7 +107,7 @@ class Update:
     @property
     def events(self) -> tuple[Event, ...]:
         """What happened, in the order in which it happened."""
-        every = (self.next_batch, self.stepped, self.held_out, self.snapshot)
+        every = (self.next_batch, self.stepped, self.held_out, self.moment)
         return tuple(event for event in every if event is not None)
 
     @property

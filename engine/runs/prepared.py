@@ -68,7 +68,7 @@ class Prepared:
         return due_points(self.documents_total, self.settings.num_evaluations * self.passes)
 
     @property
-    def snapshot_points(self) -> np.ndarray:
+    def moment_points(self) -> np.ndarray:
         """Documents seen at which the topics are recorded."""
         return due_points(self.documents_total, self.settings.num_snapshots)
 
@@ -88,8 +88,8 @@ class Prepared:
         _check_config(self.algorithm, config)
         return replace(self, config=resolve(config, self.corpus_size, self.train.num_tokens))
 
-    def plan_snapshots(self, config: Any, documents_seen: int = 0) -> tuple[int, ...]:
-        """List the documents seen at each snapshot that is still to come.
+    def plan_moments(self, config: Any, documents_seen: int = 0) -> tuple[int, ...]:
+        """List the documents seen at each moment that is still to come.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class Prepared:
             Ends of mini-batches.
         """
         batch_size = self.algorithm.step_size(config, self.corpus_size)
-        return plan_ends(self.snapshot_points, self.corpus_size, batch_size, documents_seen)
+        return plan_ends(self.moment_points, self.corpus_size, batch_size, documents_seen)
 
 
 def prepare(

@@ -14,8 +14,8 @@ from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.evaluation.held_out import count_topics, infer_own, score_own, score_shares
 from stickbreaker.engine.executors import step as take_step
 from stickbreaker.engine.inference.held_words import split_words
-from stickbreaker.engine.runs.checkpoint import Position, fingerprint, load, save
-from stickbreaker.engine.runs.events import DocShares, Evaluated, Snapshot, Stepped, Update
+from stickbreaker.engine.runs.checkpoint import Checkpoint, fingerprint, load, save
+from stickbreaker.engine.runs.events import DocShares, Evaluated, Moment, Stepped, Update
 from stickbreaker.engine.runs.prepared import Prepared
 from stickbreaker.engine.runs.remote_steps import RemoteSteps
 from stickbreaker.engine.runs.sampled_start import asks_for_sampler, start_from_sampler
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 SAVE_SECONDS = 30.0
 # Yields updates, and may be sent a config.
 Updates = Generator[Update, Any, None]
-# Returns what a checkpoint is to hold next to the position after an update.
+# Returns what a checkpoint is to hold next to the run itself after an update.
 Note: TypeAlias = Callable[[Update], Mapping[str, np.ndarray]]
 
 
 def run(
     prepared: Prepared,
     *,
-    resume: Position | None = None,
+    resume: Checkpoint | None = None,
     checkpoint: str | PathLike[str] | None = None,
     every: float = SAVE_SECONDS,
     client: "Client | None" = None,
@@ -47,8 +47,8 @@ def run(
     ----------
     prepared : Prepared
         The run.
-    resume : Position, optional
-        A position of the same run: prepare the run with the position's config and settings.
+    resume : Checkpoint, optional
+        A checkpoint of the same run: prepare the run with its config and settings.
     checkpoint : str or path, optional
         A file (.npz). The run continues from it if it exists, and writes it after a mini-batch once
         `every` seconds have passed, at its end, and when it is interrupted.
@@ -79,7 +79,9 @@ def run(
     if checkpoint is None:
         return _begin(prepared, resume, client)
     if resume is not None:
-        raise ValueError("Give resume or checkpoint, not both: a run continues from one position.")
+        raise ValueError(
+            "Give resume or checkpoint, not both: a run continues from one checkpoint."
+        )
     return _run_saved(prepared, checkpoint, every, client, lambda update: {})
 
 
@@ -105,9 +107,9 @@ def _run_saved(
     return _save_as_it_runs(prepared, updates, path, every, note)
 
 
-def _begin(prepared: Prepared, resume: Position | None, client: "Client | None") -> Updates:
+def _begin(prepared: Prepared, resume: Checkpoint | None, client: "Client | None") -> Updates:
     if resume is not None:
-        _check_position(prepared, resume)
+        _check_same_run(prepared, resume)
     remote = None if client is None else RemoteSteps(client, prepared)
     return _Run(prepared, resume, remote).updates()
 
@@ -115,7 +117,7 @@ def _begin(prepared: Prepared, resume: Position | None, client: "Client | None")
 def _save_as_it_runs(
     prepared: Prepared, updates: Updates, path: Path, every: float, note: Note
 ) -> Updates:
-    """Pass updates on, and write the position after some of them and after the last."""
+    """Pass updates on, and write a checkpoint after some of them and after the last."""
     config = prepared.config
     saved_at = time.monotonic()
     unsaved = None
@@ -123,7 +125,7 @@ def _save_as_it_runs(
     try:
         update = next(updates, None)
         while update is not None:
-            unsaved = _position(prepared, config, update.stepped, documents), update
+            unsaved = _checkpoint(prepared, config, update.stepped, documents), update
             if time.monotonic() - saved_at >= every:
                 save(path, unsaved[0].with_notes(note(update)))
                 saved_at = time.monotonic()
@@ -133,8 +135,8 @@ def _save_as_it_runs(
             update = next(updates, None) if sent is None else _send(updates, sent)
     finally:
         if unsaved is not None:
-            position, last = unsaved
-            save(path, position.with_notes(note(last)))
+            saved, last = unsaved
+            save(path, saved.with_notes(note(last)))
 
 
 def _send(updates: Updates, config: Any) -> Update | None:
@@ -144,8 +146,8 @@ def _send(updates: Updates, config: Any) -> Update | None:
         return None
 
 
-def _position(prepared: Prepared, config: Any, stepped: Stepped, documents: str) -> Position:
-    return Position(
+def _checkpoint(prepared: Prepared, config: Any, stepped: Stepped, documents: str) -> Checkpoint:
+    return Checkpoint(
         algorithm=prepared.algorithm.name,
         config=config,
         settings=prepared.settings,
@@ -157,21 +159,21 @@ def _position(prepared: Prepared, config: Any, stepped: Stepped, documents: str)
     )
 
 
-def _check_position(prepared: Prepared, position: Position) -> None:
+def _check_same_run(prepared: Prepared, saved: Checkpoint) -> None:
     name = prepared.algorithm.name
     corpus = prepared.train
-    if position.algorithm != name:
+    if saved.algorithm != name:
         raise ValueError(
-            f"The checkpoint was written by {position.algorithm!r}, not {name!r}: resume it with"
+            f"The checkpoint was written by {saved.algorithm!r}, not {name!r}: resume it with"
             " that algorithm."
         )
-    if position.documents and position.documents != fingerprint(corpus):
+    if saved.documents and saved.documents != fingerprint(corpus):
         raise ValueError(
             "The checkpoint was written for other training documents: delete it, or name another"
             " file."
         )
-    same = prepared.with_config(position.config)
-    pairs = ((same.config, prepared.config), (position.settings, prepared.settings))
+    same = prepared.with_config(saved.config)
+    pairs = ((same.config, prepared.config), (saved.settings, prepared.settings))
     different = [
         name for old, new in pairs for name in vars(old) if getattr(old, name) != getattr(new, name)
     ]
@@ -180,9 +182,9 @@ def _check_position(prepared: Prepared, position: Position) -> None:
             f"The checkpoint was written with another {' and '.join(different)}: use the same"
             " settings, or delete it."
         )
-    if position.state is None:
+    if saved.state is None:
         return
-    num_words = prepared.algorithm.summarize(position.config, position.state).topics.shape[1]
+    num_words = prepared.algorithm.summarize(saved.config, saved.state).topics.shape[1]
     if num_words != corpus.vocab_size:
         raise ValueError(
             f"The checkpoint was written for a corpus of {num_words} words, but {corpus.name!r} has"
@@ -194,7 +196,7 @@ class _Run:
     """The state of one driver between two mini-batches."""
 
     def __init__(
-        self, prepared: Prepared, resume: Position | None, remote: RemoteSteps | None
+        self, prepared: Prepared, resume: Checkpoint | None, remote: RemoteSteps | None
     ) -> None:
         self.prepared = prepared
         self.remote = remote
@@ -217,7 +219,7 @@ class _Run:
         self.held_out = (
             None if test is None else split_words(test.documents(), test.doc_ids, self.seed)
         )
-        self.snapshots = prepared.snapshot_points
+        self.moments = prepared.moment_points
         self.evaluations = prepared.evaluation_points
         # A step of the whole corpus leaves no document to score before it is read.
         self.scores_next_batch = (
@@ -251,7 +253,7 @@ class _Run:
             stepped=stepped,
             next_batch=next_batch,
             held_out=self._evaluate(date) if self._is_due(self.evaluations, before) else None,
-            snapshot=self._summarize(date) if self._is_due(self.snapshots, before) else None,
+            moment=self._summarize(date) if self._is_due(self.moments, before) else None,
             is_last=self.is_over,
         )
 
@@ -326,8 +328,8 @@ class _Run:
             inferred=inferred,
         )
 
-    def _summarize(self, date: np.datetime64) -> Snapshot:
-        return Snapshot(
+    def _summarize(self, date: np.datetime64) -> Moment:
+        return Moment(
             documents_seen=self.seen,
             date=date,
             summary=self.algorithm.summarize(self.config, self.state),

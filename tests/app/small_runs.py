@@ -74,7 +74,7 @@ def read(record):
 def keep_small(kept, key="", **values):
     """Learn the small corpus, and keep the run with its model under this key or a new one."""
     record = learn(small_corpus(), small_spec(**values))
-    return kept.keep(record.progress(1), record.model(), key=key, position=record.save())
+    return kept.keep(record.progress(1), record.model(), key=key, checkpoint=record.save())
 
 
 class Watched:

@@ -4,7 +4,7 @@
 
 A run with all its scores goes as on the page, with the defaults except for the order, which is
 shuffled. The clock is read where an algorithm's functions begin and end, and around held-out scores
-and snapshots: expectations are `expect`, the local step is the time between it and `blend`, with
+and moments: expectations are `expect`, the local step is the time between it and `blend`, with
 its shards on threads, and the global step is `blend`. The rest of the time is the driver's.
 
 The parts of a compiled local step follow from differences, on batches that are learned from once
@@ -65,7 +65,7 @@ class Clock:
 SCORING = {
     "_score_ahead": "held-out scores, next_batch",
     "_evaluate": "held-out scores, disjoint_words",
-    "_summarize": "snapshots",
+    "_summarize": "moments",
 }
 
 

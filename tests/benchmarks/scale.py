@@ -44,7 +44,7 @@ import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
 from stickbreaker.engine import (
-    Position,
+    Checkpoint,
     RunSettings,
     WordChoices,
     build,
@@ -174,7 +174,7 @@ def learn(folder, batch_size, max_topics, minutes):
         path.unlink(missing_ok=True)
     else:
         checkpoint.save(
-            path, Position("hdp", prepared.config, SETTINGS, last.state, last.documents_seen, 0.0)
+            path, Checkpoint("hdp", prepared.config, SETTINGS, last.state, last.documents_seen, 0.0)
         )
     nats = update.held_out.nats_per_word if update.held_out else None
     row = {"part": "learn", "documents": corpus.num_documents, "S": batch_size, "K": max_topics}

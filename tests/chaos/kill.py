@@ -35,9 +35,9 @@ from stickbreaker.engine.corpora.library import list_own, load_own
 from stickbreaker.engine.files.verified_files import FileError
 from stickbreaker.engine.files.whole_files import remove_leftovers
 from stickbreaker.engine.runs import checkpoint
-from stickbreaker.engine.runs.checkpoint import Position
+from stickbreaker.engine.runs.checkpoint import Checkpoint
 from stickbreaker.engine.runs.study import read_cell, run_study
-from tests.chaos.stored import digest_position, digest_state
+from tests.chaos.stored import digest_checkpoint, digest_state
 from tests.chaos.worker import CHECKPOINT, learn_batch, make_stream, make_study, prepare_run
 
 # From the first write to the kill, at most: as long as a few writes take.
@@ -139,11 +139,11 @@ def read_run(folder: Path, name: str) -> Counter:
     return found
 
 
-def _finish(prepared, resume: Position | None) -> str:
+def _finish(prepared, resume: Checkpoint | None) -> str:
     *_, last = engine.run(prepared, resume=resume)
     name, config = prepared.algorithm.name, prepared.config
-    return digest_position(
-        Position(name, config, prepared.settings, last.state, last.stepped.documents_seen, 0.0)
+    return digest_checkpoint(
+        Checkpoint(name, config, prepared.settings, last.state, last.stepped.documents_seen, 0.0)
     )
 
 

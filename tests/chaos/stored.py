@@ -36,7 +36,7 @@ from stickbreaker.engine.corpora.stored import open_stored, store_corpus
 from stickbreaker.engine.evaluation.doc_shares import read_shares
 from stickbreaker.engine.files.whole_files import FileError
 from stickbreaker.engine.runs import checkpoint, study
-from stickbreaker.engine.runs.checkpoint import Position
+from stickbreaker.engine.runs.checkpoint import Checkpoint
 from stickbreaker.engine.runs.study import Study, run_study
 from tests.app.small_runs import learn, small_corpus, small_spec
 from tests.app.small_streams import BATCH_SIZE, make_follower, write_texts
@@ -106,8 +106,8 @@ def write_notes(folder: Path, seed: int = 0, num_documents: int = 40) -> Path:
 
 
 @cache
-def make_positions(name: str = "hdp") -> tuple[Position, ...]:
-    """The positions of a run after each of two mini-batches."""
+def make_checkpoints(name: str = "hdp") -> tuple[Checkpoint, ...]:
+    """The checkpoints of a run after each of two mini-batches."""
     algorithm, settings = engine.find_algorithm(name), engine.RunSettings(num_evaluations=0)
     counts = np.random.default_rng(0).poisson(1.0, (40, len(WORDS)))
     years = np.datetime64("1900", "Y") + np.arange(40)
@@ -119,7 +119,7 @@ def make_positions(name: str = "hdp") -> tuple[Position, ...]:
     )
     updates = list(islice(engine.run(prepared), len(NAMES)))
     return tuple(
-        Position(
+        Checkpoint(
             name, prepared.config, prepared.settings, each.state, each.stepped.documents_seen, 0.0
         )
         for each in updates
@@ -135,29 +135,29 @@ def digest_state(model: engine.OnlineHDP) -> str:
     )
 
 
-def digest_position(position: Position) -> str:
-    """Everything in a position, except for the seconds of learning."""
-    arrays = dict(checkpoint.flatten("state", position.state))
+def digest_checkpoint(saved: Checkpoint) -> str:
+    """Everything in a checkpoint, except for the seconds of learning."""
+    arrays = dict(checkpoint.flatten("state", saved.state))
     return digest(
-        position.algorithm,
-        position.config,
-        position.settings,
-        position.documents_seen,
+        saved.algorithm,
+        saved.config,
+        saved.settings,
+        saved.documents_seen,
         *arrays.values(),
     )
 
 
 def write_checkpoints(folder: Path) -> None:
-    """Two positions of one run."""
-    for name, position in zip(NAMES, make_positions(), strict=True):
-        checkpoint.save(folder / f"{name}.npz", position)
+    """Two checkpoints of one run."""
+    for name, saved in zip(NAMES, make_checkpoints(), strict=True):
+        checkpoint.save(folder / f"{name}.npz", saved)
 
 
 def read_checkpoints(folder: Path) -> Found:
-    """The positions."""
+    """The checkpoints."""
     return read_all(
         {
-            name: lambda name=name: digest_position(checkpoint.load(folder / f"{name}.npz"))
+            name: lambda name=name: digest_checkpoint(checkpoint.load(folder / f"{name}.npz"))
             for name in NAMES
         }
     )
@@ -248,7 +248,7 @@ def learn_small(batch_size: int) -> Record:
 def keep_run(folder: Path, key: str, batch_size: int) -> None:
     """Keep a small run with its model."""
     record = learn_small(batch_size)
-    KeptRuns(folder).keep(record.progress(1), record.model(), key=key, position=record.save())
+    KeptRuns(folder).keep(record.progress(1), record.model(), key=key, checkpoint=record.save())
 
 
 def write_kept_models(folder: Path) -> None:
@@ -261,8 +261,8 @@ def read_kept_models(folder: Path) -> Found:
     """The models of kept runs, with the notes of the page."""
 
     def read(name: str) -> str:
-        position = KeptRuns(folder).load_position(name)
-        return digest(str(position.notes[PAGE]), digest_position(position))
+        saved = KeptRuns(folder).load_checkpoint(name)
+        return digest(str(saved.notes[PAGE]), digest_checkpoint(saved))
 
     names = {*NAMES, *(path.stem for path in folder.glob("*.model"))}
     return read_all({name: lambda name=name: read(name) for name in sorted(names)})
@@ -291,8 +291,8 @@ def read_topic_names(folder: Path) -> Found:
 
 def save_runs(folder: Path) -> None:
     """Two runs of the page that can be continued."""
-    for name, position in zip(NAMES, make_positions(), strict=True):
-        SavedRuns(folder).write(SavedRun(name, f"watch {name}", None, position))
+    for name, saved in zip(NAMES, make_checkpoints(), strict=True):
+        SavedRuns(folder).write(SavedRun(name, f"watch {name}", None, saved))
 
 
 def read_saved_runs(folder: Path) -> Found:
@@ -301,7 +301,7 @@ def read_saved_runs(folder: Path) -> Found:
 
     def read(path: Path) -> str:
         run = saved.load(path)
-        return digest(run.key, run.watch, digest_position(run.position))
+        return digest(run.key, run.watch, digest_checkpoint(run.checkpoint))
 
     paths = filter(None, (saved.locate(key=name) for name in NAMES))
     return read_all({path.stem: lambda path=path: read(path) for path in paths})
@@ -318,7 +318,7 @@ def make_read_models() -> tuple[Model, ...]:
     )
     return tuple(
         Model(1, algorithm, each.config, each.state, corpus, corpus, each.documents_seen)
-        for each in make_positions()
+        for each in make_checkpoints()
     )
 
 

@@ -20,7 +20,7 @@ from stickbreaker.engine.algorithm import Algorithm, Reads
 from stickbreaker.engine.corpora.build_stored import BuildRequest, build_own
 from stickbreaker.engine.corpora.library import delete_own
 from stickbreaker.engine.runs import checkpoint
-from stickbreaker.engine.runs.checkpoint import Position
+from stickbreaker.engine.runs.checkpoint import Checkpoint
 from stickbreaker.engine.runs.prepared import Prepared
 from stickbreaker.engine.runs.study import Study, run_study
 from tests.app.small_streams import BATCH_SIZE, make_model, write_texts
@@ -62,7 +62,7 @@ def save_runs(folder: Path, name: str) -> None:
         for update in engine.run(prepared, resume=resume):
             seen, config = update.stepped.documents_seen, prepared.config
             checkpoint.save(
-                path, Position(name, config, prepared.settings, update.state, seen, 0.0)
+                path, Checkpoint(name, config, prepared.settings, update.state, seen, 0.0)
             )
 
 

@@ -21,7 +21,7 @@ from stickbreaker.engine.algorithms import find_algorithm
 from stickbreaker.engine.evaluation.held_out import score, score_own
 from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.inference.topic_counts import decayed_counts
-from stickbreaker.engine.runs.checkpoint import Position
+from stickbreaker.engine.runs.checkpoint import Checkpoint
 from stickbreaker.engine.runs.prepared import prepare
 from stickbreaker.engine.runs.run import run
 from stickbreaker.engine.runs.settings import RunSettings
@@ -65,7 +65,7 @@ def fit_from_truth(name, num_topics, seed):
         for each in run(prepared)
         if each.stepped.documents_seen == prepared.corpus_size
     )
-    corrected = Position(
+    corrected = Checkpoint(
         name, config, settings, put_truth(first.state, truth), first.documents_seen, first.seconds
     )
     *_, finished = run(prepared, resume=corrected)

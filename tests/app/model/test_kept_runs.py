@@ -328,12 +328,12 @@ def test_runs_of_several_systems_share_one_axis(kept):
 def test_a_finished_run_is_kept_with_its_model_and_the_present_names_of_its_topics(kept):
     run = keep_small(kept)
     kept.name_topics(run.key, {1: "war"})
-    position = kept.load_position(run.key)
-    record = Record(read_spec(position), 1, lambda: 0.0)
+    checkpoint = kept.load_checkpoint(run.key)
+    record = Record(read_spec(checkpoint), 1, lambda: 0.0)
     record.open(
-        small_corpus(), engine.prepare(HDP, position.config, small_corpus(), position.settings)
+        small_corpus(), engine.prepare(HDP, checkpoint.config, small_corpus(), checkpoint.settings)
     )
-    record.restore(position)
+    record.restore(checkpoint)
     progress = record.progress(1)
     assert (progress.status, progress.documents_seen, progress.names) == (
         "finished",
@@ -343,7 +343,7 @@ def test_a_finished_run_is_kept_with_its_model_and_the_present_names_of_its_topi
     assert run_rows([run], (), kept.listing().sizes)[0]["has_model"]
     kept.delete(run.key)
     with pytest.raises(KeptRunError, match="not on disk"):
-        kept.load_position(run.key)
+        kept.load_checkpoint(run.key)
 
 
 @pytest.mark.parametrize("has_key", [True, False])
@@ -355,7 +355,7 @@ def test_the_model_of_another_run_is_refused_also_in_a_file_of_an_earlier_versio
     if not has_key:
         for place in places:
             checkpoint.save(place, with_page(checkpoint.load(place), kept_key=""))
-        assert kept.load_position(one.key).config.batch_size == 10
+        assert kept.load_checkpoint(one.key).config.batch_size == 10
     contents = [place.read_bytes() for place in places]
     for place, content in zip(places, reversed(contents), strict=True):
         place.write_bytes(content)
@@ -363,14 +363,14 @@ def test_the_model_of_another_run_is_refused_also_in_a_file_of_an_earlier_versio
         with pytest.raises(
             KeptRunError, match="is the model of another run: delete it, or run again"
         ):
-            kept.load_position(run.key)
+            kept.load_checkpoint(run.key)
 
 
 def test_a_run_that_is_kept_again_loses_its_earlier_model(kept):
     keep_small(kept, key="a")
     kept.keep(make_progress(), make_model(), key="a")
     with pytest.raises(KeptRunError, match="not on disk"):
-        kept.load_position("a")
+        kept.load_checkpoint("a")
 
 
 def test_models_that_exceed_their_limit_are_removed_from_the_oldest_runs_without_a_name(

@@ -85,9 +85,9 @@ def test_a_restored_run_learns_and_shows_the_same_as_one_without_an_interruption
         if is_interrupted:
             saved = SavedRuns(tmp_path)
             saved.write(SavedRun("key", "watch", None, record.save()))
-            position = saved.find("key").position
-            record = begin(read_spec(position))
-            record.restore(position)
+            checkpoint = saved.find("key").checkpoint
+            record = begin(read_spec(checkpoint))
+            record.restore(checkpoint)
             assert "Restored where it stopped" in record.message
         runs.append(finish(record))
     (one, model), (other, restored) = runs
@@ -105,9 +105,9 @@ def test_a_restored_run_learns_and_shows_the_same_as_one_without_an_interruption
 def test_a_setting_that_changes_after_the_restoration_acts_and_is_marked(tmp_path):
     record = begin(small_spec())
     record.advance()
-    position = record.save()
-    restored = begin(read_spec(position))
-    restored.restore(position)
+    checkpoint = record.save()
+    restored = begin(read_spec(checkpoint))
+    restored.restore(checkpoint)
     restored.change(restored.spec.with_live(LiveSettings(forgetting_rate=0.9), 100))
     progress, _ = finish(restored)
     assert [mark.text for mark in progress.marks] == ["κ 0.6 → 0.9"]
@@ -117,9 +117,9 @@ def test_a_setting_that_changes_after_the_restoration_acts_and_is_marked(tmp_pat
 def test_a_finished_run_is_restored_as_finished():
     record = begin(small_spec())
     finish(record)
-    position = record.save()
-    restored = begin(read_spec(position))
-    restored.restore(position)
+    checkpoint = record.save()
+    restored = begin(read_spec(checkpoint))
+    restored.restore(checkpoint)
     assert (restored.is_over, restored.progress(1).status) == (True, "finished")
 
 
@@ -127,9 +127,9 @@ def test_a_failed_run_is_restored_as_failed():
     record = begin(small_spec())
     record.advance()
     record.fail(FloatingPointError("a topic has become infinite"))
-    position = record.save()
-    restored = begin(read_spec(position))
-    restored.restore(position)
+    checkpoint = record.save()
+    restored = begin(read_spec(checkpoint))
+    restored.restore(checkpoint)
     assert (restored.is_over, restored.progress(1).status) == (True, "failed")
     assert "a topic has become infinite" in restored.progress(1).message
 
@@ -154,10 +154,10 @@ def test_a_run_that_has_not_learned_is_restored_with_its_settings_and_begins(tmp
     spec = replace(small_spec(batch_size=20), chosen=frozenset({"batch_size"}))
     saved = SavedRuns(tmp_path)
     saved.write(SavedRun("key", "watch", None, Record(spec, 1, lambda: 0.0).save_start()))
-    position = saved.find("key").position
-    assert (read_spec(position), read_status(position)) == (spec, "ready")
-    restored = begin(read_spec(position))
-    restored.restore(position)
+    checkpoint = saved.find("key").checkpoint
+    assert (read_spec(checkpoint), read_status(checkpoint)) == (spec, "ready")
+    restored = begin(read_spec(checkpoint))
+    restored.restore(checkpoint)
     progress = restored.progress(1)
     assert (progress.status, progress.message, progress.documents_seen) == (
         "ready",
@@ -171,45 +171,45 @@ def test_a_run_that_has_not_learned_is_restored_with_its_settings_and_begins(tmp
 
 
 @pytest.fixture
-def position():
+def checkpoint():
     record = begin(small_spec())
     record.advance()
     return record.save()
 
 
 def test_a_run_is_found_by_its_key_or_its_watch_token_and_file_names_reveal_neither(
-    tmp_path, position
+    tmp_path, checkpoint
 ):
     saved = SavedRuns(tmp_path / "runs")
     assert saved.find("key") is None
-    saved.write(SavedRun("key", "token", "anna", position))
+    saved.write(SavedRun("key", "token", "anna", checkpoint))
     for found in (saved.find("key"), saved.find(watch="token")):
         assert (found.key, found.watch, found.user) == ("key", "token", "anna")
-        assert found.position.documents_seen == position.documents_seen
+        assert found.checkpoint.documents_seen == checkpoint.documents_seen
     assert saved.find("token") is None
     assert saved.find(watch="key") is None
     (path,) = (tmp_path / "runs").iterdir()
     assert not {"key", "token"} & set(path.stem.split("-"))
 
 
-def test_a_damaged_file_is_left_out(tmp_path, position):
+def test_a_damaged_file_is_left_out(tmp_path, checkpoint):
     saved = SavedRuns(tmp_path)
-    saved.write(SavedRun("key", "token", None, position))
+    saved.write(SavedRun("key", "token", None, checkpoint))
     (path,) = tmp_path.iterdir()
-    saved.write(SavedRun("other", "another", None, position))
+    saved.write(SavedRun("other", "another", None, checkpoint))
     path.write_bytes(path.read_bytes()[:-100])
     assert saved.find("key") is None
     assert saved.find("other") is not None
 
 
-def test_the_newest_twenty_runs_and_those_of_the_last_day_stay(tmp_path, position):
+def test_the_newest_twenty_runs_and_those_of_the_last_day_stay(tmp_path, checkpoint):
     saved = SavedRuns(tmp_path)
     for number in range(MAX_SAVED + 1):
-        saved.write(SavedRun(f"key {number}", f"token {number}", None, position))
+        saved.write(SavedRun(f"key {number}", f"token {number}", None, checkpoint))
     assert len(list(tmp_path.iterdir())) == MAX_SAVED + 1
     for path in tmp_path.iterdir():
         os.utime(path, (0, path.stat().st_mtime - 2 * OLD_SECONDS))
-    saved.write(SavedRun("the newest", "another", None, position))
+    saved.write(SavedRun("the newest", "another", None, checkpoint))
     is_there = {
         key: saved.find(key) is not None for key in ("key 0", "key 1", "key 2", "the newest")
     }
@@ -217,17 +217,17 @@ def test_the_newest_twenty_runs_and_those_of_the_last_day_stay(tmp_path, positio
 
 
 def test_the_oldest_runs_are_removed_if_all_take_too_much_space_but_never_the_newest(
-    tmp_path, position, set_limit
+    tmp_path, checkpoint, set_limit
 ):
     saved = SavedRuns(tmp_path)
-    saved.write(SavedRun("key 0", "token 0", None, position))
+    saved.write(SavedRun("key 0", "token 0", None, checkpoint))
     (path,) = tmp_path.iterdir()
     set_limit(SAVED_RUNS, 2.5 * path.stat().st_size / GIGABYTE)
     for number in (1, 2):
-        saved.write(SavedRun(f"key {number}", f"token {number}", None, position))
+        saved.write(SavedRun(f"key {number}", f"token {number}", None, checkpoint))
     assert [saved.find(f"key {number}") is not None for number in range(3)] == [False, True, True]
     set_limit(SAVED_RUNS, 0)
-    saved.write(SavedRun("key 3", "token 3", None, position))
+    saved.write(SavedRun("key 3", "token 3", None, checkpoint))
     assert [saved.find(f"key {number}") is not None for number in range(4)] == [
         False,
         False,
@@ -236,10 +236,10 @@ def test_the_oldest_runs_are_removed_if_all_take_too_much_space_but_never_the_ne
     ]
 
 
-def test_a_folder_that_cannot_be_written_is_reported(tmp_path, position):
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path, checkpoint):
     (tmp_path / "file").write_text("")
     with pytest.raises(CheckpointError, match="free some space there, or make the folder writable"):
-        SavedRuns(tmp_path / "file" / "runs").write(SavedRun("key", "token", None, position))
+        SavedRuns(tmp_path / "file" / "runs").write(SavedRun("key", "token", None, checkpoint))
 
 
 @pytest.mark.parametrize("name", ["hdp", "gibbs-hdp", "batch-lda", "dp-mixture"])
@@ -250,9 +250,9 @@ def test_another_pass_over_the_corpus_learns_the_same_as_a_run_that_was_planned_
     assert record.extend() is None
     finish(record)
     record.topic_names.rename(0, "mine")
-    position = record.extend()
-    continued = begin(read_spec(position))
-    continued.restore(position)
+    checkpoint = record.extend()
+    continued = begin(read_spec(checkpoint))
+    continued.restore(checkpoint)
     assert (continued.is_over, continued.is_kept, continued.kept_key) == (False, False, "")
     progress, other = finish(continued)
     assert (progress.documents_seen, progress.names) == (200, {0: "mine"})

@@ -67,7 +67,9 @@ def live_and_die(folder, pipe):
     run.runner.rename(1, "war")
     eventually(lambda: service.find_files(None).kept.listing().runs[0].topic_names)
     saved = SavedRuns(folder / OPEN_RUNS)
-    eventually(lambda: (found := saved.find(run.key)) and "war" in str(found.position.notes[PAGE]))
+    eventually(
+        lambda: (found := saved.find(run.key)) and "war" in str(found.checkpoint.notes[PAGE])
+    )
     plan = plan_sweep(own_spec(), [], SIZES)
     held = replace(plan[2], algorithm=Watched(gate=threading.Event()).algorithm)
     run.sweep.start((*plan[:2], held, *plan[3:]))

@@ -27,9 +27,9 @@ class Saving(RunStore):
     def __init__(self, saved):
         self._saved = saved
 
-    def save(self, position):
-        if position.documents_seen:
-            self._saved.append(position)
+    def save(self, checkpoint):
+        if checkpoint.documents_seen:
+            self._saved.append(checkpoint)
 
 
 class Naming(RunStore):

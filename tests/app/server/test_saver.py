@@ -59,7 +59,7 @@ def learn_one(service, until, page=None):
     run.runner.step()
     until(lambda: run.runner.progress.documents_seen and run.runner.progress.status == "paused")
     saved = SavedRuns(find_data(None) / OPEN_RUNS)
-    until(lambda: (found := saved.find(run.key)) and read_status(found.position) == "paused")
+    until(lambda: (found := saved.find(run.key)) and read_status(found.checkpoint) == "paused")
     return run
 
 
@@ -84,7 +84,7 @@ def test_a_run_that_could_not_be_saved_is_tried_again_until_it_is(tmp_path, unti
         until(lambda: said)
     until(lambda: not said[-1])
     assert said[0] == f"This run could not be saved: {remedy} Saving is tried again every 0 s."
-    assert SavedRuns(tmp_path).find("key").position.documents_seen == 100
+    assert SavedRuns(tmp_path).find("key").checkpoint.documents_seen == 100
     saver.close()
 
 
@@ -176,7 +176,7 @@ def test_after_a_crash_the_address_opens_the_run_that_was_chosen_last(
     chosen = replace(small_spec(batch_size=20), corpus_name="other")
     run.runner.restart(chosen)
     saved = SavedRuns(tmp_path / "data" / OPEN_RUNS)
-    until(lambda: saved.find(run.key).position.state is None)
+    until(lambda: saved.find(run.key).checkpoint.state is None)
     # A copy of the folder, as a crash leaves it.
     shutil.copytree(tmp_path / "data", tmp_path / "copy")
     gate.set()
@@ -198,7 +198,7 @@ def test_settings_that_change_while_a_run_stands_still_are_saved(open_service, u
 
     def read_rate():
         return (
-            SavedRuns(tmp_path / "data" / OPEN_RUNS).find(run.key).position.config.forgetting_rate
+            SavedRuns(tmp_path / "data" / OPEN_RUNS).find(run.key).checkpoint.config.forgetting_rate
         )
 
     run.runner.configure(LiveSettings(forgetting_rate=0.9))

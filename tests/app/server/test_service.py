@@ -282,7 +282,7 @@ def test_a_name_given_after_a_restoration_reaches_the_kept_run(until, monkeypatc
         until(lambda: restored.runner.progress.documents_seen == 200)
         until(lambda: len(again.find_files(None).kept.listing().runs) == 2)
         # A run that is opened takes the place of the present one, also on disk.
-        restored.runner.restore(again.find_files(None).kept.load_position(kept.key))
+        restored.runner.restore(again.find_files(None).kept.load_checkpoint(kept.key))
         until(
             lambda: (
                 restored.runner.progress.run_id == 3
@@ -290,6 +290,6 @@ def test_a_name_given_after_a_restoration_reaches_the_kept_run(until, monkeypatc
             )
         )
         assert restored.runner.progress.names == {0: "war"}
-        until(lambda: service.find_files(None).runs.find(run.key).position.documents_seen == 100)
+        until(lambda: service.find_files(None).runs.find(run.key).checkpoint.documents_seen == 100)
     finally:
         again.close()

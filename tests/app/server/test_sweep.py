@@ -32,7 +32,7 @@ class Keeping(RunStore):
 
     def keep(self, ending, sweep=""):
         self._kept.keep(
-            ending.progress, ending.model, sweep=sweep, key=ending.key, position=ending.position
+            ending.progress, ending.model, sweep=sweep, key=ending.key, checkpoint=ending.checkpoint
         )
 
 

@@ -21,7 +21,7 @@ from stickbreaker.engine.corpora import shards as files
 from stickbreaker.engine.corpora.build_stored import BuildRequest, build_own
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
 from stickbreaker.engine.corpora.stored import open_stored, store_corpus
-from stickbreaker.engine.runs.checkpoint import Position, load, save
+from stickbreaker.engine.runs.checkpoint import Checkpoint, load, save
 from tests.engine.corpora.small_files import assert_same_corpora
 
 HDP = find_algorithm("hdp")
@@ -136,11 +136,13 @@ def test_a_shuffled_run_resumes_from_a_checkpoint_that_holds_its_window(stored, 
     half = updates[3].stepped
     save(
         tmp_path / "run.npz",
-        Position("hdp", prepared.config, settings, half.state, half.documents_seen, 0.0),
+        Checkpoint("hdp", prepared.config, settings, half.state, half.documents_seen, 0.0),
     )
-    position = load(tmp_path / "run.npz")
-    assert position.settings.shuffle_window == 2
-    again = list(run(prepare(HDP, position.config, stored, position.settings), resume=position))
+    checkpoint = load(tmp_path / "run.npz")
+    assert checkpoint.settings.shuffle_window == 2
+    again = list(
+        run(prepare(HDP, checkpoint.config, stored, checkpoint.settings), resume=checkpoint)
+    )
     assert topic_words(again).tobytes() == topic_words(updates).tobytes()
 
 

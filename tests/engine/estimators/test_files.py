@@ -36,8 +36,8 @@ def test_a_model_of_a_run_has_an_empty_history_and_no_names_also_after_loading(
     tiny_corpus, tmp_path
 ):
     learned = make(engine.OnlineHDP).fit(tiny_corpus)
-    position = engine.Position("hdp", learned.config_, RunSettings(), learned.state_, 12, 0.0)
-    model = estimators.from_position(position, tiny_corpus.vocabulary.words, 12)
+    saved = engine.Checkpoint("hdp", learned.config_, RunSettings(), learned.state_, 12, 0.0)
+    model = estimators.from_checkpoint(saved, tiny_corpus.vocabulary.words, 12)
     model.save(tmp_path / "model.npz")
     for each in (model, engine.load(tmp_path / "model.npz")):
         assert each.history_.empty
@@ -64,8 +64,8 @@ def test_a_saved_model_holds_plain_arrays_and_a_run_is_not_loaded_as_a_model(tin
         engine.load(tmp_path / "model.npz").transform(frame).tobytes()
         == model.transform(frame).tobytes()
     )
-    position = engine.Position("hdp", model.config_, RunSettings(), model.state_, 12, 0.0)
-    checkpoint.save(tmp_path / "run.npz", position)
+    saved = engine.Checkpoint("hdp", model.config_, RunSettings(), model.state_, 12, 0.0)
+    checkpoint.save(tmp_path / "run.npz", saved)
     with pytest.raises(checkpoint.CheckpointError, match="contains a run"):
         engine.load(tmp_path / "run.npz")
     with pytest.raises(checkpoint.CheckpointError, match="no checkpoint at"):

@@ -16,7 +16,7 @@ from stickbreaker.engine.inference.concentrations import (
     learn_from_tables,
     learn_word_concentration,
 )
-from stickbreaker.engine.runs.checkpoint import Position, load, save
+from stickbreaker.engine.runs.checkpoint import Checkpoint, load, save
 from stickbreaker.engine.runs.settings import RunSettings
 from tests.enumeration import log_dirichlet_multinomial
 from tests.small_documents import batch_of, documents_of, draw_sparse_counts
@@ -169,7 +169,7 @@ def test_learned_concentrations_change_are_used_and_are_resumed_bit_for_bit(choi
     assert not np.array_equal(
         algorithm.summarize(config, state).topics, algorithm.summarize(config, back).topics
     )
-    save(tmp_path / "run.npz", Position("lda", config, RunSettings(), state, 0, 0.0))
+    save(tmp_path / "run.npz", Checkpoint("lda", config, RunSettings(), state, 0, 0.0))
     resumed = run_steps(choice, 2, load(tmp_path / "run.npz").state)[2]
     expected, found = run_steps(choice, 2, state)[2], resumed
     np.testing.assert_array_equal(expected.topic_counts.dense(), found.topic_counts.dense())

@@ -12,7 +12,7 @@ from stickbreaker.engine.algorithm import Reads
 from stickbreaker.engine.algorithms import REGISTRY, find_algorithm
 from stickbreaker.engine.corpora.corpus import Vocabulary
 from stickbreaker.engine.runs import checkpoint
-from stickbreaker.engine.runs.checkpoint import CheckpointError, Position, load, save
+from stickbreaker.engine.runs.checkpoint import Checkpoint, CheckpointError, load, save
 from stickbreaker.engine.runs.prepared import prepare
 from stickbreaker.engine.runs.run import run
 from stickbreaker.engine.runs.settings import RunSettings
@@ -30,7 +30,7 @@ def assert_same_bits(one, other):
         assert array.tobytes() == other[name].tobytes(), name
 
 
-def position_after(algorithm, corpus, num_steps):
+def checkpoint_after(algorithm, corpus, num_steps):
     """A run of the algorithm after some steps."""
     config, settings = algorithm.config(), RunSettings(passes=6, num_evaluations=2)
     if algorithm.reads is Reads.BATCHES:
@@ -41,19 +41,19 @@ def position_after(algorithm, corpus, num_steps):
         config = replace(config, start="warm")
     updates = run(prepare(algorithm, config, corpus, settings))
     stepped = [next(updates).stepped for _ in range(num_steps)][-1]
-    return Position(
+    return Checkpoint(
         algorithm.name, config, settings, stepped.state, stepped.documents_seen, stepped.seconds
     )
 
 
 @pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda each: each.name)
 def test_what_is_loaded_is_what_was_saved_bit_for_bit(algorithm, tiny_corpus, tmp_path):
-    position = position_after(algorithm, tiny_corpus, 2)
-    save(tmp_path / "run.npz", position)
+    checkpoint = checkpoint_after(algorithm, tiny_corpus, 2)
+    save(tmp_path / "run.npz", checkpoint)
     loaded = load(tmp_path / "run.npz")
-    assert_same_bits(loaded.state, position.state)
+    assert_same_bits(loaded.state, checkpoint.state)
     for name in ("algorithm", "config", "settings", "documents_seen", "seconds"):
-        assert getattr(loaded, name) == getattr(position, name)
+        assert getattr(loaded, name) == getattr(checkpoint, name)
     assert [path.name for path in tmp_path.iterdir()] == ["run.npz"]
 
 
@@ -62,9 +62,9 @@ def test_a_run_saved_and_resumed_equals_one_uninterrupted_bit_for_bit(
     algorithm, tiny_corpus, tmp_path
 ):
     for num_steps in (1, 3, 5):
-        position = position_after(algorithm, tiny_corpus, num_steps)
-        save(tmp_path / "run.npz", position)
-        prepared = prepare(algorithm, position.config, tiny_corpus, position.settings)
+        checkpoint = checkpoint_after(algorithm, tiny_corpus, num_steps)
+        save(tmp_path / "run.npz", checkpoint)
+        prepared = prepare(algorithm, checkpoint.config, tiny_corpus, checkpoint.settings)
         resumed = list(run(prepared, resume=load(tmp_path / "run.npz")))
         whole = list(run(prepared))
         assert_same_bits(resumed[-1].state, whole[-1].state)
@@ -78,8 +78,8 @@ def test_a_run_saved_and_resumed_equals_one_uninterrupted_bit_for_bit(
 def test_a_failed_save_leaves_the_old_checkpoint_and_nothing_else(
     tiny_corpus, tmp_path, monkeypatch
 ):
-    path, position = tmp_path / "run.npz", position_after(REGISTRY[0], tiny_corpus, 1)
-    save(path, position)
+    path, checkpoint = tmp_path / "run.npz", checkpoint_after(REGISTRY[0], tiny_corpus, 1)
+    save(path, checkpoint)
     before = path.read_bytes()
 
     def fail(*_, **__):
@@ -87,7 +87,7 @@ def test_a_failed_save_leaves_the_old_checkpoint_and_nothing_else(
 
     monkeypatch.setattr(np.lib.format, "write_array", fail)
     with pytest.raises(CheckpointError, match=r"Cannot write .*run\.npz \(disk full\)"):
-        save(path, position)
+        save(path, checkpoint)
     assert path.read_bytes() == before
     assert [each.name for each in tmp_path.iterdir()] == ["run.npz"]
 
@@ -96,7 +96,7 @@ def test_the_error_for_a_missing_truncated_or_foreign_file_names_it(tiny_corpus,
     path = tmp_path / "run.npz"
     with pytest.raises(CheckpointError, match="no checkpoint at .*run.npz"):
         load(path)
-    save(path, position_after(REGISTRY[0], tiny_corpus, 1))
+    save(path, checkpoint_after(REGISTRY[0], tiny_corpus, 1))
     whole = path.read_bytes()
     for damaged in (b"", b"text", whole[: len(whole) // 2], whole[:-30]):
         path.write_bytes(damaged)
@@ -108,46 +108,48 @@ def test_the_error_for_a_missing_truncated_or_foreign_file_names_it(tiny_corpus,
 
 
 def test_a_checkpoint_of_the_previous_format_loads(tiny_corpus, tmp_path):
-    path, position = tmp_path / "run.npz", position_after(REGISTRY[0], tiny_corpus, 1)
-    header = {name: getattr(position, name) for name in ("algorithm", "documents_seen", "seconds")}
+    path, checkpoint = tmp_path / "run.npz", checkpoint_after(REGISTRY[0], tiny_corpus, 1)
+    header = {
+        name: getattr(checkpoint, name) for name in ("algorithm", "documents_seen", "seconds")
+    }
     header |= {
         "format": 3,
-        "config": asdict(position.config),
-        "settings": asdict(position.settings),
+        "config": asdict(checkpoint.config),
+        "settings": asdict(checkpoint.settings),
     }
-    np.savez(path, header=np.array(json.dumps(header)), **flat(position.state))
-    assert_same_bits(load(path).state, position.state)
+    np.savez(path, header=np.array(json.dumps(header)), **flat(checkpoint.state))
+    assert_same_bits(load(path).state, checkpoint.state)
     np.savez(path, header=np.array(json.dumps(header | {"format": 2})))
     with pytest.raises(CheckpointError, match="has format 2, not 4: run again"):
         load(path)
 
 
 def test_a_resumed_run_must_be_of_the_same_algorithm(tiny_corpus):
-    position = position_after(REGISTRY[0], tiny_corpus, 1)
-    other = Position("other", *list(vars(position).values())[1:])
+    checkpoint = checkpoint_after(REGISTRY[0], tiny_corpus, 1)
+    other = Checkpoint("other", *list(vars(checkpoint).values())[1:])
     with pytest.raises(ValueError, match="by 'other'"):
-        run(prepare(REGISTRY[0], position.config, tiny_corpus, position.settings), resume=other)
+        run(prepare(REGISTRY[0], checkpoint.config, tiny_corpus, checkpoint.settings), resume=other)
 
 
 def test_a_resumed_run_must_be_prepared_with_the_settings_of_the_checkpoint(tiny_corpus):
-    position = position_after(REGISTRY[0], tiny_corpus, 1)
+    checkpoint = checkpoint_after(REGISTRY[0], tiny_corpus, 1)
     for config, settings in (
-        (replace(position.config, word_concentration=0.5), position.settings),
-        (position.config, replace(position.settings, seed=7)),
+        (replace(checkpoint.config, word_concentration=0.5), checkpoint.settings),
+        (checkpoint.config, replace(checkpoint.settings, seed=7)),
     ):
         with pytest.raises(ValueError, match="use the same settings, or delete it"):
-            run(prepare(REGISTRY[0], config, tiny_corpus, settings), resume=position)
+            run(prepare(REGISTRY[0], config, tiny_corpus, settings), resume=checkpoint)
 
 
 def test_a_resumed_run_must_be_of_a_corpus_with_as_many_words(tiny_corpus):
-    position = position_after(REGISTRY[0], tiny_corpus, 1)
+    checkpoint = checkpoint_after(REGISTRY[0], tiny_corpus, 1)
     fewer = replace(
         tiny_corpus,
         counts=tiny_corpus.counts[:, 1:],
         vocabulary=Vocabulary(tiny_corpus.vocabulary.words[1:]),
     )
     with pytest.raises(ValueError, match="resume it with its own corpus"):
-        run(prepare(REGISTRY[0], position.config, fewer, position.settings), resume=position)
+        run(prepare(REGISTRY[0], checkpoint.config, fewer, checkpoint.settings), resume=checkpoint)
 
 
 def test_settings_that_are_numbers_of_numpy_are_saved(tiny_corpus, tmp_path):
@@ -156,7 +158,7 @@ def test_settings_that_are_numbers_of_numpy_are_saved(tiny_corpus, tmp_path):
     state = algorithm.init(config, tiny_corpus.vocab_size, np.random.default_rng(0))
     save(
         tmp_path / "run.npz",
-        Position(algorithm.name, config, RunSettings(seed=np.int64(3)), state, 0, 0.0),
+        Checkpoint(algorithm.name, config, RunSettings(seed=np.int64(3)), state, 0, 0.0),
     )
     found = load(tmp_path / "run.npz")
     assert (found.config.max_topics, found.config.forgetting_rate, found.settings.seed) == (
@@ -195,7 +197,7 @@ def test_a_position_before_the_first_step_is_a_run_that_begins(tiny_corpus, tmp_
     settings = RunSettings(passes=2, num_evaluations=0)
     save(
         tmp_path / "run.npz",
-        Position("hdp", algorithm.config(batch_size=3), settings, None, 0, 0.0),
+        Checkpoint("hdp", algorithm.config(batch_size=3), settings, None, 0, 0.0),
     )
     start = load(tmp_path / "run.npz")
     assert (start.state, start.documents_seen, start.config) == (
@@ -218,9 +220,9 @@ def test_a_changed_setting_is_in_the_checkpoint(tiny_corpus, tmp_path):
     next(updates)
     updates.send(replace(prepared.config, forgetting_rate=0.9))
     updates.close()
-    position = load(path)
-    assert position.config.forgetting_rate == 0.9
+    checkpoint = load(path)
+    assert checkpoint.config.forgetting_rate == 0.9
     with pytest.raises(ValueError, match="written with another"):
         run(prepared, checkpoint=path)
     with pytest.raises(ValueError, match="not both"):
-        run(prepared, checkpoint=path, resume=position)
+        run(prepared, checkpoint=path, resume=checkpoint)

@@ -1,4 +1,4 @@
-"""prepare(): the split, a value for each setting, and the points of evaluations and snapshots."""
+"""prepare(): the split, a value for each setting, and the points of evaluations and moments."""
 
 from dataclasses import fields
 
@@ -7,7 +7,7 @@ import pytest
 
 from stickbreaker.engine import simulate
 from stickbreaker.engine.algorithms import REGISTRY, find_algorithm
-from stickbreaker.engine.runs.events import Snapshot
+from stickbreaker.engine.runs.events import Moment
 from stickbreaker.engine.runs.prepared import plan_ends, prepare, prepare_training
 from stickbreaker.engine.runs.run import run
 from stickbreaker.engine.runs.settings import RunSettings
@@ -52,7 +52,7 @@ def test_a_run_that_is_prepared_for_training_only_holds_nothing_out_and_keeps_th
 @pytest.mark.parametrize("passes", [1, 3])
 @pytest.mark.parametrize("num_snapshots", [0, 1, 4, 9, 40])
 @pytest.mark.parametrize("batch_size", [1, 3, 4, 11, 50])
-def test_snapshots_are_taken_where_each_mini_batch_plans_them(
+def test_moments_are_taken_where_each_mini_batch_plans_them(
     tiny_corpus, batch_size, num_snapshots, passes
 ):
     settings = RunSettings(
@@ -60,11 +60,9 @@ def test_snapshots_are_taken_where_each_mini_batch_plans_them(
     )
     prepared = prepare(HDP, HDP.config(max_topics=3, batch_size=batch_size), tiny_corpus, settings)
     updates = list(run(prepared))
-    taken = [
-        e.documents_seen for update in updates for e in update.events if isinstance(e, Snapshot)
-    ]
+    taken = [e.documents_seen for update in updates for e in update.events if isinstance(e, Moment)]
     for seen in (0, *(update.stepped.documents_seen for update in updates)):
-        assert list(prepared.plan_snapshots(prepared.config, seen)) == [
+        assert list(prepared.plan_moments(prepared.config, seen)) == [
             each for each in taken if each > seen
         ]
 

@@ -33,17 +33,17 @@ def names(updates):
     ]
 
 
-def test_each_mini_batch_is_scored_and_learned_and_then_held_out_words_are_scored_and_a_snapshot_is_taken(
+def test_each_mini_batch_is_scored_and_learned_and_then_held_out_words_are_scored_and_a_moment_is_taken(
     tiny_corpus,
 ):
     updates = updates_of(tiny_corpus, num_evaluations=3, num_snapshots=3)
-    assert names(updates) == [["next_batch", "Stepped", "disjoint_words", "Snapshot"]] * 3
+    assert names(updates) == [["next_batch", "Stepped", "disjoint_words", "Moment"]] * 3
     assert [update.is_last for update in updates] == [False, False, True]
 
 
-def test_evaluations_and_snapshots_are_made_only_when_due_and_always_at_the_end(tiny_corpus):
+def test_evaluations_and_moments_are_made_only_when_due_and_always_at_the_end(tiny_corpus):
     updates = updates_of(tiny_corpus, num_evaluations=1, num_snapshots=1, score_next_batch=False)
-    assert names(updates) == [["Stepped"], ["Stepped"], ["Stepped", "disjoint_words", "Snapshot"]]
+    assert names(updates) == [["Stepped"], ["Stepped"], ["Stepped", "disjoint_words", "Moment"]]
     assert [score.protocol for update in updates for score in update.scores] == ["disjoint_words"]
 
 
@@ -164,7 +164,7 @@ def test_scores_at_the_ends_of_all_sliders_are_finite(
 
 
 @pytest.mark.parametrize("ending", ["has_converged", "has_fallen"])
-def test_a_run_ends_with_a_score_and_a_snapshot_when_its_bound_has_converged_or_fallen(
+def test_a_run_ends_with_a_score_and_a_moment_when_its_bound_has_converged_or_fallen(
     tiny_corpus, ending
 ):
     def converge(config, state, batch, rng):
@@ -177,7 +177,7 @@ def test_a_run_ends_with_a_score_and_a_snapshot_when_its_bound_has_converged_or_
     updates = list(run(prepare(converging, CONFIG, tiny_corpus, RunSettings(num_evaluations=1))))
     assert names(updates) == [
         ["next_batch", "Stepped"],
-        ["next_batch", "Stepped", "disjoint_words", "Snapshot"],
+        ["next_batch", "Stepped", "disjoint_words", "Moment"],
     ]
     assert updates[-1].is_last
 
