@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol, TypeVar, TypeVarTuple
+from typing import Any, Protocol, TypeVar, TypeVarTuple
 
 from stickbreaker.app.model.disk_space import check_corpora
 from stickbreaker.engine.corpora.build_stored import BuildRequest, build_own
@@ -33,7 +33,7 @@ class TextTaskRunner:
         self._folder = folder
         self._preview: Preview | None = None
 
-    def look(self, path: Path, columns: Mapping[str, str | None]) -> Preview:
+    def look(self, path: Path, columns: Mapping[str, Any]) -> Preview:
         """Preview a file, with these columns (None: guess, "": none)."""
         before = self._preview
         self._preview = None

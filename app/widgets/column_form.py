@@ -12,6 +12,7 @@ from stickbreaker.engine.corpora.preview import Preview
 
 NONE = "(none)"
 PARTS = {"text": "Text", "date": "Date", "title": "Title", "group": "Group"}
+ORDERS = {"As most dates need": None, "Day first": True, "Month first": False}
 
 
 class ColumnForm(pn.viewable.Viewer):
@@ -27,11 +28,18 @@ class ColumnForm(pn.viewable.Viewer):
             )
             for part, label in PARTS.items()
         }
-        for select in self.selects.values():
+        self.day_first = pmui.Select(
+            label="Day and month",
+            options=ORDERS,
+            value=None,
+            size="small",
+            sizing_mode="stretch_width",
+        )
+        menus = (*self.selects.values(), self.day_first)
+        for select in menus:
             select.param.watch(self._change, "value")
         cells = [
-            pn.Column(select, styles={"flex": "1 1 200px", "min-width": "0"})
-            for select in self.selects.values()
+            pn.Column(select, styles={"flex": "1 1 200px", "min-width": "0"}) for select in menus
         ]
         self._columns = pn.Column(
             make_note("<h2>Columns</h2>"),
@@ -54,15 +62,19 @@ class ColumnForm(pn.viewable.Viewer):
                     NONE
                 ]
                 select.param.update(options=options, value=getattr(seen.chosen, part) or options[0])
+            self.day_first.value = seen.chosen.day_first
+            # Only where both orders are possible.
+            self.day_first.visible = any("set day_first" in note for note in seen.notes)
         finally:
             self._is_filling = False
 
-    def read(self) -> dict[str, str]:
-        """Return the selected columns, "" for none."""
-        return {
+    def read(self) -> dict[str, Any]:
+        """Return the selected columns, "" for none, and the order of day and month."""
+        chosen = {
             part: "" if select.value == NONE else select.value
             for part, select in self.selects.items()
         }
+        return {**chosen, "day_first": self.day_first.value}
 
     def _change(self, event: Any) -> None:
         if not self._is_filling:

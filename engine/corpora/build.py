@@ -74,8 +74,7 @@ def build_corpus(
     cells = Cells(rows=[], dates=[], titles=[], groups=[])
     bad = BadRows()
     num_characters = 0
-    wanted = list(dict.fromkeys(column for column in columns if column))
-    for chunk in table.read(wanted):
+    for chunk in table.read(columns.names):
         texts = take_chunk(chunk, columns, cells, bad, table)
         counter.add(texts)
         num_characters += sum(map(len, texts))
@@ -119,14 +118,14 @@ def _finish(
         titles=titles,
         **groups,
     )
-    return Built(corpus=corpus, bad=bad, notes=list_notes(table, columns))
+    return Built(corpus=corpus, bad=bad, notes=list_notes(table, columns, cells.dates))
 
 
 def _take_counts(
     source: Source, columns: Columns, words: WordChoices | None, report: Report
 ) -> Built:
     path = source.path
-    if any(columns):
+    if columns != Columns():
         raise CorpusError(
             f"{path} contains word counts, without columns. Omit text, date, title and group."
         )

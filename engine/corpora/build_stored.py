@@ -22,7 +22,7 @@ import numpy as np
 
 from stickbreaker.engine.corpora.build import build_corpus
 from stickbreaker.engine.corpora.build_on_workers import BuildWorkers
-from stickbreaker.engine.corpora.columns import Columns, explain_no_rows, list_notes
+from stickbreaker.engine.corpora.columns import Columns, explain_no_rows
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import (
     OwnCorpus,
@@ -36,7 +36,6 @@ from stickbreaker.engine.corpora.piece_shards import PlannedShard, ShardMaker, S
 from stickbreaker.engine.corpora.pieces import (
     BuildPlan,
     Piece,
-    PlanFiles,
     choose_words,
     count_pieces,
     describe_plan,
@@ -99,6 +98,7 @@ def build(  # noqa: PLR0913
     date: str | None = None,
     title: str | None = None,
     group: str | None = None,
+    day_first: bool | None = None,
     words: WordChoices | None = None,
     keeps_text: bool = False,
     max_memory: int = MAX_MEMORY,
@@ -125,6 +125,8 @@ def build(  # noqa: PLR0913
         The folder to make.
     text, date, title, group : str, optional
         The columns, as for `load_corpus`.
+    day_first : bool, optional
+        Whether 3/4/1863 is 3 April, as for `load_corpus`.
     words : WordChoices, optional
         Which words are counted. By default, `WordChoices()`.
     keeps_text : bool
@@ -171,7 +173,7 @@ def build(  # noqa: PLR0913
     cluster = None if client is None else connect(client, find_environment)
     with _working_in(to) as (target, work), show_share(verbose, callback) as report:
         paths = tuple(map(str, list_sources(source, work)))
-        columns = Columns(text=text, date=date, title=title, group=group)
+        columns = Columns(text=text, date=date, title=title, group=group, day_first=day_first)
         plan = BuildPlan(
             paths=paths,
             columns=columns,
@@ -411,9 +413,6 @@ def _build(
     made.seal(corpus, name=target.name)
     os.rename(corpus, target)
     sync_folder(target.parent)
-    sources = PlanFiles(plan)
-    for note in list_notes(sources.table(0), plan.columns):
-        logger.warning(note)
     if made.bad.count:
         listed = "; ".join(map(str, made.bad.listed[:5]))
         rows = f"{made.bad.count:,} row{'s' if made.bad.count > 1 else ''}"

@@ -10,7 +10,7 @@ import numpy as np
 
 from stickbreaker.engine.corpora.cells import IS_OBJECT, unwrap_text
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.dates import explain_date, read_dates
+from stickbreaker.engine.corpora.dates import explain_date, explain_form, find_form, read_dates
 from stickbreaker.engine.corpora.rows import TOO_LARGE, BadRows, Chunk, Table
 
 # Columns that an error lists.
@@ -22,15 +22,24 @@ WORDLESS = "no counted words remain in the text"
 
 
 class Columns(NamedTuple):
-    """The columns with the text, the date, the title and the group.
+    """The columns with the text, the date, the title and the group, and how they are read.
 
-    None if there is no such column.
+    None if there is no such column, and for what is found in the file.
+
+    day_first: whether 3/4/1863 is 3 April.
     """
 
     text: str | None = None
     date: str | None = None
     title: str | None = None
     group: str | None = None
+    day_first: bool | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The chosen columns, each of them once."""
+        chosen = (self.text, self.date, self.title, self.group)
+        return list(dict.fromkeys(column for column in chosen if column))
 
 
 class Cells(NamedTuple):
@@ -60,8 +69,8 @@ def resolve_columns(table: Table, columns: Columns) -> Columns:
         )
     title = "title" if columns.title is None and "title" in table.has else columns.title
     columns = columns._replace(text=text, title=title)
-    for column in columns:
-        if column is not None and column not in table.columns:
+    for column in columns.names:
+        if column not in table.columns:
             raise CorpusError(
                 f"{table.path} has no column {_shorten(column)}. Choose one of {names}."
             )
@@ -91,7 +100,7 @@ def take_chunk(
     bad.add(chunk.bad)
     text_cells = chunk.cells[columns.text] if columns.text else []
     empty = [""] * len(chunk.rows)
-    dates, titles, groups = (chunk.cells[column] if column else empty for column in columns[1:])
+    dates, titles, groups = (chunk.cells[column] if column else empty for column in columns[1:4])
     texts = []
     wrong = []
     for place, (row, text) in enumerate(zip(chunk.rows, text_cells, strict=True)):
@@ -116,9 +125,12 @@ def take_chunk(
     return texts
 
 
-def list_notes(table: Table, columns: Columns) -> tuple[str, ...]:
-    """List what to say about a table that is read with these columns."""
-    return (*table.notes, table.date_note) if columns.date and table.date_note else table.notes
+def list_notes(table: Table, columns: Columns, dates: Sequence[str]) -> tuple[str, ...]:
+    """List what to say about a table that is read with these columns; dates: its cells."""
+    if columns.date is None:
+        return table.notes
+    said = table.date_note or explain_form(dates, find_form(dates, columns.day_first))
+    return (*table.notes, said) if said else table.notes
 
 
 def name_document(table: Table, row: int, title: str) -> str:
@@ -137,7 +149,7 @@ def date_rows(
     """
     if columns.date is None:
         return np.full(len(cells.rows), "NaT", "datetime64[D]")
-    dates = read_dates(cells.dates, form)
+    dates = read_dates(cells.dates, form or find_form(cells.dates, columns.day_first))
     undated = np.flatnonzero(np.isnat(dates))
     bad.add([table.name_bad(cells.rows[row], explain_date(cells.dates[row])) for row in undated])
     return dates

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stickbreaker.engine.corpora.rows import repair
+from stickbreaker.engine.corpora.written_dates import read_written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,30 +25,6 @@ FIRST_YEAR = 1000
 LAST_YEAR = 2100
 NUM_GUESSED_FROM = 20
 ISO = "ISO8601"
-# The names of the months in English, German, French, Spanish, Italian, Portuguese, Dutch and Greek,
-# without accents.
-MONTH_NAMES = (
-    "january januar janner janvier enero gennaio janeiro januari ιανουαριου ιανουαριος",
-    "february februar feber fevrier febrero febbraio fevereiro februari φεβρουαριου φεβρουαριος",
-    "march marz maerz mars marzo marco maart μαρτιου μαρτιος",
-    "april avril abril aprile απριλιου απριλιος",
-    "may mai mayo maggio maio mei μαιου μαιος",
-    "june juni juin junio giugno junho ιουνιου ιουνιος",
-    "july juli juillet julio luglio julho ιουλιου ιουλιος",
-    "august aout agosto augustus αυγουστου αυγουστος",
-    "september septembre septiembre setiembre settembre setembro σεπτεμβριου σεπτεμβριος",
-    "october oktober octobre octubre ottobre outubro οκτωβριου οκτωβριος",
-    "november novembre noviembre novembro νοεμβριου νοεμβριος",
-    "december dezember decembre diciembre dicembre dezembro δεκεμβριου δεκεμβριος",
-)
-MONTHS = {
-    name: f"{number:02d}" for number, names in enumerate(MONTH_NAMES, 1) for name in names.split()
-}
-# "28. Oktober 2008", "1er mai 1968", "3 de mayo de 2009", "März 1848".
-NAMED_DATE = (
-    r"(?:(?P<day>\d{1,2})(?:\.|er|º|°)? +(?:de )?)?(?P<month>[^\W\d_]{3,}) +(?:de |del"
-    r" )?(?P<year>\d{4})"
-)
 # A date is the day that was written, so a time zone is left out: "2020-09-08T10:01:00Z",
 # "Tue, 8 Sep 2020 10:01:00 +0200 (CEST)".
 ZONE = re.compile(
@@ -55,11 +32,29 @@ ZONE = re.compile(
     r"(?: ?[(\[][A-Za-z/_ ]+[)\]])?(?= \d{4}$|$)"
 )
 EARLY_YEAR = r"(?<!\d)1[0-6]\d\d(?!-?W)"
+SEASONS = "seasons"
+SERIAL = "serial numbers"
+STAMPS = "stamps"
+COMPACT = "compact months"
+# Excel counts days from here.
+FIRST_DAY = np.datetime64("1899-12-30", "D")
+SERIAL_RANGE = (10_000, 74_000)
+# Seconds, milliseconds, microseconds and nanoseconds, by the size of the number.
+STAMP_RANGES = tuple((10.0 ** (8 + 3 * unit), 10.0 ** (3 * unit)) for unit in range(4))
+NUMBER = r"-?\d{4,20}(?:\.\d+)?|-?\d\.\d+e\+?\d\d"
+# "12/8/1863", "8.12.63 10:30", "12-8-1863, 5:30:00 PM".
+ORDERED = re.compile(
+    r"\d{1,2}(?P<sign>[./ -])\d{1,2}(?P=sign)(?P<year>\d{4}|\d{2})"
+    r"(?P<gap>,? )?(?P<time>\d{1,2}:\d\d(?P<second>:\d\d)?(?P<half> ?[AaPp][Mm])?)?"
+)
+SEASON = re.compile(r"(\d{4})-(\d\d)")
 HINT = "use a year (1863), an ISO date (1863-12-08), or one other form in all rows"
 
 
 def read_dates(cells: Sequence[str], form: str = "") -> np.ndarray:
     """Read dates (D,) in a form from `find_form`, by default in the form that most cells have.
+
+    Cells of other forms are read if they can have one meaning only ("c. 1850", "March 1848").
 
     The unit is the precision: years, months, days or seconds. NaT marks a cell that is empty, has
     another form, or lies outside the years 1000 to 2100.
@@ -78,16 +73,104 @@ def read_dates(cells: Sequence[str], form: str = "") -> np.ndarray:
     ['2020', '2021', '2022']
     """
     texts = _clean(cells)
-    return _read(texts, form) if form else _find_form(texts)[1]
+    return _read(texts, form or _find_form(texts, None))
 
 
-def find_form(cells: Sequence[str]) -> str:
+def find_form(cells: Sequence[str], day_first: bool | None = None) -> str:
     """Find the form that most cells have: a key of `FORMS`, or a form of `strptime`.
+
+    day_first: whether 3/4/1863 is 3 April; by default as most cells need it.
 
     >>> find_form(["1863", "1864"]), find_form(["13/12/1863", "12/1/1864"])
     ('years', '%d/%m/%Y')
+    >>> find_form(["3/4/1863"]), find_form(["3/4/1863"], day_first=True)
+    ('%m/%d/%Y', '%d/%m/%Y')
     """
-    return _find_form(_clean(cells))[0]
+    return _find_form(_clean(cells), day_first)
+
+
+def swap_order(form: str) -> str:
+    """Exchange day and month in a form; "" if it has another meaning then, or no order."""
+    parts = re.split("(%d|%m)", form)
+    if parts[1::2] not in (["%d", "%m"], ["%m", "%d"]) or "%Y%" in form:
+        return ""
+    parts[1], parts[3] = parts[3], parts[1]
+    return "".join(parts)
+
+
+def is_order_open(cells: Sequence[str], form: str) -> bool:
+    """Whether day and month fit in both orders, and it matters.
+
+    >>> is_order_open(["3/4/1863"], "%m/%d/%Y"), is_order_open(["3/3/1863"], "%m/%d/%Y")
+    (True, False)
+    """
+    other = swap_order(form)
+    if not other:
+        return False
+    texts = _clean(cells)
+    one, two = (_read_form(texts, each) for each in (form, other))
+    both = ~np.isnat(one) & ~np.isnat(two)
+    return bool((both == ~np.isnat(one)).all() and (one[both] != two[both]).any())
+
+
+def explain_form(cells: Sequence[str], form: str) -> str:
+    """Say how dates are read whose meaning is not certain, with an example; "" if it is.
+
+    >>> explain_form(["3/4/1863"], "%m/%d/%Y")
+    "'3/4/1863' is read as 1863-03-04: set day_first if the day comes first."
+    """
+    texts = _clean(cells)
+    plain = _read_form(texts, form)
+    dates = _read(texts, form)
+    is_open = is_order_open(cells, form)
+    is_plain = form in ("years", "months", "iso") or (form.startswith("%") and "%y" not in form)
+    unusual = ~np.isnat(dates) if is_open or not is_plain else ~np.isnat(dates) & np.isnat(plain)
+    if is_open:
+        unusual &= dates != _read(texts, swap_order(form))
+    if not unusual.any():
+        return ""
+    place = int(np.flatnonzero(unusual)[0])
+    remedy = ""
+    if is_open:
+        day_comes = (
+            "month comes first" if form.index("%d") < form.index("%m") else "day comes first"
+        )
+        remedy = f": set day_first if the {day_comes}"
+    return f"{cells[place].strip()!r:.60} is read as {dates[place]}{remedy}."
+
+
+class DateReader:
+    """Reads the dates of a stream in one form, which the first of them have.
+
+    Warns if the order of day and month is open, and if later dates need the other one.
+
+    form: that of dates that were read before. day_first: as in `find_form`.
+    """
+
+    def __init__(self, form: str = "", day_first: bool | None = None) -> None:
+        self.form = form
+        self._day_first = day_first
+
+    def read(self, cells: Sequence[str]) -> np.ndarray:
+        """Read further dates (D,); NaT for cells that are none."""
+        if not self.form and any(cell.strip() for cell in cells):
+            self.form = find_form(cells, self._day_first)
+            if self._day_first is None and is_order_open(cells, self.form):
+                warnings.warn(explain_form(cells, self.form), stacklevel=3)
+        dates = read_dates(cells, self.form)
+        other = swap_order(self.form) if self._day_first is None else ""
+        if other and np.isnat(dates).any():
+            swapped = read_dates(cells, other)
+            if np.isnat(swapped).sum() < np.isnat(dates).sum():
+                place = int(np.flatnonzero(np.isnat(dates) & ~np.isnat(swapped))[0])
+                warnings.warn(
+                    f"{cells[place]!r:.60} has day and month in the other order than earlier dates:"
+                    f" it and all later dates are read in its order. Set day_first to choose one.",
+                    stacklevel=3,
+                )
+                self.form = other
+                dates = swapped
+        return dates
 
 
 def _clean(cells: Sequence[str]) -> "pd.Series":
@@ -108,31 +191,59 @@ def _plain_signs(cell: str) -> str:
         cell = "".join(
             str(unicodedata.decimal(sign)) if sign.isdecimal() else sign for sign in signs
         )
-    cell = cell.strip()
+    cell = cell.strip().removesuffix(".0")
     return ZONE.sub("", cell) if ":" in cell else cell
 
 
-def _find_form(texts: "pd.Series") -> tuple[str, np.ndarray]:
-    """The form that most texts have, and their dates in this form."""
+def _find_form(texts: "pd.Series", day_first: bool | None) -> str:
+    """The form that most texts have."""
+    if _are_seasons(texts):
+        return SEASONS
     found = "iso"
-    best = np.full(len(texts), "NaT", "datetime64[D]")
     most = 0
     num_filled = int(texts.ne("").sum())
-    for form in chain(FORMS, _guess_forms(texts)):
-        dates = _read(texts, form)
-        num_read = int((~np.isnat(dates)).sum())
+    for form in chain(
+        list(FORMS)[:-1], _ordered_forms(texts, day_first), _guess_forms(texts, day_first)
+    ):
+        num_read = int((~np.isnat(_read_form(texts, form))).sum())
         if num_read > most:
             found = form
-            best = dates
             most = num_read
         if most == num_filled:
             break
-    return found, best
+    return found
+
+
+def _read_form(texts: "pd.Series", form: str) -> np.ndarray:
+    """The dates of the texts that have this form; NaT for others."""
+    return _drop_implausible(
+        FORMS[form](texts) if form in FORMS else _coarsest(_parse(texts, form))
+    )
 
 
 def _read(texts: "pd.Series", form: str) -> np.ndarray:
-    return _drop_implausible(
-        FORMS[form](texts) if form in FORMS else _coarsest(_parse(texts, form))
+    """The dates of the texts that have this form, or another one with one meaning only."""
+    dates = _read_form(texts, form)
+    unread = np.flatnonzero(np.isnat(dates) & texts.ne("").to_numpy(bool))
+    if not len(unread):
+        return dates
+    others = _drop_implausible(read_written(texts.iloc[unread].tolist()))
+    if np.isnat(others).all():
+        return dates
+    unit = (
+        np.promote_types(dates.dtype, others.dtype) if not np.isnat(dates).all() else others.dtype
+    )
+    dates = dates.astype(unit)
+    dates[unread] = others.astype(unit)
+    return dates
+
+
+def _are_seasons(texts: "pd.Series") -> bool:
+    """Whether all texts are two years in sequence, as 2009-10, and not only months."""
+    found = [SEASON.fullmatch(text) for text in texts if text]
+    years = {int(each[1]) for each in found if each}
+    return len(years) > 1 and all(
+        each is not None and (int(each[1]) + 1) % 100 == int(each[2]) for each in found
     )
 
 
@@ -162,72 +273,95 @@ def _drop_implausible(dates: np.ndarray) -> np.ndarray:
 
 
 def _read_years(cells: "pd.Series") -> np.ndarray:
-    is_year = cells.str.fullmatch(r"\d{4}(\.0)?").to_numpy(dtype=bool)
-    return np.where(is_year, cells.str[:4].to_numpy(dtype=str), "NaT").astype("datetime64[Y]")
+    is_year = cells.str.fullmatch(r"\d{4}").to_numpy(dtype=bool)
+    return np.where(is_year, cells.to_numpy(dtype=str), "NaT").astype("datetime64[Y]")
 
 
 def _read_months(cells: "pd.Series") -> np.ndarray:
-    is_month = cells.str.fullmatch(r"\d{4}-(0[1-9]|1[0-2])").to_numpy(bool)
-    return np.where(is_month, cells.to_numpy(dtype=str), "NaT").astype("datetime64[M]")
+    is_month = cells.str.fullmatch(r"\d{4}[-/.](0[1-9]|1[0-2])").to_numpy(bool)
+    months = cells.str[:4] + "-" + cells.str[5:7]
+    return np.where(is_month, months.to_numpy(dtype=str), "NaT").astype("datetime64[M]")
 
 
-def _read_named_months(cells: "pd.Series") -> np.ndarray:
-    """Read "May 1863" and "Dec 1863"."""
-    short, full = (_parse(cells, form).astype("datetime64[M]") for form in ("%b %Y", "%B %Y"))
-    dates: np.ndarray = np.where(np.isnat(short), full, short)
-    return dates
+def _read_seasons(cells: "pd.Series") -> np.ndarray:
+    """Read 2009-10 as the year in which the season begins."""
+    is_season = cells.str.fullmatch(SEASON.pattern).to_numpy(bool)
+    years = cells.str[:4].to_numpy(dtype=str)
+    return np.where(is_season, years, "NaT").astype("datetime64[Y]")
 
 
-def _read_dates_with_names(cells: "pd.Series") -> np.ndarray:
-    """Read dates with the name of a month in one of several languages.
-
-    Months if no cell has a day.
-    """
-    found = cells.map(_plain_letters).str.extract(f"^{NAMED_DATE}$")
-    days = found["day"].fillna("01").str.zfill(2)
-    months = found["month"].map(MONTHS)
-    dates = _parse((found["year"] + "-" + months + "-" + days).fillna(""), ISO)
-    return (
-        dates.astype("datetime64[M]")
-        if found["day"].isna().all()
-        else dates.astype("datetime64[D]")
-    )
-
-
-def _plain_letters(text: str) -> str:
-    """Lower-case letters without accents."""
-    lower = text.casefold()
-    if lower.isascii():
-        return lower
-    return "".join(
-        sign for sign in unicodedata.normalize("NFKD", lower) if not unicodedata.combining(sign)
-    )
+def _read_compact_months(cells: "pd.Series") -> np.ndarray:
+    is_month = cells.str.fullmatch(r"(1[0-9]|20)\d\d(0[1-9]|1[0-2])").to_numpy(bool)
+    months = cells.str[:4] + "-" + cells.str[4:6]
+    return np.where(is_month, months.to_numpy(dtype=str), "NaT").astype("datetime64[M]")
 
 
 def _read_iso(cells: "pd.Series") -> np.ndarray:
     return _coarsest(_parse(cells, ISO))
 
 
+def _read_numbers(cells: "pd.Series") -> np.ndarray:
+    """The numbers, NaN for other cells; not those that are written as dates, such as 20200131."""
+    is_number = cells.str.fullmatch(NUMBER, case=False).to_numpy(bool)
+    return np.where(is_number, cells.to_numpy(dtype=str), "nan").astype(np.float64)
+
+
+def _read_serial(cells: "pd.Series") -> np.ndarray:
+    """Read the days of spreadsheets."""
+    numbers = _read_numbers(cells)
+    is_serial = (numbers >= SERIAL_RANGE[0]) & (numbers < SERIAL_RANGE[1])
+    days = np.where(is_serial, numbers, 0.0)
+    seconds = FIRST_DAY.astype("datetime64[s]") + np.rint(days * 86_400).astype("timedelta64[s]")
+    return _coarsest(np.where(is_serial, seconds, np.datetime64("NaT", "s")))
+
+
 def _read_stamps(cells: "pd.Series") -> np.ndarray:
-    """Read Unix times in seconds or milliseconds."""
-    digits = cells.str.fullmatch(r"\d{10}|\d{13}").to_numpy(bool)
-    seconds = np.where(digits, cells.str[:10].to_numpy(dtype=str), "0").astype(np.int64)
-    return np.where(digits, seconds.astype("datetime64[s]"), np.datetime64("NaT", "s"))
+    """Read Unix times in seconds, milliseconds, microseconds or nanoseconds."""
+    numbers = _read_numbers(cells)
+    seconds = np.full(len(numbers), np.nan)
+    for least, scale in STAMP_RANGES:
+        is_unit = (abs(numbers) >= least) & (abs(numbers) < 1_000 * least)
+        seconds[is_unit] = numbers[is_unit] / scale
+    whole = np.floor(np.where(np.isnan(seconds), 0.0, seconds)).astype(np.int64)
+    times = whole.astype("datetime64[s]")
+    return _coarsest(np.where(np.isnan(seconds), np.datetime64("NaT", "s"), times))
 
 
-def _guess_forms(cells: "pd.Series") -> Iterator[str]:
+def _ordered_forms(cells: "pd.Series", day_first: bool | None) -> Iterator[str]:
+    """Forms with day, month and year as numbers, in both orders."""
+    forms: dict[str, None] = {}
+    for cell in cells[cells != ""].iloc[:NUM_GUESSED_FROM]:
+        if (found := ORDERED.fullmatch(cell)) is None:
+            continue
+        time = ""
+        if found["time"]:
+            half = (found["half"] or "").lower().replace("am", "%p").replace("pm", "%p")
+            second = ":%S" if found["second"] else ""
+            time = f"{found['gap']}{'%I' if half else '%H'}:%M{second}{half}"
+        sign = found["sign"]
+        # With dots the day comes first (12.5.2020 is 12 May).
+        is_first = sign == "." if day_first is None else day_first
+        orders = [("%d", "%m"), ("%m", "%d")] if is_first else [("%m", "%d"), ("%d", "%m")]
+        if day_first is not None:
+            del orders[1]
+        for one, two in orders:
+            year = "%Y" if len(found["year"]) == 4 else "%y"
+            forms[f"{one}{sign}{two}{sign}{year}{time}"] = None
+    yield from forms
+
+
+def _guess_forms(cells: "pd.Series", day_first: bool | None) -> Iterator[str]:
     """Forms that pandas guesses from the first cells, with day and month in both orders."""
     from pandas.tseries.api import guess_datetime_format
 
     forms: dict[str, None] = {}
+    orders = (False, True) if day_first is None else (day_first,)
     with warnings.catch_warnings():
         # pandas warns if a date contradicts the given order of day and month.
         warnings.simplefilter("ignore")
         for cell in cells[cells != ""].iloc[:NUM_GUESSED_FROM]:
-            # With dots the day comes first (12.5.2020 is 12 May); otherwise pandas' default is
-            # tried first.
-            for day_first in (True, False) if "." in cell else (False, True):
-                if form := guess_datetime_format(cell, dayfirst=day_first):
+            for order in orders[::-1] if "." in cell else orders:
+                if form := guess_datetime_format(cell, dayfirst=order):
                     forms[form] = None
     yield from list(forms)[:8]
 
@@ -238,6 +372,11 @@ def _parse(cells: "pd.Series", form: str) -> np.ndarray:
 
     times = pd.to_datetime(cells, format=form, errors="coerce", utc=True)
     seconds: np.ndarray = times.dt.tz_localize(None).to_numpy().astype("datetime64[s]")
+    if "%y" in form:
+        # Two-digit years are those of the last hundred.
+        years = seconds.astype("datetime64[Y]").astype(np.int64) + 1970
+        is_future = ~np.isnat(seconds) & (years > datetime.now(UTC).year)
+        seconds[is_future] -= np.timedelta64(36_525, "D")
     # pandas 2 counts nanoseconds in 64 bits, which cannot express a date before September 1677.
     is_early = np.isnat(seconds) & cells.str.contains(EARLY_YEAR).to_numpy(bool)
     for row in np.flatnonzero(is_early):
@@ -265,8 +404,10 @@ def _coarsest(seconds: np.ndarray) -> np.ndarray:
 FORMS: dict[str, Callable[["pd.Series"], np.ndarray]] = {
     "years": _read_years,
     "months": _read_months,
-    "named months": _read_named_months,
+    COMPACT: _read_compact_months,
     "iso": _read_iso,
-    "stamps": _read_stamps,
-    "dates with names": _read_dates_with_names,
+    SERIAL: _read_serial,
+    STAMPS: _read_stamps,
+    # Only a whole column can be of seasons.
+    SEASONS: _read_seasons,
 }

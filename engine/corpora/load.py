@@ -37,6 +37,7 @@ def load_corpus(  # noqa: PLR0913
     date: str | None = None,
     title: str | None = None,
     group: str | None = None,
+    day_first: bool | None = None,
     words: WordChoices | None = None,
     verbose: bool = False,
     callback: Callable[[float], object] | None = None,
@@ -53,14 +54,17 @@ def load_corpus(  # noqa: PLR0913
     text : str, optional
         The column with the documents. By default, the column called "text", or the only one.
     date : str, optional
-        The column with their dates: years, ISO dates, or another form with a year of four digits
-        that pandas reads (3/4/1863 is 4 March). Without it, the chronological order is the order of
-        the rows.
+        The column with their dates: years, ISO dates, or another form, also inexact ones such as
+        "c. 1850". A warning says how they are read where that is not certain. Without it, the
+        chronological order is the order of the rows.
     title : str, optional
         The column with their titles. Without it, a document is named by its row.
     group : str, optional
         The column with the longer text that each document is a part of. Held-out documents are then
         whole groups.
+    day_first : bool, optional
+        Whether 3/4/1863 is 3 April. By default, the order that most dates need; 4 March if both
+        fit.
     words : WordChoices, optional
         Which words are counted. By default, `WordChoices()`; a file of counts is used unchanged.
     verbose : bool
@@ -88,11 +92,11 @@ def load_corpus(  # noqa: PLR0913
             " in memory with CorpusVectorizer."
         )
     check_choices("words", words)
-    columns = Columns(text=text, date=date, title=title, group=group)
+    columns = Columns(text=text, date=date, title=title, group=group, day_first=day_first)
     is_named = not isinstance(name_or_path, PathLike) and name_or_path in list_corpora()
     source = None if is_named else find_source(_find_path(name_or_path))
     if source is None or source.kind == STORED:
-        if any(columns) or words is not None:
+        if columns != Columns() or words is not None:
             raise CorpusError(
                 f"{name_or_path} is already built. Omit text, date, title, group and words."
             )

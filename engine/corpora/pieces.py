@@ -9,6 +9,7 @@ interrupted build continues after the last complete piece of each part.
 
 import heapq
 import json
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
@@ -24,6 +25,7 @@ from stickbreaker.engine.corpora.columns import (
     Cells,
     Columns,
     date_rows,
+    list_notes,
     name_document,
     resolve_columns,
     take_chunk,
@@ -39,6 +41,7 @@ from stickbreaker.engine.corpora.words import WordChoices, WordCounter, explain_
 from stickbreaker.engine.declarations import check_whole
 from stickbreaker.engine.files.whole_files import replacing
 
+logger = logging.getLogger(__name__)
 # Rows from which the form of the dates is found.
 DATED_ROWS = 50_000
 # A part has at most as many bytes, or it is one file, or one row group of a Parquet file.
@@ -149,6 +152,8 @@ class PlanFiles:
         self.table = lru_cache(1)(self._open)
         # All chunks, with their places, if they are few and have been read once.
         self._chunks: list[tuple[int, int, Chunk]] = []
+        # What to say about the sources, once the form of the dates is known.
+        self.notes: tuple[str, ...] = ()
 
     def _open(self, number: int) -> Table:
         return find_source(self.plan.paths[number], max_bytes=float("inf"), is_one=False).open()
@@ -189,7 +194,7 @@ class PlanFiles:
             yield from (each for each in self._chunks if each[:2] >= (file, chunk))
             return
         for number in range(max(file, part.file), part.file + part.num_files):
-            wanted = list(dict.fromkeys(column for column in self.columns(number) if column))
+            wanted = self.columns(number).names
             table = self.table(number)
             first = chunk if number == file else 0
             if part.groups is None or table.read_groups is None:
@@ -202,6 +207,7 @@ class PlanFiles:
     def date_form(self) -> str:
         """Return the form of the dates in the first rows with text; "" without a date column."""
         if self.plan.columns.date is None:
+            self.notes = self.table(0).notes
             return ""
         cells = Cells(rows=[], dates=[], titles=[], groups=[])
         bad = BadRows()
@@ -219,7 +225,9 @@ class PlanFiles:
                 break
         else:
             self._chunks = found
-        return find_form(cells.dates)
+        form = find_form(cells.dates, self.plan.columns.day_first)
+        self.notes = list_notes(self.table(0), self.plan.columns, cells.dates)
+        return form
 
 
 def count_bytes(path: Path) -> int:
@@ -301,6 +309,8 @@ def count_pieces(
     parts = sources.parts()
     missing = [part for part in parts if not _part_path(folder, part).exists()]
     form = sources.date_form()
+    for note in sources.notes:
+        logger.warning(note)
     num_done = len(parts) - len(missing)
 
     def report_part(before: int, share: float) -> None:

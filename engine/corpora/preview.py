@@ -21,7 +21,7 @@ from stickbreaker.engine.corpora.columns import (
 )
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.count_files import Counted, read_counts
-from stickbreaker.engine.corpora.dates import read_dates
+from stickbreaker.engine.corpora.dates import COMPACT, SERIAL, explain_date, find_form, read_dates
 from stickbreaker.engine.corpora.rows import BadRow, BadRows, Table
 from stickbreaker.engine.corpora.sources import STORED, find_source
 from stickbreaker.engine.corpora.stop_words import guess_language
@@ -42,6 +42,7 @@ MAX_SHOWN_TEXT = 600
 MAX_GUESSED_FROM = 100
 # In characters: names are rarely longer, and texts are.
 LONG_NAME = 20
+LONGEST_DATE = 40
 
 # Usual names of such columns; they decide between columns with suitable content.
 TEXT_NAMES = re.compile(
@@ -57,6 +58,7 @@ TITLE_NAMES = {
     r"(?i)name|label": 0.9,
     r"(?i)\bid\b": 0.3,
 }
+TITLES = re.compile("|".join(names.replace("(?i)", "") for names in TITLE_NAMES), re.IGNORECASE)
 # Words of prose, with their punctuation; not addresses, numbers, hashes and markup.
 PROSE = re.compile(
     rf"(?<!\S)[^\w\s/\\<{{]*[^\W\d_](?:[^\W\d_]|[{MARKS}'’.,;:!?、。，；：！？…-])*"
@@ -152,13 +154,14 @@ class Preview:
         return replace(self, sample=(), counted=None)
 
 
-def preview(
+def preview(  # noqa: PLR0913
     path: str | PathLike[str],
     *,
     text: str | None = None,
     date: str | None = None,
     title: str | None = None,
     group: str | None = None,
+    day_first: bool | None = None,
     callback: Callable[[float], object] | None = None,
 ) -> Preview:
     """Read a file or folder to its end, and describe its content.
@@ -170,6 +173,8 @@ def preview(
     text, date, title, group : str, optional
         The columns to use. None guesses the text, date and title columns; "" means no column (of
         dates, titles or groups).
+    day_first : bool, optional
+        Whether 3/4/1863 is 3 April. By default, the order that most dates need.
     callback : callable, optional
         Receives the share of the work that is done, from 0 to 1. It may raise an exception to
         cancel.
@@ -186,7 +191,8 @@ def preview(
         remedy.
     """
     with show_share(False, callback) as report:
-        return look_through(path, Columns(text=text, date=date, title=title, group=group), report)
+        columns = Columns(text=text, date=date, title=title, group=group, day_first=day_first)
+        return look_through(path, columns, report)
 
 
 def look_through(path: str | PathLike[str], columns: Columns, report: Report) -> Preview:
@@ -201,16 +207,31 @@ def look_through(path: str | PathLike[str], columns: Columns, report: Report) ->
         return _preview_counts(read_counts(source.path, source.kind, report))
     table = source.open()
     given = columns._asdict()
-    for name, guess in guess_columns(table)._asdict().items():
-        given[name] = guess if given[name] is None else given[name] or None
+    guess = guess_columns(table)
+    for name, guessed in guess._asdict().items():
+        if given[name] in (None, ""):
+            given[name] = guessed if given[name] is None else None
+    if columns.date is None and guess.date is None and (note := _explain_undated(table)):
+        table = replace(table, notes=(*table.notes, note))
     return _preview_table(table, resolve_columns(table, Columns(**given)), report)
+
+
+def _explain_undated(table: Table) -> str:
+    """Name a column that is called as one of dates, and a cell of it; "" if there is none."""
+    names = [name for name in table.columns[:MAX_GUESSED_FROM] if DATE_NAMES.search(name)]
+    chunk = next(iter(table.read(names)))
+    for name in names:
+        cell = next((cell for cell in chunk.cells[name] if re.search(r"\d", cell)), "")
+        if cell and len(cell) <= LONGEST_DATE:
+            return f"The column {name!r} is not read as dates: {explain_date(cell)}."
+    return ""
 
 
 def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
     cells = Cells(rows=[], dates=[], titles=[], groups=[])
     bad = BadRows()
     sample = _Sample()
-    for chunk in table.read(list(dict.fromkeys(column for column in columns if column))):
+    for chunk in table.read(columns.names):
         sample.add(take_chunk(chunk, columns, cells, bad, table))
         report(chunk.share, "Reading the file")
     if not cells.rows:
@@ -247,7 +268,7 @@ def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
         language=language,
         language_share=share,
         first=tuple(first),
-        notes=list_notes(table, columns),
+        notes=list_notes(table, columns, cells.dates),
         sample=tuple(sample.texts),
     )
 
@@ -302,7 +323,9 @@ def guess_columns(table: Table) -> Columns:
     others = [name for name in names if name != text]
     date = max((name for name in others if dates[name]), key=lambda name: dates[name], default=None)
     titles = {
-        name: _score_titles(name, filled[name], lengths[name]) for name in others if name != date
+        name: _score_titles(name, filled[name], lengths[name])
+        for name in others
+        if name != date and (TITLES.search(name) or not DATE_NAMES.search(name))
     }
     title = max(
         (name for name in titles if titles[name]), key=lambda name: titles[name], default=None
@@ -327,10 +350,14 @@ def _score_texts(name: str, cells: Sequence[str]) -> float:
 
 def _score_dates(name: str, cells: Sequence[str], length: float, num_rows: int) -> float:
     """Score a column as the date; 0 if less than 60 % of the cells are dates."""
-    if not 4 <= length <= 40 or len(cells) < 0.5 * num_rows:
+    if not 4 <= length <= LONGEST_DATE or len(cells) < 0.5 * num_rows:
         return 0.0
-    dates = read_dates(cells)
     is_named = bool(DATE_NAMES.search(name))
+    form = find_form(cells)
+    # Numbers of five and six digits are dates only in a column named as one.
+    if form in (SERIAL, COMPACT) and not is_named:
+        return 0.0
+    dates = read_dates(cells, form)
     # Any number of four digits may be a year, so years before 1400 count only in a column named as
     # a date.
     years = dates.astype("datetime64[Y]").astype(np.int64) + 1970

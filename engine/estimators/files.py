@@ -23,7 +23,7 @@ NUM_WORDS, CORPUS_SIZE, WORDS, COLUMNS = (
     "words_",
     "feature_names_in_",
 )
-TOPIC_NAMES, HISTORY = "topic_names_", "history_."
+TOPIC_NAMES, HISTORY, DATE_FORM = "topic_names_", "history_.", "date_form_"
 # As given: a setting that was left to the corpus is left to it again at the next fit.
 PARAMETERS = "parameters"
 
@@ -46,6 +46,7 @@ class FittedModel(Protocol):
     words_: tuple[str, ...] | None
     history_: pd.DataFrame
     topic_names_: dict[int, str]
+    date_form_: str
 
 
 def save_model(
@@ -64,6 +65,8 @@ def save_model(
     notes |= {name: np.array(words, str) for name, words in named if words is not None}
     notes |= note_history(model.history_)
     notes[PARAMETERS] = np.array(json.dumps({**parameters, "unused_topics": model.unused_topics}))
+    if model.date_form_:
+        notes[DATE_FORM] = np.array(model.date_form_)
     if model.topic_names_:
         notes[TOPIC_NAMES] = np.array(json.dumps(list(model.topic_names_.items())))
     settings = RunSettings(passes=model.passes, seed=model.seed_, num_shards=model.num_shards)
@@ -133,5 +136,7 @@ def restore(model: Any, notes: Mapping[str, np.ndarray]) -> None:
     history = read_history(notes)
     if history is not None:
         model.history_ = history
+    if DATE_FORM in notes:
+        model.date_form_ = str(notes[DATE_FORM])
     if TOPIC_NAMES in notes:
         model.topic_names_ = dict(json.loads(str(notes[TOPIC_NAMES])))

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.dates import read_dates
+from stickbreaker.engine.corpora.dates import DateReader
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.corpora.growing_files import (
     GrowingFile,
@@ -106,6 +106,9 @@ class Follower:
     drop_after : int, optional
         The number of mini-batches without a word after which it may lose its column. By default, no
         word does. For a model that is loaded, the count starts at 0.
+    day_first : bool, optional
+        Whether the date 3/4/1863 is 3 April. By default, the order that the first mini-batch needs,
+        with a warning if both fit; the model keeps it.
 
     Raises
     ------
@@ -133,6 +136,7 @@ class Follower:
         *,
         is_population: bool = False,
         drop_after: int | None = None,
+        day_first: bool | None = None,
     ) -> None:
         if not isinstance(model, OnlineTopicModel):
             raise TypeError(
@@ -147,6 +151,7 @@ class Follower:
             )
         self.model, self.corpus_size, self.is_population = model, corpus_size, is_population
         self.drop_after = drop_after
+        self._dates = DateReader(model.date_form_, day_first)
         check_choices("choices", choices)
         self.choices = choices or WordChoices()
         names: tuple[str, ...] | None = tuple(
@@ -288,7 +293,8 @@ class Follower:
             batch, corpus_size=self.corpus_size, is_population=self.is_population
         )
         self.model.words_ = tuple(self._names)
-        dates = read_dates(["" if date is None else str(date) for date, _ in rows])
+        dates = self._dates.read(["" if date is None else str(date) for date, _ in rows])
+        self.model.date_form_ = self._dates.form
         dates = dates[~np.isnat(dates)]
         return Followed(
             step=int(self.model.state_.step),

@@ -121,6 +121,8 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
     words_: tuple[str, ...] | None
     history_: pd.DataFrame
     topic_names_: dict[int, str]
+    # Of the dates of a stream.
+    date_form_: str = ""
 
     def fit(
         self,

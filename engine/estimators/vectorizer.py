@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
-from stickbreaker.engine.corpora.dates import explain_date, read_dates
+from stickbreaker.engine.corpora.dates import DateReader, explain_date
 
 # None and the missing values of NumPy and pandas, as text.
 MISSING = ("None", "nan", "<NA>", "NaT")
@@ -26,8 +26,15 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
     Corpus('texts', 2 documents, 3 words, 4 tokens, 1812 to 1815)
     """
 
+    # What `transform` keeps of the dates of the fit.
+    _dates: DateReader | None = None
+
     def fit_transform(
-        self, raw_documents: Iterable[Any], y: object = None, dates: Sequence[object] | None = None
+        self,
+        raw_documents: Iterable[Any],
+        y: object = None,
+        dates: Sequence[object] | None = None,
+        day_first: bool | None = None,
     ) -> Corpus:
         """Learn the vocabulary of these texts, and count it.
 
@@ -40,6 +47,9 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
         dates : sequence of D dates, optional
             Years, ISO dates, or another form that `load_corpus` reads; also dates of Python, NumPy
             or pandas.
+        day_first : bool, optional
+            Whether 3/4/1863 is 3 April. By default, the order that most dates need, with a warning
+            if both fit; `transform` keeps it.
 
         Returns
         -------
@@ -51,7 +61,9 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
         CorpusError
             If a text is missing, a date cannot be read, or the numbers of texts and dates differ.
         """
-        return self._to_corpus(super().fit_transform(self._check(raw_documents)), dates)
+        counts = super().fit_transform(self._check(raw_documents))
+        self._dates = DateReader(day_first=day_first)
+        return self._to_corpus(counts, dates)
 
     def transform(
         self, raw_documents: Iterable[Any], dates: Sequence[object] | None = None
@@ -94,17 +106,22 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
         """
         return self
 
-    def _check(self, texts: Iterable[Any]) -> Iterable[Any]:
-        """The texts; raises CorpusError at the first that is missing."""
+    def _check(self, texts: Any) -> Iterable[Any]:
+        """The texts; raises CorpusError for other data, and at the first text that is missing."""
         if self.input != "content" or isinstance(texts, str):
-            return texts
-        return map(_refuse_missing, count(1), texts)
+            return cast(Iterable[Any], texts)
+        if len(shape := getattr(texts, "shape", ())) == 2:
+            texts = _take_column(texts, shape)
+        is_plain = not callable(self.analyzer) and self.preprocessor is None
+        return map(_refuse_missing if is_plain else _keep, count(1), texts)
 
     def _to_corpus(self, counts: Any, dates: Sequence[object] | None) -> Corpus:
         """The counts (D, V) with their words, dates and numbers of documents."""
         num_documents = counts.shape[0]
         titles = [f"document {number}" for number in range(1, num_documents + 1)]
-        days = np.full(num_documents, "NaT", "datetime64[D]") if dates is None else _read_all(dates)
+        days = np.full(num_documents, "NaT", "datetime64[D]")
+        if dates is not None:
+            days = self._read_all([str(date) for date in dates])
         return Corpus(
             name="texts",
             counts=counts,
@@ -113,19 +130,43 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
             titles=titles,
         )
 
+    def _read_all(self, cells: list[str]) -> np.ndarray:
+        read = (self._dates or DateReader()).read(cells)
+        missing = np.flatnonzero(np.isnat(read))
+        if len(missing):
+            raise CorpusError(f"Document {missing[0] + 1}: {explain_date(cells[missing[0]])}.")
+        return read
 
-def _refuse_missing(number: int, text: Any) -> Any:
-    if not isinstance(text, str) and str(text) in MISSING:
+
+def _take_column(table: Any, shape: tuple[int, ...]) -> Any:
+    """The only column of a data frame or array."""
+    names = list(map(str, getattr(table, "columns", ())))
+    if shape[1] == 1:
+        return table[table.columns[0]] if names else np.asarray(table).ravel()
+    if names:
+        listed = ", ".join(names[:5]) + ("" if len(names) <= 5 else " and others")
         raise CorpusError(
-            f"Document {number} is {text!r:.60}: give a text, or leave the document out."
+            f"X is a data frame with the columns {listed}: give the one with the texts, such as"
+            ' df["text"].'
         )
+    raise CorpusError(
+        f"X has {shape[0]:,} rows and {shape[1]:,} columns: give one text for each document. Counts"
+        " of words go to the model itself, without CorpusVectorizer."
+    )
+
+
+def _keep(number: int, text: Any) -> Any:
     return text
 
 
-def _read_all(dates: Sequence[object]) -> np.ndarray:
-    cells = [str(date) for date in dates]
-    read = read_dates(cells)
-    missing = np.flatnonzero(np.isnat(read))
-    if len(missing):
-        raise CorpusError(f"Document {missing[0] + 1}: {explain_date(cells[missing[0]])}.")
-    return read
+def _refuse_missing(number: int, text: Any) -> Any:
+    if isinstance(text, str | bytes):
+        return text
+    remedy = "give a text, or leave the document out"
+    if isinstance(text, list | tuple | np.ndarray):
+        remedy = "join its words with spaces, or use CorpusVectorizer(analyzer=list)"
+    elif isinstance(text, dict):
+        remedy = "give its text; counts of words go to the model itself"
+    elif str(text) not in MISSING:
+        remedy = "give a text, a str"
+    raise CorpusError(f"Document {number} is {text!r:.60}: {remedy}.")

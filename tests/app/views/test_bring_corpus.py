@@ -184,7 +184,7 @@ def test_a_choice_of_columns_updates_the_preview_and_keeps_the_file_when_refused
     assert begun == []
     view.columns.selects["title"].value = NONE
     view.columns.selects["date"].value = NONE
-    named = {"text": EVIL, "date": "", "title": "", "group": ""}
+    named = {"text": EVIL, "date": "", "title": "", "group": "", "day_first": None}
     assert begun[-1] == (view.look, (path, named))
     look(view, path, named)
     assert (view.columns.selects["date"].value, view.preview.num_undated) == (NONE, 0)
@@ -360,7 +360,7 @@ def test_two_dropped_tables_are_refused_by_their_names_and_not_by_the_server_s_f
         send(view.mover, {"kind": "part", "content": "Pz8/"})
     send(view.mover, {"kind": "end"})
     look(view, *begun[0][1])
-    assert "First problem: one.csv: tables are read one at a time" in view.fault.object
+    assert "contains 2 tables (one.csv, two.csv)" in view.fault.object
     assert "stickbreaker-" not in view.fault.object
 
 

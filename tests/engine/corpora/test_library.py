@@ -44,7 +44,7 @@ EVERYTHING = WordChoices(min_documents=1, max_share=1.0)
 def table(tmp_path):
     rows = zip(TEXTS, YEARS, [*"ABC", "<img src=x>", "E"], "BBABA", strict=True)
     path = tmp_path / "mine.jsonl"
-    path.write_text("\n".join(json.dumps(dict(zip(ALL, row, strict=True))) for row in rows))
+    path.write_text("\n".join(json.dumps(dict(zip(ALL.names, row, strict=True))) for row in rows))
     return path
 
 

@@ -227,3 +227,28 @@ def test_prose_is_the_text_and_not_a_longer_column(tmp_path, other, names):
 def test_a_title_is_a_better_title_than_an_id(tmp_path):
     path = write(tmp_path, id=["a1", "b2", "c3", "d4"], text=TEXTS, title=["A", "B", "C", "C"])
     assert preview(path).chosen.title == "title"
+
+
+def test_dates_that_cannot_be_read_are_named_and_are_no_titles(tmp_path):
+    path = write(tmp_path, text=TEXTS, date=["Olympiad 3", "Olympiad 4", "Olympiad 5", "later"])
+    seen = preview(path)
+    assert (seen.chosen.date, seen.chosen.title) == (None, None)
+    assert any("'date' is not read as dates: 'Olympiad 3' is not" in note for note in seen.notes)
+
+
+@pytest.mark.parametrize("day_first", [None, True, False])
+def test_the_preview_says_how_days_and_months_are_read_and_the_order_can_be_chosen(
+    tmp_path, day_first
+):
+    path = write(tmp_path, text=TEXTS, when=["3/4/1863", "4/5/1863", "5/6/1863", "6/7/1863"])
+    seen = preview(path, day_first=day_first)
+    assert seen.first[0].date == ("1863-04-03" if day_first else "1863-03-04")
+    assert any("set day_first" in note for note in seen.notes)
+
+
+def test_numbers_are_dates_only_in_a_column_that_is_named_so(tmp_path):
+    numbers = ["43831", "44197", "44562", "44927"]
+    assert preview(write(tmp_path, text=TEXTS, zip=numbers)).chosen.date is None
+    seen = preview(write(tmp_path, text=TEXTS, created=numbers))
+    assert (seen.chosen.date, seen.date_span) == ("created", ("2020-01-01", "2023-01-01"))
+    assert "'43831' is read as 2020-01-01." in seen.notes

@@ -126,6 +126,32 @@ def test_a_saved_model_continues_with_its_words(tmp_path):
     assert resumed.model.words_ == whole.model.words_
 
 
+def test_the_dates_of_a_stream_are_read_in_one_order_that_the_model_keeps(tmp_path):
+    days = ["13/4/1863", "14/4/1863", "15/4/1863", "16/4/1863", *["3/5/1863"] * 8]
+    rows = [(day, text) for day, (_, text) in zip(days, ROWS, strict=False)]
+    following = follower(OnlineLDA)
+    events = list(following.follow(rows))
+    following.model.save(tmp_path / "model.npz")
+    again = Follower(load(tmp_path / "model.npz"), CHOICES, corpus_size=100)
+    events += again.follow(rows[4:8])
+    assert [str(event.first_date) for event in events] == ["1863-04-13", *["1863-05-03"] * 3]
+
+
+def test_a_stream_that_shows_its_order_later_says_so_and_follows_it():
+    days = [*["3/5/1863"] * 4, *["13/5/1863"] * 4]
+    rows = [(day, text) for day, (_, text) in zip(days, ROWS, strict=False)]
+    following = follower(OnlineLDA)
+    with pytest.warns(UserWarning, match="set day_first"):
+        (event,) = following.follow(rows[:4])
+    assert str(event.first_date) == "1863-03-05"
+    with pytest.warns(UserWarning, match="in the other order than earlier dates"):
+        (event,) = following.follow(rows[4:])
+    assert str(event.first_date) == "1863-05-13"
+    chosen = Follower(make(OnlineLDA), CHOICES, corpus_size=100, day_first=True)
+    events = list(chosen.follow(rows))
+    assert [str(event.first_date) for event in events] == ["1863-05-03", "1863-05-13"]
+
+
 def test_a_file_that_grows_is_continued_where_it_was_left(tmp_path):
     path, whole, growing = tmp_path / "stream.jsonl", follower(OnlineLDA), follower(OnlineLDA)
     list(whole.follow(ROWS))

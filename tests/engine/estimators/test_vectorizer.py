@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.model_selection import GridSearchCV
@@ -10,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 
 from stickbreaker import engine
 from stickbreaker.engine import estimators
+from stickbreaker.engine.corpora.corpus import CorpusError
 from tests.engine.estimators.small_models import TEXTS, make
 
 
@@ -73,3 +75,47 @@ def test_a_pipeline_can_set_the_output_of_its_steps_to_pandas():
     shares = pipeline.set_output(transform="pandas").fit_transform(["war and peace", "peace now"])
     assert shares.shape == (2, 2)
     assert list(shares.columns) == pipeline.get_feature_names_out().tolist()
+
+
+def test_the_texts_of_a_data_frame_are_asked_for_or_its_only_column_is_taken():
+    frame = pd.DataFrame({"id": [1, 2], "text": ["war", "peace"]})
+    with pytest.raises(CorpusError, match=r'the columns id, text: .* such as df\["text"\]'):
+        estimators.CorpusVectorizer().fit_transform(frame)
+    for texts in (frame[["text"]], frame["text"], frame[["text"]].to_numpy()):
+        assert set(estimators.CorpusVectorizer().fit_transform(texts).vocabulary) == {
+            "war",
+            "peace",
+        }
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        ([["war", "peace"], ["trade"]], "Document 1 is .*join its words with spaces"),
+        (["war", {"peace": 2}], "Document 2 is .*counts of words go to the model"),
+        (np.ones((2, 3)), "2 rows and 3 columns: give one text for each"),
+        (csr_array(np.ones((2, 3))), "2 rows and 3 columns: .*without CorpusVectorizer"),
+        ([1, 2], "Document 1 is 1: give a text"),
+    ],
+)
+def test_the_error_for_other_data_than_texts_names_the_remedy(texts, said):
+    with pytest.raises(CorpusError, match=said):
+        estimators.CorpusVectorizer().fit_transform(texts)
+
+
+def test_token_lists_are_counted_by_an_analyzer():
+    corpus = estimators.CorpusVectorizer(analyzer=list).fit_transform(
+        [["war", "new york"], ["war"]]
+    )
+    assert corpus.counts.toarray().tolist() == [[1, 1], [0, 1]]
+
+
+def test_transform_reads_dates_in_the_order_of_the_fit():
+    vectorizer = estimators.CorpusVectorizer()
+    vectorizer.fit_transform(["war", "peace"], dates=["13/4/1863", "3/4/1863"])
+    dates = vectorizer.transform(["war"], dates=["5/4/1863"]).dates
+    assert dates.astype(str).tolist() == ["1863-04-05"]
+    with pytest.warns(UserWarning, match="'3/4/1863' is read as 1863-03-04: set day_first"):
+        vectorizer.fit_transform(["war"], dates=["3/4/1863"])
+    read = vectorizer.fit_transform(["war"], dates=["3/4/1863"], day_first=True).dates
+    assert read.astype(str).tolist() == ["1863-04-03"]

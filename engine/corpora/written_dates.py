@@ -1,0 +1,167 @@
+"""Read dates that are written in words, or are not exact: "c. 1850", "28. Oktober 2008", "Q3 1998".
+
+Each cell has one meaning only, so they may be mixed with others. No library reads them with the
+precision that they have: dateutil and dateparser fill in the day and month of today.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+
+import numpy as np
+
+# The names of the months in English, German, French, Spanish, Italian, Portuguese, Dutch, Swedish,
+# Danish, Norwegian, Greek, Russian and Polish, without accents.
+MONTH_NAMES = (
+    "january januar janner janvier enero gennaio janeiro januari ιανουαριου ιανουαριος"
+    " января январь stycznia styczen",
+    "february februar feber fevrier febrero febbraio fevereiro februari φεβρουαριου φεβρουαριος"
+    " февраля февраль lutego luty",
+    "march marz maerz mars marzo marco maart marts μαρτιου μαρτιος марта март marca marzec",
+    "april avril abril aprile απριλιου απριλιος апреля апрель kwietnia kwiecien",
+    "may mai mayo maggio maio mei maj μαιου μαιος мая маи maja",
+    "june juni juin junio giugno junho ιουνιου ιουνιος июня июнь czerwca czerwiec",
+    "july juli juillet julio luglio julho ιουλιου ιουλιος июля июль lipca lipiec",
+    "august aout agosto augustus augusti αυγουστου αυγουστος августа август sierpnia sierpien",
+    "september septembre septiembre setiembre settembre setembro σεπτεμβριου σεπτεμβριος сентября"
+    " сентябрь wrzesnia wrzesien",
+    "october oktober octobre octubre ottobre outubro οκτωβριου οκτωβριος"
+    " октября октябрь pazdziernika pazdziernik",
+    "november novembre noviembre novembro νοεμβριου νοεμβριος ноября ноябрь listopada listopad",
+    "december dezember decembre diciembre dicembre dezembro desember δεκεμβριου δεκεμβριος декабря"
+    " декабрь grudnia grudzien",
+)
+# Spring is March, and winter is January, or December before the second year of "1998-99".
+SEASONS = {
+    3: "spring fruhling fruhjahr printemps primavera lente voorjaar var",
+    6: "summer sommer ete verano estate verao zomer sommar",
+    9: "autumn fall herbst automne otono autunno outono herfst host",
+    1: "winter hiver invierno inverno vinter",
+}
+SEASON_MONTHS = {name: month for month, names in SEASONS.items() for name in names.split()}
+NOISE = re.compile(
+    r"^(?:(?:ca?|circa|cca|about|around|approx(?:imately)?|probably|possibly|before|after|by|early"
+    r"|mid|late|um|etwa|vor|nach|vers|environ|env|avant|apres|hacia|verso|rond|omkring|on|the|am"
+    r"|den|der|le|el|il|printed|published|written|dated|copyright|annees|anos|anni|jahre)"
+    r"(?![^\W\d_])[. ,-]*)+"
+)
+ORDINAL = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th|er|re|eme|[eoa]|\.|°)(?=[ ,/-]|$)")
+YEAR = r"(?P<year>1\d{3}|20\d\d|2100)"
+SMALL = r"(?P<month>0?[1-9]|1[0-2])"
+WORD = r"(?P<name>[^\W\d_]{3,})"
+DAY = r"(?P<day>0?[1-9]|[12]\d|3[01])"
+SHORT = r"(?P<short>\d\d)"
+QUARTER = r"(?P<quarter>[1-4])"
+WEEKDAY = r"(?:[^\W\d_]{2,}[ ,]+)?"
+OF = r"[ ,-]+(?:(?:de|del|do|of|d|du|i) )?"
+UNTIL = r"(?: ?[-/] ?| to | or | and | bis | a | und )(?P<last>\d{2}|\d{4})"
+PATTERNS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        YEAR,
+        rf"{YEAR}(?:'?s|er|-?ies|-e)(?: jahre)?",
+        rf"{YEAR}[-./ ]{SMALL}",
+        rf"{YEAR}[-./]{SMALL}[-./]{DAY}",
+        rf"{SMALL}[-./ ]{YEAR}",
+        rf"(?:between |from |zwischen |entre )?{YEAR}{UNTIL}",
+        rf"{YEAR}[ /-]?[qt]{QUARTER}",
+        rf"[qt]{QUARTER}[ ,/-]*{YEAR}",
+        rf"{QUARTER}[ -]?(?:quarter|quartal|qtr|q|trimestre|trim|kwartaal|kvartal)"
+        rf"(?: of| de| du| del)?[ ,/-]*{YEAR}",
+        rf"{YEAR} ?[年년] ?(?:{SMALL} ?[月월] ?)?(?:{DAY} ?[日일])?",
+        rf"{WEEKDAY}{DAY}{OF}{WORD}{OF}{YEAR}",
+        rf"{WEEKDAY}{WORD} {DAY}[ ,]+{YEAR}",
+        rf"{YEAR}[ ,-]+{WORD}(?:[ -]+{DAY})?",
+        rf"{WORD}(?:[-/ ]+[^\W\d_]{{3,}})?{OF}{YEAR}(?:[-/](?P<last>\d{{2,4}}))?",
+        rf"{DAY}[ -]{WORD}[ -]'?{SHORT}",
+        rf"{WORD}[ -]'?{SHORT}",
+    )
+)
+TIME = re.compile(r"(?:[ ,t]|\bat\b|\bum\b)+\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?(?: uhr)?$")
+
+
+def _list_months() -> dict[str, int]:
+    """The months by name, and by those beginnings of three letters and more that are certain."""
+    found: dict[str, set[int]] = {}
+    for month, names in enumerate(MONTH_NAMES, 1):
+        for name in names.split():
+            for length in range(3, len(name) + 1):
+                found.setdefault(name[:length], set()).add(month)
+    exact = {name: month for month, names in enumerate(MONTH_NAMES, 1) for name in names.split()}
+    return {name: min(months) for name, months in found.items() if len(months) == 1} | exact
+
+
+MONTHS = _list_months()
+
+
+def read_written(cells: Iterable[str]) -> np.ndarray:
+    """Read dates (D,) in years, months or days, as the most exact cell needs; NaT for others.
+
+    >>> read_written(["c. 1850", "[1851?]", "1860s"]).astype(str).tolist()
+    ['1850', '1851', '1860']
+    >>> read_written(["Q3 1998", "Spring 1999", "06/1863"]).astype(str).tolist()
+    ['1998-07', '1999-03', '1863-06']
+    >>> read_written(["1st March 1850", "28. Oktober 2008", "soon"]).astype(str).tolist()
+    ['1850-03-01', '2008-10-28', 'NaT']
+    """
+    found = [_read_cell(cell) for cell in cells]
+    unit = {4: "Y", 7: "M", 10: "D"}[max((len(date) for date in found if date != "NaT"), default=4)]
+    return np.array(found, f"datetime64[{unit}]")
+
+
+def plain_letters(text: str) -> str:
+    """Lower-case letters without accents."""
+    lower = text.casefold()
+    if lower.isascii():
+        return lower
+    parts = unicodedata.normalize("NFKD", lower)
+    return unicodedata.normalize(
+        "NFC", "".join(sign for sign in parts if not unicodedata.combining(sign))
+    )
+
+
+@lru_cache(100_000)
+def _read_cell(cell: str) -> str:
+    """The date of a cell as in ISO 8601; "NaT" if it is none."""
+    plain = re.sub(r"[\[\](){}<>?~*©]|(?<=[^\W\d_])\.", " ", plain_letters(cell[:80]))
+    plain = re.sub(r"[‐-―−]", "-", plain).replace("’", "'")
+    plain = NOISE.sub("", TIME.sub("", " ".join(plain.split()))).strip(" .,;:-")
+    plain = ORDINAL.sub(r"\1", plain).replace(" ,", ",")
+    for pattern in PATTERNS:
+        if (found := pattern.fullmatch(plain)) and (date := _write(found.groupdict())):
+            return date
+    return "NaT"
+
+
+def _write(found: dict[str, str | None]) -> str:
+    """The date of a match; "" if it is none after all."""
+    year = int(found.get("year") or _complete(found.get("short") or "00"))
+    month = int(found.get("month") or 0)
+    if quarter := found.get("quarter"):
+        month = 3 * int(quarter) - 2
+    if name := found.get("name"):
+        month = MONTHS.get(name) or SEASON_MONTHS.get(name, 0)
+        if not month:
+            return ""
+    if last := found.get("last"):
+        if (int(last) - (year if len(last) == 4 else year % 100)) % 100 > 60:
+            return ""
+        month = 12 if found.get("name") in SEASONS[1].split() else month
+    if not month:
+        return f"{year}"
+    if not found.get("day"):
+        return f"{year}-{month:02d}"
+    date = f"{year}-{month:02d}-{int(found['day'] or 0):02d}"
+    try:
+        np.datetime64(date)
+    except ValueError:
+        return ""
+    return date
+
+
+def _complete(short: str) -> int:
+    """The year of the last hundred that ends in two digits."""
+    this_year = int(str(np.datetime64("today", "Y")))
+    year = this_year - this_year % 100 + int(short)
+    return year if year <= this_year else year - 100
