@@ -127,7 +127,7 @@ def is_of_today(name: str, folder: Path) -> bool:
 
 def main() -> None:
     """Read the command line and draw the figures."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--figure", nargs="+", choices=tuple(FIGURES), default=tuple(FIGURES))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--documents", type=int, help="the most documents of any run")

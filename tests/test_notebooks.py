@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
-LONGEST_CELL = 20
+LONGEST_CELL = 33
 
 
 def read_cells(path: Path) -> list[dict]:
@@ -14,7 +14,7 @@ def read_cells(path: Path) -> list[dict]:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_is_committed_without_outputs_in_cells_of_at_most_twenty_lines(path):
+def test_a_notebook_is_committed_without_outputs_in_short_cells(path):
     cells = read_cells(path)
     code = [cell for cell in cells if cell["cell_type"] == "code"]
     assert code

@@ -88,8 +88,10 @@ def start_cleaning_up() -> None:
 
     Panel (1.10.0) starts it with the first callback of a page. That runs on a thread, so the start
     is put off to the next callback, which runs on a thread too, and so on: one core is busy until
-    the server ends.
+    the server ends. Panel 1.9 does not have this fault.
     """
+    if not hasattr(panel.state, "_on_loop_thread"):
+        return
     panel.state.add_periodic_callback(lambda: None, period=1, count=1)
 
 

@@ -21,7 +21,7 @@ SNIPPET_LETTERS = 160
 class ProsePiece(NamedTuple):
     """Consecutive characters of a text.
 
-    Topic_id: the most probable topic of the word, None between counted words.
+    topic_id: the most probable topic of the word, None between counted words.
     """
 
     text: str

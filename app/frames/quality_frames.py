@@ -7,13 +7,20 @@ from typing import Any
 import numpy as np
 
 from stickbreaker.app.frames.progress_frames import write_npmi
-from stickbreaker.app.frames.reading_frames import Title, name_whole, percent, topic_share
+from stickbreaker.app.frames.reading_frames import (
+    Title,
+    fitting_unit,
+    name_whole,
+    percent,
+    topic_share,
+)
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.app.theme import topic_color
 from stickbreaker.engine.evaluation.coherence import sum_up
+from stickbreaker.engine.evaluation.doc_shares import add_up, divide
 
-COLUMNS = ("Share", "NPMI", "Exclusivity")
+COLUMNS = ("Share", "Over time", "NPMI", "Exclusivity")
 LOW = "low coherence"
 
 
@@ -21,25 +28,47 @@ def quality_rows(reading: Reading, title: Title) -> list[dict[str, Any]]:
     """Rows of the topics in use, largest first: their numbers as text (`cells`) and for sorting
     (`values`).
 
-    A topic whose NPMI is below 0 has the mark "low coherence".
+    A topic whose NPMI is below 0 has the mark "low coherence". `line` has its share of the tokens
+    by period, 1 for its largest; the place of the period with the largest share sorts the topics.
+    Both are missing before all documents are read, and without dates.
     """
     quality, vocabulary = reading.quality, reading.corpus.vocabulary
+    names, lines = _lines(reading)
     rows = []
     for place, topic_id in enumerate(quality.topic_ids.tolist()):
         share, value = topic_share(reading, reading.used[place]), float(quality.npmi[place])
         exclusivity = float(quality.exclusivity[place])
+        line = lines[place] if len(names) > 1 else []
+        peak = int(np.argmax(line)) if len(line) else None
         rows.append(
             {
                 "key": topic_id,
                 "title": title(topic_id),
                 "color": topic_color(topic_id),
                 "mark": LOW if value < 0 else "",
-                "cells": [percent(share), write_npmi(value), f"{exclusivity:.2f}"],
-                "values": [share, None if np.isnan(value) else value, exclusivity],
+                "cells": [
+                    percent(share),
+                    "" if peak is None else f"largest share: {names[peak]}",
+                    write_npmi(value),
+                    f"{exclusivity:.2f}",
+                ],
+                "values": [share, peak, None if np.isnan(value) else value, exclusivity],
+                "line": [round(float(value), 3) for value in line],
                 "words": ", ".join(vocabulary[word] for word in quality.top_words[place].tolist()),
             }
         )
     return rows
+
+
+def _lines(reading: Reading) -> tuple[tuple[str, ...], np.ndarray]:
+    """Names of the P periods, and each topic's share by period (U, P) divided by its largest."""
+    if reading.doc_shares is None:
+        return (), np.zeros((len(reading.used), 0))
+    periods = divide(reading.corpus.dates, fitting_unit(reading.corpus.dates))
+    shares = add_up(reading.doc_shares, reading.doc_tokens, periods, "share of tokens")
+    values = np.nan_to_num(shares[:, reading.used].T)
+    largest = values.max(1, keepdims=True, initial=1e-30)
+    return periods.names, values / largest
 
 
 def describe_quality(reading: Reading) -> str:

@@ -313,7 +313,7 @@ def period_frame(
 ) -> pd.DataFrame:
     """Values (P, K) by period in the form of `calendar_frame`.
 
-    Shown: columns with the ids of their topics.
+    shown: columns with the ids of their topics.
     """
     others = np.setdiff1d(np.arange(values.shape[1]), list(shown))
     # A period without documents has no value for the rest either, even if the sum over no topics

@@ -106,7 +106,7 @@ def limit_kept_models(folders: Iterable[Path]) -> None:
 def list_items(data: Path, sizes: Mapping[str, Size]) -> list[Item]:
     """What a user has on disk, the largest first.
 
-    Sizes: of the kept runs. data: the user's folder.
+    sizes: of the kept runs. data: the user's folder.
     """
     items = [
         Item(

@@ -62,7 +62,7 @@ class FirstReadings:
     def take(self, inferred: Any, documents_seen: int) -> None:
         """Add the shares of documents (`DocShares`).
 
-        Documents_seen: the number that the model had learned from.
+        documents_seen: the number that the model had learned from.
         """
         doc_ids = inferred.doc_ids
         inferred_shares = inferred.shares

@@ -60,7 +60,7 @@ class RunNames:
     def give(self, names: Mapping[int, str], num_sought: int) -> None:
         """Give kept names to topics.
 
-        Num_sought: how many names are kept for the corpus that are not of this run.
+        num_sought: how many names are kept for the corpus that are not of this run.
         """
         self._by_id.update(names)
         self._given.update(names)

@@ -117,12 +117,13 @@ def left_fields(config: Any) -> tuple[str, ...]:
 
 
 def describe_algorithm(algorithm: Algorithm) -> str:
-    """Describe an algorithm in a sentence: the first line of its file.
+    """Describe an algorithm in a sentence: the first paragraph of its file.
 
     >>> describe_algorithm(engine.find_algorithm("lda"))
     'Online variational Bayes for latent Dirichlet allocation (Hoffman, Blei & Bach 2010, Alg. 2).'
     """
-    return (sys.modules[algorithm.config.__module__].__doc__ or "").partition("\n")[0]
+    first = (sys.modules[algorithm.config.__module__].__doc__ or "").partition("\n\n")[0]
+    return " ".join(first.split())
 
 
 def live_fields(config: Any) -> tuple[str, ...]:

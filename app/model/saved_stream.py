@@ -62,13 +62,13 @@ class SavedStream:
             return None
         model = load_model(self._model)
         positions = self._read_positions()
-        name = digest_model(model) if isinstance(model, OnlineTopicModel) else ""
-        if name not in positions:
+        if not isinstance(model, OnlineTopicModel) or digest_model(model) not in positions:
             raise FileError(
                 f"{self._shelf.place(self._name)} does not belong to {self._model}: delete both."
             )
-        self._before = {name: positions[name]}
-        return model, positions[name]
+        position = positions[digest_model(model)]
+        self._before = {digest_model(model): position}
+        return model, position
 
     def set_aside(self) -> None:
         """Rename a model that could not be read, so that it can be examined.

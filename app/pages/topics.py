@@ -1,4 +1,4 @@
-"""The page Topics: a map of topics, and one topic in full."""
+"""The page Topics: a table and a map of topics, and one topic in full."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,13 +15,13 @@ STYLE = """
 :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: 8px 24px; align-items: start; }
 @media (min-width: 1200px) { :host { grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); } }
 @media (min-width: 1350px) { :host { grid-template-columns: minmax(0, 7fr) minmax(0, 3fr); } }
-@media (min-width: 1200px) { :host { grid-template-rows: auto 1fr; } .aside { grid-column: 2;
-  grid-row: 1 / span 2; } }
+@media (min-width: 1200px) { :host { grid-template-rows: auto auto 1fr; } .aside { grid-column: 2;
+  grid-row: 1 / span 3; } }
 """
 
 
 class Topics(ReadingPage):
-    """Topics by similarity.
+    """All topics as a table and by similarity.
 
     The selected one with its words, nearest topics and typical documents.
     """
@@ -34,11 +34,11 @@ class Topics(ReadingPage):
         topic_map, quality, word = TopicMap(state), TopicQualityView(state), WordLife(state)
         self.explorer = TopicExplorer(state, self.commands, word)
         self.views = (self.explorer, word, topic_map, quality)
-        # The selected topic is next to the map, so that both are seen together, or below it in a
-        # narrow window.
+        # The selected topic is next to the table and the map, so that they are seen together, or
+        # below the table in a narrow window.
         aside = pn.Column(
             self.explorer.chosen, css_classes=["aside"], sizing_mode="stretch_width", margin=0
         )
-        parts = (topic_map, aside, self.explorer.others)
+        parts = (quality, aside, topic_map, self.explorer.others)
         top = pn.Column(*parts, sizing_mode="stretch_width", stylesheets=[STYLE], margin=0)
-        return [top, self.explorer.documents, quality]
+        return [top, self.explorer.documents]

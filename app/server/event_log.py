@@ -66,7 +66,7 @@ class EventLog:
     def write(self, event: str, run: str = "", **facts: Any) -> None:
         """Count an event of `EVENTS` and write it.
 
-        Run: the key of its run, of which the log has a digest.
+        run: the key of its run, of which the log has a digest.
         """
         with self._lock:
             self._counts[event] += 1

@@ -33,7 +33,24 @@ export function render({ model }) {
     item.button.setAttribute("aria-pressed", String(row.key === model.chosen))
     put(item.mark, row.mark)
     row.cells.forEach((text, place) => put(item.cells[place], text))
+    const place = model.columns.indexOf("Over time")
+    if (place >= 0 && row.line?.length) item.cells[place].replaceChildren(draw_line(row.line, row.color, row.cells[place]))
     put(item.words, row.words)
+  }
+
+  // The text of the cell is the name of the drawing.
+  function draw_line(values, color, text) {
+    const [width, height] = [110, 20], step = width / (values.length - 1)
+    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg")
+    const line = document.createElementNS("http://www.w3.org/2000/svg", "polyline")
+    const title = document.createElementNS("http://www.w3.org/2000/svg", "title")
+    title.textContent = text
+    svg.setAttribute("viewBox", `0 -1 ${width} ${height + 2}`)
+    svg.setAttribute("role", "img")
+    line.setAttribute("points", values.map((value, i) => `${i * step},${height * (1 - value)}`).join(" "))
+    line.setAttribute("style", `fill: none; stroke: ${color}; stroke-width: 1.5`)
+    svg.append(title, line)
+    return svg
   }
 
   // Rows without a value come last in both directions.

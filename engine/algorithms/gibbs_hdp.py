@@ -177,7 +177,7 @@ def _draw_concentrations(
 ) -> tuple[float, float]:
     """Draw α given all tables, and γ given the number of topics that have tables.
 
-    Before: the old (α, γ).
+    before: the old (α, γ).
     """
     num_tables = swept.tables.sum()
     doc_sizes = swept.assignments.doc_sizes

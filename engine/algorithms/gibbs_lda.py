@@ -45,7 +45,7 @@ class GibbsLDAConfig:
 class GibbsLDAState(NamedTuple):
     """What the next sweep needs. expected_tokens: (K,) of each topic.
 
-    Doc_concentration: the last draw of Kα.
+    doc_concentration: the last draw of Kα.
     """
 
     assignments: Assignments

@@ -30,7 +30,7 @@ Report = Callable[[float], object]
 class PartCounter:
     """Counts a part on a worker.
 
-    Sizes: the bytes of each file of the plan. Returns files for the folder by name.
+    sizes: the bytes of each file of the plan. Returns files for the folder by name.
     """
 
     plan: BuildPlan

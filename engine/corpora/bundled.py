@@ -144,7 +144,7 @@ def _unpack_counts(arrays: dict[str, np.ndarray], num_documents: int, vocab_size
 def name_passages(titles: Sequence[str], sizes: np.ndarray) -> list[str]:
     """Name each passage by the title of its text and its number in it.
 
-    Sizes: the number of passages of each text.
+    sizes: the number of passages of each text.
 
     >>> name_passages(["1790 George Washington"], [2])
     ['1790 George Washington, passage 1', '1790 George Washington, passage 2']

@@ -230,7 +230,7 @@ def _delimited_rows(
 def _explain(error: csv.Error, num_lines: int) -> str:
     """Say why a row cannot be read.
 
-    Num_lines: the lines after its first one that are lost with it.
+    num_lines: the lines after its first one that are lost with it.
     """
     said = str(error)
     if isinstance(error, _LongLineError):

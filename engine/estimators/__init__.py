@@ -8,6 +8,7 @@ that learn from mini-batches are called Online ("hdp" is `OnlineHDP`) and have `
 
 from dataclasses import asdict
 from os import PathLike
+from typing import Any
 
 from stickbreaker.engine.estimators.classes import (
     CLASSES,
@@ -91,10 +92,11 @@ def from_checkpoint(
 ) -> TopicModel:
     """The model of a run at `checkpoint`. words: the V words.
 
-    Corpus_size: D, the documents of the run.
+    corpus_size: D, the documents of the run.
     """
     settings = checkpoint.settings
-    model = CLASSES[checkpoint.algorithm](
+    kind: Any = CLASSES[checkpoint.algorithm]
+    model: TopicModel = kind(
         **asdict(checkpoint.config), passes=settings.passes, random_state=settings.seed
     )
     model.num_shards = settings.num_shards

@@ -73,7 +73,24 @@ MOST_REREAD = 200_000
 SETTLED = "Read {} times: documents set aside are predicted no better"
 
 
-class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints
+if TYPE_CHECKING:
+    # scikit-learn has no type hints, and an unknown base would hide misspelt parameters.
+    class Estimator:
+        """What users call of `BaseEstimator` and `TransformerMixin`."""
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: Any) -> Self: ...
+        def set_output(self, *, transform: str | None = None) -> Self: ...
+        def fit_transform(self, X: Any, y: object = None, **fit_params: Any) -> Any: ...
+        def __sklearn_tags__(self) -> Any: ...
+
+else:
+
+    class Estimator(TransformerMixin, BaseEstimator):
+        """The base classes of scikit-learn."""
+
+
+class TopicModel(Estimator):
     """What the estimators have in common.
 
     X is a `Corpus`, or whole-number counts (D, V), sparse or dense.

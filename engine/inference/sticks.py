@@ -102,7 +102,7 @@ def find_order(
 def break_stick(sticks: Sticks, topic_ids: np.ndarray) -> Breaking:
     """Break the stick under q(β'_k) = Beta(u_k, v_k).
 
-    Topic_ids: (K,) the ids of the topics that the sticks order.
+    topic_ids: (K,) the ids of the topics that the sticks order.
 
         E[β_k] = E[β'_k] ∏_{l<k} (1 - E[β'_l]),  E[β'_k] = u_k / (u_k + v_k)        (Wang 2011 Eq. 4
         and 13)

@@ -148,7 +148,7 @@ def dot_rows(
 ) -> None:
     """Write Σ_k weight_k row_rk of each row (R,).
 
-    Rows: flat (R, W), R padded to four, W to whole vectors.
+    rows: flat (R, W), R padded to four, W to whole vectors.
     """
     for r in range(0, num_rows, 4):
         sum_0 = sum_1 = sum_2 = sum_3 = splat(out_sums.dtype.type(0))

@@ -169,7 +169,7 @@ def main():
     """Read the command line, measure, print, and write JSON where asked for."""
     from distributed import Client, LocalCluster
 
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--words", type=int, default=100_000)
     parser.add_argument("--workers", type=int, default=2, help="processes, with a thread each")

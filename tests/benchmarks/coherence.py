@@ -215,7 +215,7 @@ def find_difference():
 
 def main():
     """Read the command line, measure, print, and write JSON where asked for, after each fit."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--corpora", nargs="+", default=["state-of-the-union", "rfc"])
     parser.add_argument(
         "--documents", type=int, help="maximum number of documents; default: all, of rfc 20,000"

@@ -55,7 +55,7 @@ def measure(browser, folder):
 
 def main():
     """Measure, print, and write JSON where asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--json", metavar="FILE")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:

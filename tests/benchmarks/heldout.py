@@ -359,7 +359,7 @@ def report(rows):
 
 def read_arguments():
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--corpus", default="state-of-the-union")
     parser.add_argument(
         "--split", choices=SPLITS, help="what is held out at a time; default: the corpus' own"

@@ -112,7 +112,7 @@ def measure(name, train, test):
 
 def main(arguments=None):
     """Read the command line, measure, print, and write JSON where asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--corpus", default="rfc")
     parser.add_argument(
         "--documents", type=int, help="number of documents, drawn at random (default: all)"

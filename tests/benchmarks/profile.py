@@ -160,7 +160,7 @@ def measure(corpus_name):
 
 def main():
     """Read the command line, measure, print, and write JSON where asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--corpus", default="state-of-the-union")
     parser.add_argument("--json")
     arguments = parser.parse_args()

@@ -303,7 +303,7 @@ def make_page(stored):
 
 def main():
     """Read the command line; compare and store, or print the page."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("files", nargs="*", help="JSON files of other benchmarks")
     parser.add_argument("--commit", help="the commit that they were measured at")
     parser.add_argument("--date", help="the day of the measurement")

@@ -123,7 +123,7 @@ def time_call(contestant, num_passes):
 
 def main():
     """Read the command line, measure, print, and write JSON where asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--corpus", default="state-of-the-union")
     parser.add_argument("--passes", type=int, default=10)
     parser.add_argument("--rounds", type=int, default=5)

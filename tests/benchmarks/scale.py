@@ -347,7 +347,7 @@ def tabulate(rows):
 
 def main():
     """Read the command line, measure, print, and write JSON where asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("part", choices=("build", "learn", "compare", "words", "models"))
     parser.add_argument(
         "--documents", type=int, nargs="+", default=[100_000], help="also 1000000 and 10000000"

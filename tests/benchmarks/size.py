@@ -172,7 +172,7 @@ def report(found):
 
 def main():
     """Read the command line, measure, print, and write JSON where asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--root", type=Path, default=ROOT, help="a clone; default: this one")
     parser.add_argument("--json")
     arguments = parser.parse_args()

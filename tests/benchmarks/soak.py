@@ -490,7 +490,7 @@ def main():
     """Measure, print, write JSON where asked for, and end with an error if the soak has seen
     errors.
     """
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--minutes", type=float, default=20.0)
     parser.add_argument("--browsers", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=3)

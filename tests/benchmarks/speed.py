@@ -234,7 +234,7 @@ def list_data(names, quick):
 
 def main():
     """Read the command line, measure, print, and write JSON where asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--json")
     parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=list(CORPORA))
     parser.add_argument("--rounds", type=int, default=NUM_ROUNDS)

@@ -102,7 +102,7 @@ def measure(num_documents, num_parts):
 
 def main():
     """Read the command line, measure, print, and write JSON where asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--documents", type=int, default=300_000)
     parser.add_argument("--parts", type=int, default=10)
     parser.add_argument("--json", type=Path, metavar="FILE")

@@ -261,7 +261,7 @@ def tabulate(rows):
 
 def read_arguments():
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--corpus", default="state-of-the-union")
     parser.add_argument(
         "--documents", type=int, help="maximum number of documents, drawn at random"

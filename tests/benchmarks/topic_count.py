@@ -315,7 +315,7 @@ def vary(seeds):
 
 def main():
     """Read the command line, measure, print, and write JSON where asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=CORPORA)
     parser.add_argument(
         "--systems", nargs="+", choices=OTHERS, default=(), help="HDPs of other libraries"

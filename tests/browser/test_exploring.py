@@ -120,6 +120,8 @@ def test_a_word_lights_its_topics_on_the_map_and_a_topic_its_words(finished):
     words.nth(2).blur()
     page.wait_for_function(IS_LIT, arg=[len(dots)] * 2)
     # The largest topic is selected; the second one has other words.
+    page.get_by_role("heading", name="Map of topics").evaluate("node => node.scrollIntoView()")
+    dots = page.evaluate(FIND_DOTS)
     page.mouse.move(dots[1]["x"] - 3, dots[1]["y"] - 3)
     page.mouse.move(dots[1]["x"], dots[1]["y"])
     page.mouse.move(dots[1]["x"] + 1, dots[1]["y"] + 1)

@@ -97,7 +97,7 @@ def test_a_browser_opens_the_address_of_the_application_that_has_one(unchanged, 
 def test_panel_starts_to_clean_up_again_and_again_unless_it_has_started_before_the_first_page(
     prepare, is_put_off, monkeypatch
 ):
-    if is_put_off and not hasattr(pn.state, "_on_loop_thread"):
+    if not hasattr(pn.state, "_on_loop_thread"):
         pytest.skip("Panel 1.9 does not have the fault")
     begin, begun, called = PeriodicCallback.start, [], []
     monkeypatch.setattr(PeriodicCallback, "start", lambda self: begun.append(self) or begin(self))

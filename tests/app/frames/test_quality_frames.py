@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 
 from stickbreaker import engine
 from stickbreaker.app.frames.quality_frames import LOW, describe_quality, quality_rows
+from stickbreaker.app.frames.reading_frames import calendar_frame, fitting_unit
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model, ReadingJob, begin_reading, complete_reading
 from stickbreaker.app.state import RunState
@@ -45,9 +46,32 @@ def test_topics_come_largest_first_with_numbers_as_text_and_for_sorting(reading)
     assert rows[0]["cells"][0] == "50.0 %"
     assert rows[0]["words"].startswith("army, navy")
     for row, npmi in zip(rows, reading.quality.npmi, strict=True):
-        assert row["values"][1] == npmi
-        assert row["cells"][1] == f"{npmi:.3f}".replace("-", "−")
+        assert row["values"][2] == npmi
+        assert row["cells"][2] == f"{npmi:.3f}".replace("-", "−")
         assert row["mark"] == (LOW if npmi < 0 else "")
+
+
+def test_topics_have_their_shares_over_time_once_all_documents_are_read(job):
+    reading = job.reading
+    frame = calendar_frame(
+        reading, fitting_unit(reading.corpus.dates), "share of tokens", None, title
+    )
+    for row in quality_rows(reading, title):
+        values = frame[frame["topic_id"] == row["key"]].fillna(0.0)
+        if len(values):
+            share = values["value"].to_numpy()
+            np.testing.assert_allclose(row["line"], share / share.max(), atol=6e-4)
+            assert row["values"][1] == share.argmax()
+            assert row["cells"][1].endswith(values["period"].iloc[share.argmax()])
+
+
+def test_topics_have_no_shares_over_time_without_dates_or_before_the_reading(reading, job):
+    full = job.reading.corpus
+    undated = replace(full, dates=np.full_like(full.dates, "NaT"))
+    model = replace(job.reading.model, corpus=undated)
+    for without in (reading, replace(job.reading, model=model)):
+        for row in quality_rows(without, title):
+            assert (row["line"], row["values"][1], row["cells"][1]) == ([], None, "")
 
 
 def test_one_sentence_sums_the_topics_up(reading):
