@@ -43,6 +43,7 @@ def label_topics(
     most probable words of a topic, the most probable first, and returns its label, in place of the
     rule; equal labels stay as they are.
 
+    >>> import numpy as np
     >>> topics = np.array([[0.5, 0.4, 0.1, 0.0], [0.5, 0.0, 0.1, 0.4]])
     >>> summary = TopicSummary(np.array([3, 8]), topics, np.array([0.6, 0.4]), np.array([60.0,
     ...     40.0]))
