@@ -58,8 +58,7 @@ def describe_language(seen: Preview) -> str:
     if seen.language == "unspaced":
         return (
             "The text looks like Chinese, Japanese or Thai, which do not separate words with"
-            " spaces. Separate the words with spaces first; otherwise whole clauses are counted as"
-            " words."
+            " spaces. Separate the words with spaces first; otherwise no corpus can be built."
         )
     if not seen.language:
         return "No stop-word list matches the language of the text."

@@ -12,9 +12,9 @@ import numpy as np
 
 from stickbreaker.app.frames.reading_frames import word_topics
 from stickbreaker.app.model.reading import Reading
-from stickbreaker.engine.corpora.words import WORD
+from stickbreaker.engine.corpora.words import write_pattern
 
-TOKEN = re.compile(WORD % 1)
+TOKEN = re.compile(write_pattern(1, keeps_digits=True))
 SNIPPET_LETTERS = 160
 
 

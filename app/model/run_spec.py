@@ -30,6 +30,7 @@ LABELS = {
     "precision": "Floating-point precision",
     "batch_size": "Mini-batch size",
     "min_letters": "Minimum letters per word",
+    "keeps_digits": "Words with digits",
     "max_ngram": "Maximum words per phrase",
     "min_documents": "Minimum documents per word",
     "max_share": "Maximum document frequency",

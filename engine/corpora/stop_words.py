@@ -143,7 +143,14 @@ LANGUAGES = ("english", *_LISTS)
 
 LETTERS = re.compile(r"[^\W\d_]+")
 # Scripts written without spaces between words.
-UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
+UNSPACED = re.compile(
+    "[\u3005-\u3007\u3040-\u30ff\u3400-\u9fff]+|[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+"
+)
+# In such a script, words that are separated by spaces are shorter: in Chinese and Japanese, and in
+# Thai, Lao, Burmese and Khmer.
+LONG_RUNS = (5, 16)
+# Foreign words in Japanese are long.
+KATAKANA = re.compile("[\u30a0-\u30ff]+")
 MIN_SHARE = 0.12
 
 
@@ -166,23 +173,45 @@ def guess_language(texts: Iterable[str]) -> tuple[str, float]:
 
     The first 5,000 characters of each text are used. The language is "" if no share reaches
     `MIN_SHARE`, and "unspaced" for scripts without spaces between words (Chinese, Japanese, Thai),
-    with the ratio of their characters to letters.
+    with the share of their characters that is in runs without spaces.
 
     >>> guess_language(["Der Friede und die Zölle, von denen wir nicht reden wollen"])[0]
     'german'
     """
+    texts = [text[:5000] for text in texts]
+    if share := share_unspaced(texts):
+        return "unspaced", share
     words: Counter[str] = Counter()
-    num_unspaced = 0
     for text in texts:
-        words.update(LETTERS.findall(text[:5000].lower()))
-        num_unspaced += len(UNSPACED.findall(text[:5000]))
+        words.update(LETTERS.findall(text.lower()))
     total = max(1, words.total())
-    num_letters = sum(len(word) * count for word, count in words.items())
-    if num_unspaced > 0.3 * max(1, num_letters):
-        return "unspaced", num_unspaced / max(1, num_letters)
     shares = {
         name: sum(words[word] for word in stop_words(name) if word in words) / total
         for name in LANGUAGES
     }
     best = max(shares, key=lambda name: shares[name])
     return (best if shares[best] >= MIN_SHARE else ""), shares[best]
+
+
+def share_unspaced(texts: Iterable[str]) -> float:
+    """Return the share of the characters of Chinese, Japanese, Thai and similar scripts that is in
+    runs longer than words; 0 if words are separated, or most letters are of other scripts.
+
+    >>> share_unspaced(["今天天气很好，我们去公园。"]) > 0.5, share_unspaced(["今天 天气 很 好"])
+    (True, 0.0)
+    """
+    num_letters = num_unspaced = num_long = 0
+    for text in texts:
+        if text.isascii():
+            num_letters += len(text)
+            continue
+        runs = UNSPACED.findall(text)
+        num_letters += sum(map(str.isalpha, text))
+        num_unspaced += sum(map(len, runs))
+        num_long += sum(
+            len(run)
+            for run in runs
+            if len(run) >= LONG_RUNS[run[0] < "\u3000"] and not KATAKANA.fullmatch(run)
+        )
+    share = num_long / max(1, num_unspaced)
+    return share if num_unspaced > 0.3 * num_letters and share > 0.4 else 0.0

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.stop_words import LANGUAGES, stop_words
+from stickbreaker.engine.corpora.stop_words import LANGUAGES, share_unspaced, stop_words
 from stickbreaker.engine.declarations import check_settings, setting
 
 MAX_VOCABULARY = 100_000
@@ -20,6 +20,8 @@ MAX_VOCABULARY = 100_000
 MAX_LETTERS = 200
 # Distinct words and phrases in memory during the count, before rare ones are removed: about 2 GB.
 MAX_TERMS = 5_000_000
+# Texts that show whether words are separated.
+NUM_FIRST = 200
 BY_SIZE = "the number of documents"
 
 # Combining marks (vowel signs, for example) and the joiners of Persian and Indian scripts count as
@@ -28,8 +30,46 @@ MARKS = (
     "".join(chr(code) for code in range(0x300, 0x10000) if category(chr(code)) in ("Mn", "Mc"))
     + "\u200c\u200d"
 )
-# Letters only. "don't" gives no "don", because the whole word is a stop word.
-WORD = rf"(?u)(?<![\w{MARKS}])(?:[^\W\d_]|[{MARKS}]){{%d,{MAX_LETTERS}}}(?![\w{MARKS}])(?!['’]t\b)"
+HAN_KANA = (
+    "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
+HANGUL = "\u1100-\u11ff\u3130-\u318f\uac00-\ud7ff"
+# The shortest words unless min_letters is set: 1 letter in Chinese and Japanese, 2 syllables in
+# Korean, 3 letters otherwise.
+USUAL_LETTERS = 3
+# Letters, digits and "_" up to the last letter or digit, with at least one letter: "covid19",
+# "new_york". "don't" gives no "don", because the whole word is a stop word.
+ANY_WORD = (
+    rf"(?u)(?<![^\W_])(?<![{MARKS}])(?!_)(?=[\d_]*(?:[^\W\d_]|[{MARKS}])){{}}"
+    rf"(?:[\w{MARKS}]){{{{%s,{MAX_LETTERS}}}}}(?<!_)(?![^\W_]|[{MARKS}])(?!['’]t\b)"
+)
+# Letters only.
+LETTERS_WORD = (
+    rf"(?u)(?<![\w{MARKS}]){{}}(?:[^\W\d_]|[{MARKS}]){{{{%s,{MAX_LETTERS}}}}}(?![\w{MARKS}])"
+    r"(?!['’]t\b)"
+)
+USUAL = rf"(?=[{HAN_KANA}]|[{HANGUL}]{{2}}|[\w{MARKS}]{{{USUAL_LETTERS}}})"
+# Everything that is a word or a number, for the share that is counted.
+TOKEN = rf"(?u)(?:[^\W_]|[{MARKS}])[\w{MARKS}]*"
+
+
+def write_pattern(min_letters: int | None, keeps_digits: bool) -> str:
+    """Write the pattern of the words that are counted."""
+    pattern = ANY_WORD if keeps_digits else LETTERS_WORD
+    guard = USUAL if min_letters is None else ""
+    return pattern.format(guard) % (min_letters or 1)
+
+
+def shortest(word: str) -> int:
+    """Return how many letters a word of its script must have, unless that is set.
+
+    >>> [shortest(word) for word in ("peace", "平和", "평화")]
+    [3, 1, 2]
+    """
+    if re.match(f"[{HAN_KANA}]", word):
+        return 1
+    return 2 if re.match(f"[{HANGUL}]", word) else USUAL_LETTERS
 
 
 @dataclass(frozen=True)
@@ -38,8 +78,12 @@ class WordChoices:
 
     Parameters
     ----------
-    min_letters : int
-        The least number of letters in a word.
+    min_letters : int, optional
+        The least number of letters and digits in a word. By default 3; 1 for words in Chinese or
+        Japanese script, and 2 for Korean ones.
+    keeps_digits : bool
+        Whether words may contain digits and "_", such as "covid19" and "new_york". Numbers are
+        never counted.
     max_ngram : int
         The largest number of consecutive words that are counted as one phrase.
     min_documents : int, optional
@@ -61,7 +105,10 @@ class WordChoices:
         If a value is outside its bounds.
     """
 
-    min_letters: int = setting(3, "", (1, 30), "fewest letters in a word")
+    min_letters: int | None = setting(
+        None, "", (1, 30), "fewest letters in a word", whole=True, left_to="the script"
+    )
+    keeps_digits: bool = setting(True, "", None, "words may contain digits and _")
     max_ngram: int = setting(1, "", (1, 3), "most consecutive words counted as one phrase")
     min_documents: int | None = setting(
         None,
@@ -163,7 +210,7 @@ class WordCounter:
         from sklearn.feature_extraction.text import CountVectorizer
 
         vectorizer = CountVectorizer(
-            token_pattern=WORD % choices.min_letters,
+            token_pattern=write_pattern(choices.min_letters, choices.keeps_digits),
             stop_words=sorted(choices.left_out()) or None,
             ngram_range=(1, choices.max_ngram),
             preprocessor=_prepare,
@@ -174,14 +221,20 @@ class WordCounter:
         self._words = array("i")
         self._counts = array("i")
         self._starts = array("q", [0])
+        self._first: list[str] = []
 
     def add(self, texts: Iterable[str]) -> None:
         """Count the words of more texts.
 
-        Raise CorpusError at more than `MAX_TERMS` distinct words and phrases.
+        Raise CorpusError at more than `MAX_TERMS` distinct words and phrases, and if the first
+        texts are written without spaces.
         """
         ids = self._ids
         for text in texts:
+            if len(self._first) < NUM_FIRST:
+                self._first.append(text[:1_000])
+                if len(self._first) == NUM_FIRST:
+                    refuse_unspaced(self._first)
             counted: dict[int, int] = {}
             for term in self._analyze(text):
                 word = ids.setdefault(term, len(ids))
@@ -204,6 +257,8 @@ class WordCounter:
 
     def everything(self) -> tuple[csr_array, list[str]]:
         """Return all counts (D, V) as a CSR array, and the V words in alphabetical order."""
+        if len(self._first) < NUM_FIRST:
+            refuse_unspaced(self._first)
         shape = (len(self._starts) - 1, len(self._ids))
         parts = [np.array(part, kind) for part, kind in ((self._counts, "i4"), (self._words, "i4"))]
         counts = csr_array((*parts, np.array(self._starts, np.int64)), shape=shape)
@@ -217,6 +272,15 @@ class WordCounter:
         Raise CorpusError if there are none.
         """
         return limit_words(*self.everything(), self._choices)
+
+
+def refuse_unspaced(texts: Iterable[str]) -> None:
+    """Raise CorpusError if texts are written without spaces between words."""
+    if share_unspaced(texts):
+        raise CorpusError(
+            "The texts have no spaces between words, as in Chinese, Japanese or Thai: separate the"
+            " words with spaces first, with a program for the language (jieba, MeCab, PyThaiNLP)."
+        )
 
 
 def _prepare(text: str) -> str:
@@ -243,10 +307,11 @@ def explain_no_words(choices: WordChoices, num_rows: int, has_words: bool) -> st
     """Explain why word choices keep no word of some rows, and what to change."""
     min_documents, max_share = choices.limits(num_rows)
     is_limited = has_words and (min_documents > 1 or max_share < 1)
+    letters = choices.min_letters or USUAL_LETTERS
     limits = "a smaller min_documents or a larger max_share"
     remedy = limits if is_limited else "another column, fewer letters or fewer stop words"
     return (
-        f"No words remain in {num_rows:,} rows: words need {choices.min_letters} letters, may not"
+        f"No words remain in {num_rows:,} rows: words need {letters} letters, may not"
         f" be stop words, and must be in at least {min_documents} and at most {max_share:.0%} of"
         f" the rows. Choose {remedy}."
     )
@@ -293,7 +358,10 @@ def drop_words(
 ) -> tuple[csr_array, list[str]]:
     """Apply word choices, but `max_ngram`, to counted words; raise CorpusError if none remains."""
     left_out = choices.left_out()
-    is_short = [len(word) < choices.min_letters or word.lower() in left_out for word in words]
+    is_short = [
+        len(word) < (choices.min_letters or shortest(word)) or word.lower() in left_out
+        for word in words
+    ]
     kept = np.flatnonzero(~np.array(is_short, bool))
     return limit_words(
         _take_columns(counts, kept), [words[word] for word in kept.tolist()], choices
@@ -310,7 +378,7 @@ class WordEffect(NamedTuple):
     num_tokens : int
         The number of tokens kept.
     raw_tokens : int
-        The number of tokens before the choices.
+        The number of words and numbers before the choices; 0 if there are only numbers.
     num_empty : int
         The number of documents without a word.
     words : tuple of str
@@ -351,11 +419,12 @@ def measure_words(
     )
     left = _take_columns(counts, kept)
     totals = np.bincount(left.indices, weights=left.data, minlength=len(kept))
-    raw = re.compile(WORD % 1)
+    raw = re.compile(TOKEN)
+    has_letters = any(map(re.compile(r"[^\W\d_]").search, texts))
     return WordEffect(
         num_terms=len(kept),
         num_tokens=int(left.data.sum(dtype=np.int64)),
-        raw_tokens=sum(len(raw.findall(text)) for text in texts),
+        raw_tokens=sum(len(raw.findall(text)) for text in texts) if has_letters else 0,
         num_empty=int((np.diff(left.indptr) == 0).sum()),
         words=tuple(words[kept[word]] for word in np.argsort(-totals, kind="stable")[:30]),
         num_documents=num_documents,
@@ -375,7 +444,11 @@ def count_words(
     """
     counter = WordCounter(
         WordChoices(
-            min_documents=min_documents, max_share=max_share, max_words=max_words or MAX_VOCABULARY
+            min_letters=USUAL_LETTERS,
+            keeps_digits=False,
+            min_documents=min_documents,
+            max_share=max_share,
+            max_words=max_words or MAX_VOCABULARY,
         )
     )
     counter.add(texts)

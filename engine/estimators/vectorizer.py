@@ -9,6 +9,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
 from stickbreaker.engine.corpora.dates import DateReader, explain_date
+from stickbreaker.engine.corpora.words import NUM_FIRST, refuse_unspaced
 
 # None and the missing values of NumPy and pandas, as text.
 MISSING = ("None", "nan", "<NA>", "NaT")
@@ -28,6 +29,8 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
 
     # What `transform` keeps of the dates of the fit.
     _dates: DateReader | None = None
+    # The beginnings of the first texts.
+    _first: list[str] = []
 
     def fit_transform(
         self,
@@ -61,7 +64,10 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
         CorpusError
             If a text is missing, a date cannot be read, or the numbers of texts and dates differ.
         """
+        self._first = []
         counts = super().fit_transform(self._check(raw_documents))
+        if self.tokenizer is None and self.analyzer == "word":
+            refuse_unspaced(self._first)
         self._dates = DateReader(day_first=day_first)
         return self._to_corpus(counts, dates)
 
@@ -113,7 +119,12 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
         if len(shape := getattr(texts, "shape", ())) == 2:
             texts = _take_column(texts, shape)
         is_plain = not callable(self.analyzer) and self.preprocessor is None
-        return map(_refuse_missing if is_plain else _keep, count(1), texts)
+        return map(self._watch, map(_refuse_missing if is_plain else _keep, count(1), texts))
+
+    def _watch(self, text: Any) -> Any:
+        if len(self._first) < NUM_FIRST and isinstance(text, str):
+            self._first.append(text[:1_000])
+        return text
 
     def _to_corpus(self, counts: Any, dates: Sequence[object] | None) -> Corpus:
         """The counts (D, V) with their words, dates and numbers of documents."""

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.corpora.words import (
     MAX_LETTERS,
@@ -13,6 +14,7 @@ from stickbreaker.engine.corpora.words import (
     count_words,
     measure_words,
 )
+from stickbreaker.engine.estimators import CorpusVectorizer
 from tests.engine.corpora.small_files import TEXTS
 
 
@@ -74,7 +76,7 @@ def test_vowel_signs_and_joiners_do_not_split_words(tmp_path):
     # Hindi, Tamil, Persian with a joiner, and a letter whose mark has no form together with it.
     words = ["भारत", "महान", "தமிழ்", "மொழி", "می\u200cخواهم", "m\u0304akua"]
     path = tmp_path / "a.csv"
-    path.write_text("text\n" + "\n".join([*words, "x1 _y"]) + "\n", encoding="utf-8")
+    path.write_text("text\n" + "\n".join([*words, "12 _3"]) + "\n", encoding="utf-8")
     choices = WordChoices(languages=(), min_documents=1, max_share=1.0)
     assert set(load_corpus(path, words=choices).vocabulary) == set(words)
 
@@ -83,3 +85,65 @@ def test_a_word_without_an_end_is_not_counted():
     texts = [f"{'x' * MAX_LETTERS} war", f"{'x' * (MAX_LETTERS + 1)} navy", "y" * 1_000_000]
     _, words = count_words(texts, min_documents=1, max_share=1.0)
     assert words == ["navy", "war", "x" * MAX_LETTERS]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("covid19 co2 h2o 4chan", ["4chan", "co2", "covid19", "h2o"]),
+        ("new_york peace_NOUN __treaty__ _war_ a_", ["new_york", "peace_noun", "treaty", "war"]),
+        ("1863 3.14 12_5 2020-01-01", []),
+        ("don't peace's covid19's", ["covid19", "peace"]),
+        ("평화 조약 을 가 관세", ["관세", "조약", "평화"]),
+        ("今天 天气 很 好", ["今天", "天气", "好", "很"]),
+        ("平和 と 条約 コンピュータ", ["と", "コンピュータ", "平和", "条約"]),
+        ("kid19 ab x", ["kid19"]),
+    ],
+)
+def test_words_are_as_short_as_their_script_allows_and_may_have_digits(tmp_path, text, words):
+    counted = WordChoices(min_documents=1, max_share=1.0)
+    _, found = measure(text, counted)
+    assert found == sorted(words)
+    total, plain = measure(text, WordChoices(min_documents=1, max_share=1.0, keeps_digits=False))
+    is_whole = [re.search(rf"(?<!\w){word}(?!\w)", text.lower()) for word in sorted(words)]
+    plain_words = [word for word, found in zip(sorted(words), is_whole, strict=True) if found]
+    assert plain == [word for word in plain_words if word.isalpha()]
+    assert total in (0, len(re.findall(r"[^\W_]\w*", text)))
+
+
+def measure(text, choices):
+    """The tokens of a text before the choices, and the words that they keep."""
+    effect = measure_words([text], choices)
+    return effect.raw_tokens, sorted(effect.words)
+
+
+UNSPACED = [
+    "今天天气很好，我们去公园散步。然后我们回家吃饭。",
+    "平和条約について話し合いました。港で会議が開かれました。",
+    "วันนี้อากาศดีมากเราไปเดินเล่นที่สวนสาธารณะกัน",
+    "ထိုနေ့တွင်ငြိမ်းချမ်းရေးစာချုပ်ကိုလက်မှတ်ရေးထိုးခဲ့သည်",
+]
+
+
+@pytest.mark.parametrize("text", UNSPACED)
+@pytest.mark.parametrize("number", [3, 300])
+def test_texts_without_spaces_are_refused_with_the_remedy(tmp_path, text, number):
+    path = tmp_path / "a.csv"
+    path.write_text("text\n" + f"{text}\n" * number, encoding="utf-8")
+    with pytest.raises(CorpusError, match="separate the words with spaces first"):
+        load_corpus(path)
+    with pytest.raises(CorpusError, match="separate the words with spaces first"):
+        CorpusVectorizer().fit_transform([text] * number)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["今天 天气 很 好 公园", "วันนี้ อากาศ ดี มาก เรา ไป", "peace treaty 今天天气很好 tariff cotton"],
+)
+def test_separated_words_are_counted(tmp_path, text):
+    path = tmp_path / "a.csv"
+    path.write_text("text\n" + f"{text}\n" * 3, encoding="utf-8")
+    corpus = load_corpus(path, words=WordChoices(min_documents=1, max_share=1.0))
+    assert set(corpus.vocabulary) == {
+        word for word in text.split() if len(word) > 2 or word > "\u3000"
+    }
