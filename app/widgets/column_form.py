@@ -8,6 +8,7 @@ import panel_material_ui as pmui
 
 from stickbreaker.app.frames.corpus_descriptions import describe_first, describe_preview
 from stickbreaker.app.widgets.corpus_menu import make_note
+from stickbreaker.engine.corpora.encodings import NAMES
 from stickbreaker.engine.corpora.preview import Preview
 
 NONE = "(none)"
@@ -35,7 +36,14 @@ class ColumnForm(pn.viewable.Viewer):
             size="small",
             sizing_mode="stretch_width",
         )
-        menus = (*self.selects.values(), self.day_first)
+        self.encoding = pmui.Select(
+            label="Encoding",
+            options={"As detected": None} | {name: name for name in NAMES},
+            value=None,
+            size="small",
+            sizing_mode="stretch_width",
+        )
+        menus = (*self.selects.values(), self.day_first, self.encoding)
         for select in menus:
             select.param.watch(self._change, "value")
         cells = [
@@ -62,19 +70,22 @@ class ColumnForm(pn.viewable.Viewer):
                     NONE
                 ]
                 select.param.update(options=options, value=getattr(seen.chosen, part) or options[0])
-            self.day_first.value = seen.chosen.day_first
-            # Only where both orders are possible.
-            self.day_first.visible = any("set day_first" in note for note in seen.notes)
+            # Only where there is a choice.
+            for menu, name in ((self.day_first, "day_first"), (self.encoding, "encoding")):
+                menu.value = getattr(seen.chosen, name)
+                menu.visible = menu.value is not None or any(
+                    f"et {name} if" in note for note in seen.notes
+                )
         finally:
             self._is_filling = False
 
     def read(self) -> dict[str, Any]:
-        """Return the selected columns, "" for none, and the order of day and month."""
+        """Return the selected columns, "" for none, and how they are read."""
         chosen = {
             part: "" if select.value == NONE else select.value
             for part, select in self.selects.items()
         }
-        return {**chosen, "day_first": self.day_first.value}
+        return {**chosen, "day_first": self.day_first.value, "encoding": self.encoding.value}
 
     def _change(self, event: Any) -> None:
         if not self._is_filling:

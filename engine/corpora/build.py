@@ -67,7 +67,7 @@ def build_corpus(
     """
     if source.is_counted:
         return _take_counts(source, columns, words, report)
-    table = source.open()
+    table = source.open(columns.encoding)
     columns = resolve_columns(table, columns)
     choices = words or WordChoices()
     counter = WordCounter(choices)

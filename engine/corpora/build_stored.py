@@ -99,6 +99,7 @@ def build(  # noqa: PLR0913
     title: str | None = None,
     group: str | None = None,
     day_first: bool | None = None,
+    encoding: str | None = None,
     words: WordChoices | None = None,
     keeps_text: bool = False,
     max_memory: int = MAX_MEMORY,
@@ -127,6 +128,8 @@ def build(  # noqa: PLR0913
         The columns, as for `load_corpus`.
     day_first : bool, optional
         Whether 3/4/1863 is 3 April, as for `load_corpus`.
+    encoding : str, optional
+        The encoding of the text, as for `load_corpus`.
     words : WordChoices, optional
         Which words are counted. By default, `WordChoices()`.
     keeps_text : bool
@@ -173,7 +176,9 @@ def build(  # noqa: PLR0913
     cluster = None if client is None else connect(client, find_environment)
     with _working_in(to) as (target, work), show_share(verbose, callback) as report:
         paths = tuple(map(str, list_sources(source, work)))
-        columns = Columns(text=text, date=date, title=title, group=group, day_first=day_first)
+        columns = Columns(
+            text=text, date=date, title=title, group=group, day_first=day_first, encoding=encoding
+        )
         plan = BuildPlan(
             paths=paths,
             columns=columns,

@@ -26,7 +26,7 @@ class Columns(NamedTuple):
 
     None if there is no such column, and for what is found in the file.
 
-    day_first: whether 3/4/1863 is 3 April.
+    day_first: whether 3/4/1863 is 3 April. encoding: that of the files.
     """
 
     text: str | None = None
@@ -34,6 +34,7 @@ class Columns(NamedTuple):
     title: str | None = None
     group: str | None = None
     day_first: bool | None = None
+    encoding: str | None = None
 
     @property
     def names(self) -> list[str]:

@@ -4,6 +4,7 @@ engine/decisions/text-reading.md says why no library does it.
 """
 
 import codecs
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -38,6 +39,75 @@ SIGNATURES = (
 )
 
 
+WESTERN = (
+    "éèêëàâçîïôùûüœæ",
+    "äöüß",
+    "áéíóúñü",
+    "áâãàçéêíóôõú",
+    "àèéìíòóù",
+    "åäöæøé",
+    "éëïóèü",
+    "áðéíóúýþæö",
+    "äöüßéèêàçïëñ",
+)
+CENTRAL = (
+    "ąćęłńóśźż",
+    "áäčďéěíĺľňóôŕřšťúůýž",
+    "áéíóöőúüű",
+    "ăâîşţ",
+    "čćđšž",
+)
+CYRILLIC = (
+    "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъё",
+    "оаніиевтркслдмупязьбгчхйжїцюєфшщґ",
+    "аиоенрсјткувдмпљгзбшчћхжњцђфџ",
+)
+GREEK = "αοιετσνηυρκπλμγδθωχφβξζψςάέήίόύώϊϋΐΰ"
+# The lower-case letters of the languages of an encoding, without those of ASCII; in other scripts
+# the frequent ones come first. The first of two equally good encodings is taken.
+ALPHABETS = {
+    "cp1252": WESTERN,
+    "cp1250": CENTRAL,
+    "cp1251": CYRILLIC,
+    "cp1253": (GREEK,),
+    "cp1254": ("çğıöşüâîû",),
+    "cp1255": ("יוהלאמתשרבדנחעקפטזסגצכםןךףץ",),
+    "cp1256": ("اليمنوترهبعدسفكقحجصشذطخضظغثزءآأؤإئىةپچژگ",),
+    "cp1257": ("āčēģīķļņšūž", "ąčęėįšųūž", "äõöüšž"),
+    "mac_roman": WESTERN,
+    "cp850": WESTERN,
+    "iso8859_2": CENTRAL,
+    "koi8_r": CYRILLIC[:1],
+    "cp866": CYRILLIC[:1],
+    "iso8859_7": (GREEK,),
+    "cp874": ("".join(map(chr, range(0xE01, 0xE4F))),),
+}
+# What much of a text in an encoding of two bytes for a character is, and the least share of it.
+FREQUENT = {
+    "cp932": (r"[\u3040-\u30ff]", 0.2),
+    "euc_jp": (r"[\u3040-\u30ff]", 0.2),
+    "cp949": (r"[\uac00-\ud7a3]", 0.6),
+    "gb18030": (
+        "[的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里，。]",
+        0.12,
+    ),
+    "big5": (
+        "[的一是不了在人有我他這個們中來上大為和國地到以說時要就出會可也你對生能而子那得於著下自之年過發後作裡，。]",
+        0.12,
+    ),
+}
+SHOWN_NAMES = {
+    "cp1252": "Windows-1252 (Latin-1)",
+    "cp932": "Shift-JIS",
+    "cp949": "EUC-KR",
+    "mac_roman": "MacRoman",
+} | {f"cp{number}": f"Windows-{number}" for number in (1250, 1251, *range(1253, 1258))}
+NAMES = ("utf-8", *ALPHABETS, *FREQUENT)
+NEUTRAL = "’‘“”„‚–—…«»‹›°§£€\u00a0¿¡·•"
+SAMPLE_BYTES = 60_000
+SHOWN_LETTERS = 40
+
+
 class Encoding(NamedTuple):
     """The name of an encoding, and a note for the user if the file is unusual.
 
@@ -48,8 +118,8 @@ class Encoding(NamedTuple):
     note: str = ""
 
 
-def find_encoding(file: Path) -> Encoding:
-    """Detect the encoding of a file from all its bytes.
+def find_encoding(file: Path, given: str = "") -> Encoding:
+    """Detect the encoding of a file from all its bytes; given: the one that the user has set.
 
     A note says if it is neither UTF-8 nor declared.
 
@@ -57,7 +127,7 @@ def find_encoding(file: Path) -> Encoding:
     """
     try:
         with file.open("rb") as stream:
-            return name_encoding(iter(lambda: stream.read(BLOCK), b""), str(file))
+            return name_encoding(iter(lambda: stream.read(BLOCK), b""), str(file), given)
     except FileNotFoundError as error:
         raise CorpusError(
             f"File not found: {file.absolute()}. Check the folder and the name."
@@ -68,7 +138,7 @@ def find_encoding(file: Path) -> Encoding:
         ) from error
 
 
-def name_encoding(blocks: Iterator[bytes], place: str) -> Encoding:
+def name_encoding(blocks: Iterator[bytes], place: str, given: str = "") -> Encoding:
     """Detect the encoding of a text from all its bytes.
 
     The first block has 4,096 bytes or all of them.
@@ -78,6 +148,14 @@ def name_encoding(blocks: Iterator[bytes], place: str) -> Encoding:
     first = next(blocks, b"")
     if not first.strip():
         raise CorpusError(f"{place} is empty. Choose a file with text.")
+    if given:
+        try:
+            return Encoding(codecs.lookup(given).name)
+        except LookupError as error:
+            names = ", ".join(NAMES)
+            raise CorpusError(
+                f"encoding is {given!r:.40}: use one that Python knows, such as {names}."
+            ) from error
     for mark, name in MARKS:
         if first.startswith(mark):
             return Encoding(name)
@@ -113,18 +191,74 @@ def _is_binary(head: bytes) -> bool:
 def _tell_utf8(first: bytes, blocks: Iterable[bytes], place: str) -> Encoding:
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     num_wrong = num_other = 0
+    sample: list[bytes] = []
     for block in chain((first,), blocks):
         text = decoder.decode(block)
         if not text.isascii():
             num_wrong += text.count("�")
             num_other += len(text) - len(text.encode("ascii", "ignore"))
+            if sum(map(len, sample)) < SAMPLE_BYTES:
+                sample += (line for line in block.splitlines() if not line.isascii())
     num_wrong += decoder.decode(b"", final=True).count("�")
     if not num_wrong:
         return Encoding("utf-8")
     if 10 * num_wrong > num_other - num_wrong:
+        kept = b"\n".join(sample)[:SAMPLE_BYTES]
+        name = guess_encoding(kept)
+        letters = kept.decode(name, errors="replace")
+        start = next((at for at, letter in enumerate(letters) if letter > "~"), 0)
+        line = letters[max(0, start - 10) :].partition("\n")[0][:SHOWN_LETTERS].strip()
         return Encoding(
-            name="cp1252", note=f"{place} is not UTF-8; it is read as Windows-1252 (Latin-1)."
+            name=name,
+            note=f"{place} is not UTF-8; it is read as {SHOWN_NAMES.get(name, name)}: {line!r}. Set"
+            " encoding if letters are wrong.",
         )
     return Encoding(
         name="utf-8", note=f"{place} has {num_wrong:,} invalid UTF-8 sequences; they are read as �."
     )
+
+
+def guess_encoding(sample: bytes) -> str:
+    """Guess an encoding other than Unicode from lines with letters outside of ASCII.
+
+    >>> guess_encoding("Мирный договор".encode("koi8_r")), guess_encoding("Größe".encode("cp1252"))
+    ('koi8_r', 'cp1252')
+    """
+    shares: dict[str, float] = {}
+    for name, (frequent, least) in FREQUENT.items():
+        try:
+            text = codecs.getincrementaldecoder(name)().decode(sample)
+        except UnicodeDecodeError:
+            continue
+        num_others = sum(letter > "~" for letter in text)
+        shares[name] = len(re.findall(frequent, text)) / max(1, num_others) / least
+    if shares and max(shares.values()) > 1:
+        return max(shares, key=lambda name: shares[name])
+    scores = {name: _score(sample.decode(name, "replace"), name) for name in ALPHABETS}
+    best = max(scores, key=lambda name: scores[name])
+    return best if scores[best] > 0.5 else "cp1252"
+
+
+def _score(text: str, name: str) -> float:
+    """The share of the signs outside of ASCII that are letters of one language of an encoding, in
+    places where they can be.
+    """
+    fits: list[str] = []
+    num_signs = 0
+    is_latin = name in ("cp1250", "cp1252", "cp1254", "cp1257", "iso8859_2", "mac_roman", "cp850")
+    for before, sign, after in zip(f" {text}", text, f"{text[1:]} ", strict=False):
+        if sign <= "~" or (sign in NEUTRAL and not (before.isalpha() and after.isalpha())):
+            continue
+        if sign in "’" and before.isalpha():
+            continue
+        num_signs += 1
+        is_inside = sign.isupper() and before.islower()
+        is_mixed = not is_latin and (before.isascii() and before.isalpha())
+        if not is_inside and not is_mixed:
+            fits.append(sign.lower())
+    most = max(
+        sum(sign in alphabet for sign in fits)
+        + (0.3 * sum(sign in alphabet[:10] for sign in fits) if not is_latin else 0.0)
+        for alphabet in ALPHABETS[name]
+    )
+    return most / max(1, num_signs)

@@ -38,6 +38,7 @@ def load_corpus(  # noqa: PLR0913
     title: str | None = None,
     group: str | None = None,
     day_first: bool | None = None,
+    encoding: str | None = None,
     words: WordChoices | None = None,
     verbose: bool = False,
     callback: Callable[[float], object] | None = None,
@@ -65,6 +66,9 @@ def load_corpus(  # noqa: PLR0913
     day_first : bool, optional
         Whether 3/4/1863 is 3 April. By default, the order that most dates need; 4 March if both
         fit.
+    encoding : str, optional
+        The encoding of the text, by a name that Python knows. By default, it is detected, with a
+        warning if the text is not Unicode.
     words : WordChoices, optional
         Which words are counted. By default, `WordChoices()`; a file of counts is used unchanged.
     verbose : bool
@@ -92,7 +96,9 @@ def load_corpus(  # noqa: PLR0913
             " in memory with CorpusVectorizer."
         )
     check_choices("words", words)
-    columns = Columns(text=text, date=date, title=title, group=group, day_first=day_first)
+    columns = Columns(
+        text=text, date=date, title=title, group=group, day_first=day_first, encoding=encoding
+    )
     is_named = not isinstance(name_or_path, PathLike) and name_or_path in list_corpora()
     source = None if is_named else find_source(_find_path(name_or_path))
     if source is None or source.kind == STORED:

@@ -156,7 +156,9 @@ class PlanFiles:
         self.notes: tuple[str, ...] = ()
 
     def _open(self, number: int) -> Table:
-        return find_source(self.plan.paths[number], max_bytes=float("inf"), is_one=False).open()
+        return find_source(self.plan.paths[number], max_bytes=float("inf"), is_one=False).open(
+            self.plan.columns.encoding
+        )
 
     def columns(self, number: int) -> Columns:
         """Return the columns of a file, completed and checked."""

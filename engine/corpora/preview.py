@@ -162,6 +162,7 @@ def preview(  # noqa: PLR0913
     title: str | None = None,
     group: str | None = None,
     day_first: bool | None = None,
+    encoding: str | None = None,
     callback: Callable[[float], object] | None = None,
 ) -> Preview:
     """Read a file or folder to its end, and describe its content.
@@ -175,6 +176,8 @@ def preview(  # noqa: PLR0913
         dates, titles or groups).
     day_first : bool, optional
         Whether 3/4/1863 is 3 April. By default, the order that most dates need.
+    encoding : str, optional
+        The encoding of the text, by a name that Python knows. By default, it is detected.
     callback : callable, optional
         Receives the share of the work that is done, from 0 to 1. It may raise an exception to
         cancel.
@@ -191,7 +194,9 @@ def preview(  # noqa: PLR0913
         remedy.
     """
     with show_share(False, callback) as report:
-        columns = Columns(text=text, date=date, title=title, group=group, day_first=day_first)
+        columns = Columns(
+            text=text, date=date, title=title, group=group, day_first=day_first, encoding=encoding
+        )
         return look_through(path, columns, report)
 
 
@@ -205,7 +210,7 @@ def look_through(path: str | PathLike[str], columns: Columns, report: Report) ->
         return _preview_stored(open_stored(source.path))
     if source.is_counted:
         return _preview_counts(read_counts(source.path, source.kind, report))
-    table = source.open()
+    table = source.open(columns.encoding)
     given = columns._asdict()
     guess = guess_columns(table)
     for name, guessed in guess._asdict().items():

@@ -117,15 +117,15 @@ class Source(NamedTuple):
                 " store_corpus."
             )
 
-    def open(self) -> Table:
-        """Open a table, a folder or an archive.
+    def open(self, encoding: str | None = None) -> Table:
+        """Open a table, a folder or an archive; encoding: that of its text, if it is given.
 
         Raise CorpusError if it cannot be opened, or has no text to count.
         """
         self.check_text()
         if self.kind in (FOLDER, ARCHIVE):
-            return (open_folder if self.kind == FOLDER else open_archive)(self.path)
-        return open_table(open_plain(self.path, self.member))
+            return (open_folder if self.kind == FOLDER else open_archive)(self.path, encoding or "")
+        return open_table(open_plain(self.path, self.member), encoding or "")
 
 
 def find_source(

@@ -42,15 +42,16 @@ PLAIN_QUOTES = "Quotation marks are read as plain characters; otherwise rows wou
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 
 
-def open_table(path: Path) -> Table:
+def open_table(path: Path, encoding: str = "") -> Table:
     """Open a CSV, TSV, JSON lines or Parquet file, by its extension.
 
     Raises CorpusError if it is missing, unreadable, not of its format, or has too many columns.
     """
     kind = TABLE_SUFFIXES[path.suffix.lower()]
-    opened = {"Parquet": open_parquet, "JSON lines": open_json_lines}.get(kind, open_delimited)(
-        path
-    )
+    if kind == "Parquet":
+        return check_columns(open_parquet(path))
+    found = find_encoding(path, encoding)
+    opened = (open_json_lines if kind == "JSON lines" else open_delimited)(path, found)
     return check_columns(opened)
 
 
@@ -77,12 +78,11 @@ def check_columns(table: Table) -> Table:
     return table
 
 
-def open_delimited(path: Path) -> Table:
+def open_delimited(path: Path, encoding: Encoding) -> Table:
     """Open a CSV or TSV file with column names in the first row.
 
     Raises CorpusError if it is missing, empty or not text, or the first row cannot be read.
     """
-    encoding = find_encoding(path)
     with path.open(encoding=encoding.name, errors="replace", newline="") as text:
         head = text.readline(MAX_TEXT)
         delimiter = _find_delimiter(path, head)
@@ -249,7 +249,7 @@ def _explain(error: csv.Error, num_lines: int) -> str:
     )
 
 
-def open_json_lines(path: Path) -> Table:
+def open_json_lines(path: Path, encoding: Encoding) -> Table:
     """Open a file with one JSON object per line.
 
     The columns are the keys of the first thousand objects.
@@ -257,7 +257,6 @@ def open_json_lines(path: Path) -> Table:
     Raises CorpusError if it is missing, empty or not text, or has no JSON object in its first
     lines.
     """
-    encoding = find_encoding(path)
     columns: dict[str, tuple[str, ...]] = {}
     with path.open(encoding=encoding.name, errors="replace") as text:
         for number, line in enumerate(_short_lines(text)):

@@ -65,9 +65,10 @@ class TextFile(NamedTuple):
     content: bytes = b""
     fault: str = ""
     date: str = ""
+    encoding: str = ""
 
 
-def open_folder(path: Path) -> Table:
+def open_folder(path: Path, encoding: str = "") -> Table:
     """Open a folder of text files, with its subfolders; raise CorpusError if it contains no file.
 
     Each file is a row with text, title (the file name), folder, and date (if the name contains
@@ -86,11 +87,16 @@ def open_folder(path: Path) -> Table:
         "folder of text files",
         names,
         lambda: (load_file(path, file) for file in files),
+        encoding,
     )
 
 
 def _make_table(
-    path: Path, kind: str, names: tuple[str, ...], load: Callable[[], Iterable[TextFile]]
+    path: Path,
+    kind: str,
+    names: tuple[str, ...],
+    load: Callable[[], Iterable[TextFile]],
+    encoding: str,
 ) -> Table:
     """The table of the files that `load` yields, in the order of their names."""
     texts = [name for name in names if is_text(PurePosixPath(name))]
@@ -99,7 +105,7 @@ def _make_table(
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
         named = zip(load(), names, strict=True)
-        files = (file._replace(date=dates.get(name, "")) for file, name in named)
+        files = (file._replace(date=dates.get(name, ""), encoding=encoding) for file, name in named)
         yield from _read(path, wanted, files, len(names))
 
     return Table(
@@ -128,7 +134,7 @@ def load_file(path: Path, file: Path) -> TextFile:
         )
 
 
-def open_archive(path: Path) -> Table:
+def open_archive(path: Path, encoding: str = "") -> Table:
     """Open a zip archive of text files, as `open_folder` does.
 
     Raises CorpusError if it is missing, damaged, empty, or too large when unpacked.
@@ -142,7 +148,7 @@ def open_archive(path: Path) -> Table:
             yield from (_unpack(archive, member) for member in members)
 
     names = tuple(repair(member.filename) for member in members)
-    return _make_table(path, "zip of text files", names, load)
+    return _make_table(path, "zip of text files", names, load, encoding)
 
 
 def _list_members(path: Path) -> list[zipfile.ZipInfo]:
@@ -246,7 +252,7 @@ def make_row(path: Path, number: int, file: TextFile, wanted: Sequence[str]) -> 
     if file.fault:
         return BadRow(file=place, row=None, reason=file.fault)
     try:
-        encoding = name_encoding(iter([file.content]), place)
+        encoding = name_encoding(iter([file.content]), place, file.encoding)
     except CorpusError as error:
         return BadRow(
             file=place, row=None, reason=str(error).removeprefix(f"{place} is ").rstrip(".")

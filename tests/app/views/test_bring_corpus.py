@@ -184,7 +184,14 @@ def test_a_choice_of_columns_updates_the_preview_and_keeps_the_file_when_refused
     assert begun == []
     view.columns.selects["title"].value = NONE
     view.columns.selects["date"].value = NONE
-    named = {"text": EVIL, "date": "", "title": "", "group": "", "day_first": None}
+    named = {
+        "text": EVIL,
+        "date": "",
+        "title": "",
+        "group": "",
+        "day_first": None,
+        "encoding": None,
+    }
     assert begun[-1] == (view.look, (path, named))
     look(view, path, named)
     assert (view.columns.selects["date"].value, view.preview.num_undated) == (NONE, 0)
@@ -442,3 +449,23 @@ def test_a_corpus_of_one_day_has_one_date_and_a_folder_has_files(view, tmp_path)
     assert describe_own(list_own()[0]).startswith(
         "2 documents, 4 words, 4 tokens, 1999-01-01, with its text"
     )
+
+
+def test_the_order_of_dates_and_the_encoding_can_be_chosen_where_they_are_not_certain(
+    view, tmp_path
+):
+    path = tmp_path / "mine.csv"
+    rows = "".join(f"Größe und Verträge {day},{day}/4/1863\n" for day in range(1, 6))
+    path.write_bytes(f"text,when\n{rows}".encode("cp1252"))
+    look(view, path)
+    assert view.columns.day_first.visible
+    assert view.columns.encoding.visible
+    assert view.preview.first[1].date == "1863-02-04"
+    look(view, path, view.columns.read() | {"day_first": True, "encoding": "koi8_r"})
+    assert view.preview.first[1].date == "1863-04-02"
+    assert "Größe" not in view.preview.first[1].text
+    assert view.columns.encoding.visible
+    path.write_text("text,when\npeace,1863\nwar,1864\n")
+    look(view, path)
+    assert not view.columns.day_first.visible
+    assert not view.columns.encoding.visible

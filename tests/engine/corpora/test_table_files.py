@@ -176,7 +176,7 @@ def test_a_long_json_line_does_not_end_the_file(tmp_path, monkeypatch):
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "peace"}\n{"text": "' + "war " * 100 + '"}\n{"text": "trade"}\n')
     monkeypatch.setattr(table_files, "MAX_TEXT", 100)
-    table = table_files.open_json_lines(path)
+    table = table_files.open_table(path)
     (chunk,) = table.read(["text"])
     assert (chunk.rows, chunk.cells) == ([1, 3], {"text": ["peace", "trade"]})
     assert [str(row) for row in chunk.bad] == [
