@@ -287,16 +287,11 @@ class Algorithm:
 
     @property
     def has_learning_rate(self) -> bool:
-        """Whether steps follow ρ_t = (τ₀ + t)^-κ.
-
-        The config then has `delay`, `forgetting_rate` and `start`.
-        """
+        """Whether steps follow ρ_t = (τ₀ + t)^-κ, with `delay` and `forgetting_rate`."""
         return self.has_setting("forgetting_rate")
 
     def step_size(self, config: Any, corpus_size: int) -> int:
-        """Documents that a step reads: S, or the whole corpus where the algorithm has no
-        mini-batches.
-        """
+        """Documents that a step reads: S, or D for an algorithm without mini-batches."""
         return int(config.batch_size) if self.reads is Reads.BATCHES else corpus_size
 
     def learned(self, config: Any, state: Any, batch: Batch) -> Batch:
@@ -304,10 +299,7 @@ class Algorithm:
         return batch if self.set_aside is None else self.set_aside(config, state, batch)
 
     def parts(self) -> tuple[Expect, Local, Blend]:
-        """Return expect, local and blend.
-
-        Raises ValueError if the algorithm has its own step instead.
-        """
+        """expect, local and blend; ValueError if the algorithm has its own step."""
         if self.expect is None or self.local is None or self.blend is None:
             raise ValueError(
                 f"Algorithm {self.name!r} has its own step, so it has no expect, local and blend."

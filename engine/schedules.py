@@ -75,9 +75,7 @@ def averages_passes(algorithm: Scheduled, config: Any) -> bool:
 def planned_rates(
     algorithm: Scheduled, config: Any, corpus_size: int, steps: np.ndarray
 ) -> np.ndarray:
-    """ρ of some steps (numbers from 1) under a config with a value for each setting, over D
-    documents.
-    """
+    """ρ of some steps (numbers from 1), over D documents."""
     rates: np.ndarray = learning_rate(steps, config.delay, config.forgetting_rate)
     if not averages_passes(algorithm, config):
         return rates

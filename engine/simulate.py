@@ -104,10 +104,7 @@ def break_document_sticks(
 def _draw_slots(
     num_documents: int, doc_length: int, concentration: float, rng: np.random.Generator
 ) -> np.ndarray:
-    """Draw the slot of each token (D, N).
-
-    Each document's stick is broken until every token has a slot.
-    """
+    """Draw the slot of each token (D, N), breaking sticks until every token has one."""
     positions = rng.random((num_documents, doc_length))
     slots = np.zeros((num_documents, doc_length), np.int64)
     left = np.ones((num_documents, 1))
@@ -122,9 +119,7 @@ def _draw_slots(
 
 
 def _as_corpus(words: np.ndarray, vocab_size: int) -> Corpus:
-    """A corpus of the words (D, N) of each document, with dates spread evenly over the twentieth
-    century.
-    """
+    """A corpus of the words (D, N) of documents, dated evenly over the twentieth century."""
     num_documents, doc_length = words.shape
     starts = np.arange(num_documents + 1) * doc_length
     counts = csr_array(

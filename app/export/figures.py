@@ -35,10 +35,7 @@ def draw_figure(
     reading: Reading | None,
     topic: int | None,
 ) -> figure | None:
-    """Draw one of `FIGURES`.
-
-    None if there is nothing to draw yet. topic: the id of the selected topic.
-    """
+    """Draw one of `FIGURES`; None if there is nothing to draw yet."""
     if name in CURVE_FIGURES:
         return _draw_curve(CURVE_FIGURES[name], progress, earlier) if len(progress.steps) else None
     if reading is None or not len(reading.used):

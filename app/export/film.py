@@ -129,10 +129,7 @@ def draw_film(progress: Progress, seconds: float) -> tuple[list[Image.Image], li
 def draw_moment(
     moment: Progress, whole: Progress, topic_ids: Sequence[int], slid: float = 1.0
 ) -> Image.Image:
-    """Draw one picture of a run.
-
-    Slid: how far the words of the newest column have moved, 0 to 1.
-    """
+    """Draw one picture. slid: how far the newest column's words have moved, 0 to 1."""
     picture = Image.new("RGB", SIZE, PAPER)
     draw = ImageDraw.Draw(picture)
     _draw_head(draw, moment, whole)
@@ -213,9 +210,7 @@ def _draw_columns(draw: ImageDraw.ImageDraw, moment: Progress, whole: Progress) 
 
 
 def list_cells(moment: Progress, topic_id: int) -> list[FilmCell]:
-    """The words of one topic in all columns that are filled, with the rank of each in the column
-    before.
-    """
+    """The words of a topic in all filled columns, with their ranks in the column before."""
     cells: list[FilmCell] = []
     for block in table_blocks(moment, [topic_id], is_chosen=True):
         before: dict[str, int] = {}

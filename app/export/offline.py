@@ -107,9 +107,7 @@ def describe(progress: Progress) -> str:
 
 
 def _list_moments(progress: Progress, moments: Sequence[Moment]) -> list[dict[str, Any]]:
-    """The topics in use at each moment, the largest first, with their words and marks as in the
-    table of the page.
-    """
+    """The topics in use at each moment, with their words and marks as in the table."""
     frames = [topics_frame(moment, progress.vocabulary, by_relevance=True) for moment in moments]
     ids = sorted({int(topic_id) for frame in frames for topic_id in frame["topic_id"]})
     blocks = table_blocks(replace(progress, columns=tuple(moments)), ids, is_chosen=True)

@@ -25,10 +25,7 @@ PAGE = """<!DOCTYPE html>
 
 
 def write_page(path: Path, title: str, body: str, style: Path, script: Path | None = None) -> None:
-    """Write a page with a title as its heading. body: HTML below it.
-
-    Style, script: files that the page contains.
-    """
+    """Write a page: its title, HTML below it, and the style and script that it contains."""
     rules = style.read_text(encoding="utf-8")
     policy = f"default-src 'none'; style-src '{_hash(rules)}'"
     if script is not None:

@@ -54,10 +54,7 @@ def topics_table(reading: Reading, progress: Progress) -> pd.DataFrame:
 
 
 def take_shares(reading: Reading) -> csr_array:
-    """Topic shares (D, K) of all documents.
-
-    Raises ValueError before all documents have been read.
-    """
+    """Topic shares (D, K) of all documents; ValueError before all have been read."""
     if reading.doc_shares is None:
         raise ValueError("The documents have not all been read yet: wait for the reading to end.")
     return reading.doc_shares
@@ -139,10 +136,7 @@ def curves_table(progress: Progress, earlier: Sequence[Progress] = ()) -> pd.Dat
 
 
 def _with_names(frame: pd.DataFrame, progress: Progress) -> pd.DataFrame:
-    """Insert columns "name" and "label" after the ids.
-
-    A name is empty unless a person has given one.
-    """
+    """Insert columns "name" (if a person has given one) and "label" after the ids."""
     ids = [int(topic_id) for topic_id in frame["topic_id"]]
     place = frame.columns.get_loc("topic_id")
     for number, (column, called) in enumerate(
@@ -214,9 +208,7 @@ def _rounded(row: np.ndarray) -> list[float]:
 
 
 def _write_rows(file: BinaryIO, head: str, rows: Any) -> None:
-    """Write a list of lists row by row: writing it at once would need much memory and block the
-    page.
-    """
+    """Write a list of lists row by row, to need little memory and not block the page."""
     file.write(head.encode() + b"[")
     for place, row in enumerate(rows):
         file.write(((",\n" if place else "") + json.dumps(row)).encode())

@@ -89,10 +89,7 @@ def make_parts(reading: Reading, progress: Progress) -> tuple[WorksheetPart, ...
 
 
 def ask_names(reading: Reading, seed: int = 0) -> WorksheetPart:
-    """Ask for missing words and a name of the largest topics.
-
-    The missing words are in a box, in alphabetical order.
-    """
+    """Ask for missing words and a name of the largest topics."""
     rng = np.random.default_rng([seed, 3])
     vocabulary = reading.corpus.vocabulary
     questions = []

@@ -95,9 +95,7 @@ def explain_slots(dissection: Dissection) -> str:
 
 
 def explain_end(num_taken: int, num_shown: int) -> str:
-    """Say after how many iterations the run stops updating a document, and whether its slots have
-    settled.
-    """
+    """Say after how many iterations a document's run stops, and whether slots have settled."""
     if num_taken > num_shown:
         return f"The run uses more than these {num_shown} iterations."
     line = ", up to the dashed line" if num_taken < num_shown else ""

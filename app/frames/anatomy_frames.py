@@ -21,9 +21,7 @@ Title = Callable[[int], str]
 
 
 def stick_frame(stick: Breaking, title: Title) -> pd.DataFrame:
-    """The first pieces of a stick, then the rest as one piece: columns label, title, start, end,
-    cut, weight, color.
-    """
+    """The first pieces of a stick, then the rest: label, title, start, end, cut, weight, color."""
     ends = np.cumsum(stick.weights)
     number = min(NUM_PIECES, len(ends))
     rows = []
@@ -86,9 +84,7 @@ def bound_frame(trace: SlotTrace) -> pd.DataFrame:
 
 
 def slot_rows(trace: SlotTrace, title: Title) -> list[dict[str, Any]]:
-    """List the slots that have tokens after the last iteration of a run: topic, E[π_jt] and the
-    topic's probability.
-    """
+    """The slots with tokens after the last iteration: topic, E[π_jt], topic's probability."""
     frame = slot_frame(trace, title)
     last = min(trace.num_taken, len(trace.bounds))
     frame = frame[(frame["iteration"] == last) & (frame["tokens"] >= LEAST_SHARE)]
@@ -108,9 +104,7 @@ def slot_rows(trace: SlotTrace, title: Title) -> list[dict[str, Any]]:
 
 
 def arrow_frame(arrows: TopicStep, vocabulary: Any) -> pd.DataFrame:
-    """λ of words before a step, its target, and λ after the step: columns word, before, target,
-    after.
-    """
+    """λ of words before a step, its target, and λ after it: word, before, target, after."""
     return pd.DataFrame(
         {
             "word": [vocabulary[int(word)] for word in arrows.words],

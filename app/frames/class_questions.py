@@ -108,9 +108,7 @@ def ask_first(word: str, model: Model, progress: Progress) -> Task:
 
 
 def name_columns(columns: Sequence[int], train: Corpus, progress: Progress) -> list[str]:
-    """Name columns by the date that the run has read up to, or by the number of documents if it has
-    no such date.
-    """
+    """Name columns by the date read up to, or by the number of documents without one."""
     is_in_order = progress.settings is not None and progress.settings.order == "chronological"
     is_dated = train.has_dates and is_in_order
     if not is_dated:
@@ -122,10 +120,7 @@ def name_columns(columns: Sequence[int], train: Corpus, progress: Progress) -> l
 
 
 def find_first(task: Task, progress: Progress) -> int | None:
-    """The place of the column in which the word of a `FIRST` task first is in a list.
-
-    None while it is not known.
-    """
+    """The first column whose list has the word of a `FIRST` task; None while not known."""
     if progress.run_id != task.run_id:
         return None
     for point in progress.columns:

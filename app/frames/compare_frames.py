@@ -68,9 +68,7 @@ class MatchedTopics(NamedTuple):
 def run_rows(
     runs: Sequence[KeptRun], ticked: Sequence[str], sizes: Mapping[str, Size] = NO_SIZES
 ) -> list[dict[str, Any]]:
-    """Rows of the table: every value as text in the order of `COLUMNS`, except the first, which can
-    be renamed.
-    """
+    """Rows of the table: values as text in the order of `COLUMNS`, except the first."""
     colors = run_colors(ticked)
     return [
         {
@@ -102,10 +100,7 @@ def run_rows(
 
 
 def quality_cells(quality: Mapping[str, float]) -> tuple[str, str, str]:
-    """Mean NPMI by tokens, share of topics below zero, and diversity as text.
-
-    Empty if they were not measured.
-    """
+    """Mean NPMI, share of topics below zero, and diversity as text, if they were measured."""
     if not quality:
         return "", "", ""
     return (
@@ -153,10 +148,7 @@ def kept_progress(run: KeptRun, content: KeptContent) -> Progress:
 
 
 def overlay_frame(chosen: Sequence[tuple[KeptRun, KeptContent]], axis: str) -> pd.DataFrame:
-    """Held-out curves of runs: columns key, title, corpus, color, arrays x, y.
-
-    One row per run that has points.
-    """
+    """Held-out curves, one row per run: columns key, title, corpus, color, arrays x, y."""
     colors = run_colors([run.key for run, _ in chosen])
     rows = [
         (

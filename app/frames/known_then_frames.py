@@ -56,10 +56,7 @@ def then_frame(
 
 
 def _moments(periods: Periods, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Documents learned when the first and the last document of each period (P,) was read.
-
-    -1 if none was read.
-    """
+    """Documents learned when the first and the last of each period (P,) was read, or -1."""
     number = len(periods.names)
     earliest, latest = np.full(number, np.iinfo(np.int64).max), np.full(number, -1, np.int64)
     rows = np.flatnonzero(periods.of_document >= 0)

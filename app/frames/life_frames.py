@@ -20,9 +20,7 @@ MARK_COLUMNS = ["topic_id", "title", "y", "x", "kind", "text", "date", "color"]
 
 
 def lane_topics(progress: Progress, chosen: int | None) -> list[int]:
-    """The thirty topics to draw: those with the most weight in the model at any moment, and always
-    the selected one.
-    """
+    """The thirty topics with the most weight at any moment, and the selected one."""
     peaks: dict[int, float] = {}
     for point in progress.columns:
         for topic_id, share in _shares(point).items():
@@ -104,10 +102,7 @@ def describe_event(event: LifeEvent, progress: Progress) -> str:
 
 
 def event_rows(progress: Progress, events: Sequence[LifeEvent]) -> list[dict[str, Any]]:
-    """List the newest forty events, newest first: the moment as a bar, the event in words.
-
-    Keys are places.
-    """
+    """The newest forty events, newest first: the moment as a bar, the event in words."""
     label, places = run_places(progress)
     end = max(places, default=1.0) or 1.0
     order = sorted(range(len(events)), key=lambda place: -events[place].column)[:NUM_EVENTS]

@@ -85,10 +85,7 @@ def _break_passes(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def axis_values(values: np.ndarray) -> np.ndarray:
-    """Positions on an axis as float64.
-
-    Dates become milliseconds since 1970, as the plots count them.
-    """
+    """Positions on an axis as float64; dates in milliseconds since 1970, as in plots."""
     values = np.asarray(values)
     if np.issubdtype(values.dtype, np.datetime64):
         return values.astype("datetime64[ms]").astype(np.int64).astype(float)
@@ -179,10 +176,7 @@ def mark_frame(marks: Sequence[Mark], axis: str = "documents") -> pd.DataFrame:
 
 
 def earlier_frame(earlier: Sequence[Progress], name: str, axis: str = "documents") -> pd.DataFrame:
-    """The same curve of earlier runs: columns xs, ys (lists), label.
-
-    One row per run that has points.
-    """
+    """The same curve of earlier runs, one row per run: columns xs, ys (lists), label."""
     rows = []
     for run in earlier:
         columns = curve_columns(run, name, axis)

@@ -67,10 +67,7 @@ def percent(share: float) -> str:
 
 
 def topic_share(reading: Reading, position: int) -> float:
-    """The share of a topic in all words as read.
-
-    Until all documents are read, in the model's weight.
-    """
+    """A topic's share of all words as read; before that, the model's weight."""
     tokens = reading.summary.expected_tokens
     return float(tokens[position] / max(tokens.sum(), 1e-30))
 
@@ -87,10 +84,7 @@ def top_words(reading: Reading, position: int, number: int = 5) -> str:
 
 
 def topic_options(reading: Reading, title: Title, selected: int | None = None) -> dict[str, int]:
-    """List the topics in use, largest first, as "war, peace · 4.2 %".
-
-    The selected topic is listed in any case.
-    """
+    """The topics in use, largest first, as "war, peace · 4.2 %", and the selected one."""
     ids = reading.summary.topic_ids[reading.used].tolist()
     unused = [] if selected is None or selected in ids else [(selected, title(selected))]
     return topic_choices(
@@ -160,9 +154,7 @@ def holder_rows(reading: Reading, word: int, title: Title) -> list[dict[str, Any
 
 
 def find_holders(reading: Reading, word: int) -> tuple[np.ndarray, np.ndarray]:
-    """The places of the topics with the most tokens of a word, and their shares of these tokens,
-    p(topic | word).
-    """
+    """The topics with the most tokens of a word, and their shares p(topic | word)."""
     joint = reading.summary.topics[:, word] * reading.summary.expected_tokens
     shares = joint / max(joint.sum(), 1e-30)
     places = np.argsort(-shares, kind="stable")[:NUM_NEAREST]
@@ -182,9 +174,7 @@ def typical_rows(reading: Reading, position: int, span: Span | None) -> list[dic
 def document_row(
     reading: Reading, row: int, share: float, color: str, piece: str = ""
 ) -> dict[str, Any]:
-    """Make the row of one document: its title and date, a share as a bar, and a piece
-    of its text.
-    """
+    """The row of one document: title, date, a share as a bar, and a piece of its text."""
     corpus = reading.corpus
     facts = [date_text(corpus.dates[row]), count(reading.doc_tokens[row], "token"), piece]
     return {
@@ -247,9 +237,7 @@ def share_rows(reading: Reading, row: int, title: Title) -> list[dict[str, Any]]
 
 
 def word_topics(reading: Reading, row: int) -> list[tuple[str, int, int]]:
-    """Words of a document, each with its count and the id of its most probable topic, θ_k φ_kw,
-    grouped by topic.
-    """
+    """Words of a document with counts and most probable topics, θ_k φ_kw, by topic."""
     counts = reading.corpus.counts[[row]]
     shares = _shares_of_document(reading, row)
     weights = shares[:, None] * reading.summary.topics[:, counts.indices]
@@ -311,10 +299,7 @@ def choose_rows(values: np.ndarray, tokens: np.ndarray, chosen: int | None) -> l
 def period_frame(
     periods: Periods, values: np.ndarray, shown: dict[int, int], titles: list[str]
 ) -> pd.DataFrame:
-    """Values (P, K) by period in the form of `calendar_frame`.
-
-    shown: columns with the ids of their topics.
-    """
+    """Values (P, K) by period in the form of `calendar_frame`. shown: columns by topic id."""
     others = np.setdiff1d(np.arange(values.shape[1]), list(shown))
     # A period without documents has no value for the rest either, even if the sum over no topics
     # would be 0.
@@ -349,9 +334,7 @@ def order_by_peak(frame: pd.DataFrame) -> pd.DataFrame:
 def map_frame(
     reading: Reading, title: Title, last: tuple[np.ndarray, np.ndarray] | None
 ) -> pd.DataFrame:
-    """Positions of the topics in use on the map: columns topic_id, title, x, y, share, whole,
-    words, color.
-    """
+    """Topics in use on the map: columns topic_id, title, x, y, share, whole, words, color."""
     ids = reading.summary.topic_ids[reading.used]
     places = lay_out(np.sqrt(reading.divergences), ids, last)
     return pd.DataFrame(
@@ -369,9 +352,7 @@ def map_frame(
 
 
 def map_then(frame: pd.DataFrame, moment: Moment | None) -> pd.DataFrame:
-    """A map with the weights at an earlier moment as shares, without the topics that were not in
-    use then.
-    """
+    """A map with the shares at an earlier moment, without topics not in use then."""
     if moment is None:
         return frame.iloc[:0]
     used = rank_topics(moment.expected_tokens)
@@ -395,10 +376,7 @@ class TopicLines(NamedTuple):
 
 
 def topic_lines(reading: Reading, title: Title) -> TopicLines | None:
-    """Follow the topics in use over calendar time.
-
-    None without two periods or before all documents are read.
-    """
+    """The topics in use over calendar time; None without two periods or all documents."""
     unit = fitting_unit(reading.corpus.dates)
     periods = divide(reading.corpus.dates, unit)
     if reading.doc_shares is None or len(periods.names) < 2:
@@ -432,10 +410,7 @@ class TopicTree(NamedTuple):
 
 
 def topic_tree(reading: Reading, title: Title) -> TopicTree | None:
-    """Join the most similar topics step by step (average linkage) among the largest.
-
-    None for fewer than two topics.
-    """
+    """Join the most similar large topics step by step (average linkage); None for one."""
     shown = np.arange(min(NUM_LEAVES, len(reading.used)))
     if len(shown) < 2:
         return None

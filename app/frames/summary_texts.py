@@ -92,10 +92,7 @@ def list_figures(progress: Progress) -> tuple[Figure, Figure]:
 
 
 def describe_check(job: CountJob, progress: Progress) -> str:
-    """Say what the check of the number of topics has found or does.
-
-    Empty if this run has no check.
-    """
+    """Say what the check of the number of topics has found or does, if there is one."""
     if job.status == "none" or job.run_id != progress.run_id:
         return ""
     if job.status == "failed":

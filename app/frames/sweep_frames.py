@@ -18,10 +18,7 @@ def x_setting(points: Sequence[SweepPoint]) -> str:
 
 
 def sweep_frame(points: Sequence[SweepPoint], x: str) -> pd.DataFrame:
-    """Final scores: columns line, color, x, y, label.
-
-    A line for each combination of the other settings that vary.
-    """
+    """Final scores: columns line (a choice of the other settings), color, x, y, label."""
     drawn = [
         point for point in points if point.heldout is not None and point.config_value(x) is not None
     ]

@@ -17,9 +17,7 @@ COLUMNS = ["topic_id", "title", "x", "documents_seen", "date", "rank", "value"]
 
 
 def run_places(progress: Progress) -> tuple[str, list[float]]:
-    """Name the axis of a run and place its moments on it: documents read, or passes if each step is
-    a pass.
-    """
+    """Name the axis of a run and place its moments: documents read, or passes."""
     seen = [float(point.documents_seen) for point in progress.columns]
     if progress.reads_corpus and progress.corpus_size:
         return "passes over the corpus", [each / progress.corpus_size for each in seen]

@@ -129,9 +129,7 @@ def fill_first(progress: Progress) -> Progress:
 
 
 def table_columns(progress: Progress) -> list[dict[str, Any]]:
-    """Return the column heads: past moments, then planned ones, the first of which may have the
-    present words.
-    """
+    """The column heads: past moments, then planned ones, the first perhaps of the present."""
     reached = [
         {
             "documents": f"{point.documents_seen:,}",
@@ -155,10 +153,7 @@ def table_columns(progress: Progress) -> list[dict[str, Any]]:
 def table_blocks(
     progress: Progress, topic_ids: Sequence[int], is_chosen: bool, by_relevance: bool = True
 ) -> list[dict[str, Any]]:
-    """Return the blocks of the table with their words by rank and column.
-
-    None if there is no word.
-    """
+    """The blocks of the table with their words by rank and column; None without words."""
     is_early = is_first_to_come(progress)
     progress = fill_first(progress)
     if progress.vocabulary is None or not progress.columns:

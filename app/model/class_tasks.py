@@ -85,9 +85,7 @@ class ClassState:
 
     @property
     def is_open(self) -> bool:
-        """Whether answers are accepted: not once the task is revealed, a prediction is decided, or
-        its runs begin.
-        """
+        """Whether answers are accepted: until it is revealed, decided, or its runs begin."""
         task = self.task
         is_over = self.is_revealed or bool(self.plan)
         return (
@@ -103,19 +101,13 @@ class ClassState:
 
     @property
     def all_results(self) -> tuple[Result, ...]:
-        """All tasks with answers.
-
-        The present one is among them once its answer has been revealed.
-        """
+        """All tasks with answers, the present one once its answer is revealed."""
         if self.task is None or not self.is_revealed or not self.answers:
             return self.results
         return (*self.results, Result(number=self.number, task=self.task, counts=self.counts))
 
     def ask(self, task: Task) -> "ClassState":
-        """The state with a new task.
-
-        The present one is kept if its answer was revealed and someone answered.
-        """
+        """The state with a new task; the present one is kept if it has a result."""
         return ClassState(
             number=self.number + 1, task=task, results=self.all_results[-MAX_RESULTS:]
         )
@@ -142,10 +134,7 @@ class ClassState:
         return replace(self, plan=plan, points=()) if self.needs_runs else self
 
     def follow(self, sweep: SweepState) -> "ClassState":
-        """The state after the runs that a sweep has ended.
-
-        The last one resolves which option is right.
-        """
+        """The state after the runs of a sweep, the last of which tells the right option."""
         if not self.needs_runs or not self.plan or sweep.plan != self.plan:
             return self
         state = self if sweep.points == self.points else replace(self, points=sweep.points)

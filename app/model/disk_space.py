@@ -76,9 +76,7 @@ def check_corpora(folder: Path | None, source: Path) -> None:
 
 
 def limit_saved_runs(folders: Iterable[Path]) -> None:
-    """Remove runs that can be continued until those of all users fit. folders: of the data of each
-    user.
-    """
+    """Remove saved runs until those in all users' folders fit."""
     fit_all(
         [list_newest(folder / OPEN_RUNS, ".npz")[::-1] for folder in folders],
         find_limit(ALL_SAVED_RUNS),
@@ -94,9 +92,7 @@ def limit_saved_readings(folders: Iterable[Path]) -> None:
 
 
 def limit_kept_models(folders: Iterable[Path]) -> None:
-    """Remove models of kept runs until those of all users fit. folders: of the data
-    of each user.
-    """
+    """Remove models of kept runs until those in all users' folders fit."""
     places = [folder / KEPT_RUNS for folder in folders]
     allowed = find_limit(ALL_KEPT_MODELS)
     if sum(measure(path) for place in places for path in place.glob(f"*{MODEL_SUFFIX}")) > allowed:
@@ -104,10 +100,7 @@ def limit_kept_models(folders: Iterable[Path]) -> None:
 
 
 def list_items(data: Path, sizes: Mapping[str, Size]) -> list[Item]:
-    """What a user has on disk, the largest first.
-
-    sizes: of the kept runs. data: the user's folder.
-    """
+    """What a user has on disk, the largest first. sizes: of the kept runs."""
     items = [
         Item(
             name="Kept runs: curves and topics",

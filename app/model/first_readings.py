@@ -60,10 +60,7 @@ class FirstReadings:
         return len(self._columns["doc_ids"])
 
     def take(self, inferred: Any, documents_seen: int) -> None:
-        """Add the shares of documents (`DocShares`).
-
-        documents_seen: the number that the model had learned from.
-        """
+        """Add the shares of documents that were read after learning from `documents_seen`."""
         doc_ids = inferred.doc_ids
         inferred_shares = inferred.shares
         if self.wanted is not None:

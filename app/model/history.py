@@ -61,10 +61,7 @@ class History:
         return arrays | {"counts": np.array([self._stride, self._num_seen], np.int64)}
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Take over what `to_arrays` of another history gave.
-
-        Raises KeyError if an array is missing.
-        """
+        """Take what `to_arrays` of another history gave; KeyError if an array is missing."""
         self._stride, self._num_seen = arrays["counts"].tolist()
         for name, column in self._columns.items():
             self._num_kept = len(arrays[name])

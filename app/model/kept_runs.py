@@ -263,9 +263,7 @@ class KeptRuns:
         )
 
     def list_models(self) -> list[Path]:
-        """The files of models as they are removed: those of runs without a name first, the oldest
-        of them first.
-        """
+        """The files of models in the order of removal: without a name first, the oldest first."""
         with self._lock:
             return self._rank_models()
 
@@ -348,10 +346,7 @@ class KeptRuns:
         return Size(results=measure(self._shelf.place(key)), model=measure(self._models.place(key)))
 
     def _look(self, path: Path) -> KeptRun | str:
-        """Read what a file says of its run, or say that it cannot be read.
-
-        From memory if it has not changed.
-        """
+        """What a file says of its run, or why not; from memory if it has not changed."""
         try:
             changed_at = path.stat().st_mtime_ns
         except OSError:
@@ -361,10 +356,7 @@ class KeptRuns:
         return self._known[path.name][1]
 
     def write(self, run: KeptRun, content: KeptContent) -> None:
-        """Write a run and its content.
-
-        Raises KeptRunError if there is no room or no right to write.
-        """
+        """Write a run and its content; KeptRunError if there is no room or no right."""
         arrays = {
             f"{name}.{column}": getattr(content, name)[column]
             for name in CURVES
@@ -375,10 +367,7 @@ class KeptRuns:
 
 
 def _is_model_of(checkpoint: Checkpoint, run: KeptRun) -> bool:
-    """Whether a model belongs to a kept run.
-
-    In files of earlier versions it does not name the run.
-    """
+    """Whether a model belongs to a kept run, which files of earlier versions do not say."""
     if key := read_kept_key(checkpoint):
         return key == run.key
     config = asdict(checkpoint.config)
@@ -425,10 +414,7 @@ def describe_run(progress: Progress) -> KeptRun:
 
 
 def measure_topics(model: Model) -> dict[str, float]:
-    """Coherence, exclusivity and diversity of a model's topics on its corpus.
-
-    Empty if no topic is in use.
-    """
+    """Coherence, exclusivity and diversity of a model's topics; empty if none is in use."""
     summary = model.algorithm.summarize(model.config, model.state)
     used = rank_topics(summary.expected_tokens)
     if not len(used):

@@ -100,9 +100,7 @@ def find_limit(limit: Limit) -> int:
 
 
 def find_fault(error: BaseException) -> str:
-    """The name of the limit that was reached, or the type of another error: neither contains a
-    text.
-    """
+    """The limit that was reached, or the type of another error: never a text."""
     return error.limit.name if isinstance(error, LimitReachedError) else type(error).__name__
 
 

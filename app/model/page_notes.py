@@ -17,10 +17,7 @@ PAGE = "page"
 
 
 def read_spec(checkpoint: Checkpoint) -> RunSpec:
-    """The spec of a saved run.
-
-    Raises KeyError or ValueError if the checkpoint was not saved by a record.
-    """
+    """The spec of a saved run; KeyError or ValueError if it is not one."""
     about = _read(checkpoint)
     return RunSpec(
         corpus_name=about["corpus"][0],
@@ -37,10 +34,7 @@ def read_status(checkpoint: Checkpoint) -> str:
 
 
 def read_kept_key(checkpoint: Checkpoint) -> str:
-    """The key of the kept run that a saved run is or was.
-
-    "" if there is none, and in files of earlier versions.
-    """
+    """The key of the kept run that a saved run is or was, or ""."""
     return str(_read(checkpoint).get("kept_key", ""))
 
 

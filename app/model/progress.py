@@ -240,10 +240,7 @@ class Progress:
     stream: StreamFacts | None = None
 
     def topic_title(self, topic_id: int) -> str:
-        """The name that a person gave a topic, else its label.
-
-        Its id before the first column that it is in.
-        """
+        """A topic's name by a person, else its label, else its id."""
         return (
             self.names.get(int(topic_id)) or self.labels.get(int(topic_id)) or f"topic {topic_id}"
         )
@@ -260,9 +257,7 @@ class Progress:
 
     @property
     def reads_corpus(self) -> bool:
-        """Whether each step of the algorithm reads the whole corpus, so that it has no
-        mini-batches.
-        """
+        """Whether each step reads the whole corpus: there are no mini-batches."""
         return self.algorithm_record is not None and self.algorithm_record.reads is Reads.CORPUS
 
     @property

@@ -103,9 +103,7 @@ class ReadingJob:
 
 
 def begin_reading(model: Model) -> Reading:
-    """The reading of a model before its documents are read: its topics, and how similar and
-    coherent they are.
-    """
+    """The reading of a model before its documents: topics, similarities and coherence."""
     counts = model.corpus.counts
     words = np.asarray(counts.sum(0), np.float64).ravel()
     summary = model.algorithm.summarize(model.config, model.state)
@@ -154,10 +152,7 @@ def choose_read(corpus: StoredCorpus) -> StoredCorpus:
 
 
 def list_read(corpus: Corpus) -> np.ndarray | None:
-    """The ids of the documents that are read, ascending.
-
-    None: all of them, since the corpus is in memory.
-    """
+    """The ids of the documents to read; None: all, since the corpus is in memory."""
     return np.sort(choose_read(corpus).doc_ids) if isinstance(corpus, StoredCorpus) else None
 
 
@@ -174,9 +169,7 @@ def _compare_topics(
 
 
 def with_reading(progress: Progress, reading: Reading | None) -> Progress:
-    """The progress with the tokens and labels of a reading, if all documents were read with its
-    current model.
-    """
+    """The progress with tokens and labels of a complete reading of its current model."""
     if reading is None or not reading.is_read or progress.now is None:
         return progress
     model = reading.model

@@ -145,9 +145,7 @@ class Record:
 
     @property
     def is_slow(self) -> bool:
-        """Whether the last step took so long that a page should be told when the next
-        one begins.
-        """
+        """Whether the last step was so slow that a page is told of the next one."""
         return self._step_seconds >= SLOW_SECONDS
 
     @property
@@ -178,9 +176,7 @@ class Record:
         return self._corpus
 
     def open(self, corpus: engine.Corpus, prepared: engine.Prepared) -> None:
-        """Note the corpus and the prepared run: sizes and planned columns are known
-        from here on.
-        """
+        """Note the corpus and the prepared run, with its sizes and planned columns."""
         self._corpus = corpus
         self.prepared = prepared
         self._first_readings.wanted = list_read(corpus)
@@ -191,10 +187,7 @@ class Record:
         self.batch_size = prepared.algorithm.step_size(prepared.config, prepared.corpus_size)
 
     def change(self, spec: RunSpec) -> None:
-        """Change learning settings.
-
-        A run that has learned already gets a mark, one that is over stays as it was.
-        """
+        """Change learning settings, with a mark once it learns; a run that is over stays."""
         if self.is_over:
             return
         self.spec = spec
@@ -284,9 +277,7 @@ class Record:
         return next(self._updates)
 
     def _share_names(self, config: Any) -> None:
-        """Share the names of topics with earlier and later runs of the same settings, which learn
-        the same topics.
-        """
+        """Share names of topics with runs of the same settings, which learn the same topics."""
         spec = self.spec
         corpus = self._corpus
         sizes = _measure(corpus) if corpus is not None else []
@@ -294,10 +285,7 @@ class Record:
         self.topic_names.share(self._known.setdefault(key, {}))
 
     def save_start(self) -> Checkpoint:
-        """Copy what the run begins with, before its corpus is open.
-
-        `restore` makes a record that has not learned.
-        """
+        """What the run begins with; `restore` makes a record that has not learned."""
         spec = self.spec
         about = {"corpus": [spec.corpus_name], "chosen": sorted(spec.chosen), "status": "ready"}
         return Checkpoint(
@@ -311,10 +299,7 @@ class Record:
         )
 
     def save(self) -> Checkpoint | None:
-        """Copy everything from which `restore` makes the same record.
-
-        None before the first mini-batch.
-        """
+        """All from which `restore` makes this record; None before the first mini-batch."""
         corpus = self._corpus
         spec = self.spec
         if self._state is None or corpus is None:
@@ -355,10 +340,7 @@ class Record:
         )
 
     def extend(self) -> Checkpoint | None:
-        """Copy a finished run as one that is to read the corpus once more.
-
-        None if it has not finished.
-        """
+        """A finished run as one that reads the corpus once more; None if not finished."""
         checkpoint = self.save() if self.status == "finished" else None
         if checkpoint is None:
             return None
@@ -374,10 +356,7 @@ class Record:
         return replace(with_page(checkpoint, **fresh), settings=settings, has_ended=False)
 
     def restore(self, checkpoint: Checkpoint) -> None:
-        """Continue where a saved record stopped, after `open`.
-
-        Raises CorpusError if the corpus is another one.
-        """
+        """Continue a saved record, after `open`; CorpusError if the corpus is another one."""
         about = json.loads(str(checkpoint.notes[PAGE]))
         corpus = self._corpus
         assert corpus is not None
@@ -457,10 +436,7 @@ class Record:
             self.message = message
 
     def fail(self, error: BaseException) -> None:
-        """End the run and keep everything computed.
-
-        A state that cannot be summarized is replaced by the one before.
-        """
+        """End the run; a state that cannot be summarized is replaced by the one before."""
         self.is_over = True
         try:
             self._summarize_now()

@@ -25,10 +25,7 @@ def list_moments(progress: Progress) -> np.ndarray:
 
 
 def find_moment(progress: Progress, documents_seen: int | None) -> int:
-    """The place in `list_moments` of the last step that had read at most this many documents.
-
-    None is the last step.
-    """
+    """The place of the last step with at most this many documents; None: the last step."""
     moments = list_moments(progress)
     if documents_seen is None:
         return len(moments) - 1
@@ -74,20 +71,14 @@ def rewind(progress: Progress, documents_seen: int | None) -> Progress:
 
 
 def date_at(progress: Progress, place: int) -> Any:
-    """The date of the newest document after a step, in the precision of the corpus.
-
-    None without dates.
-    """
+    """The date of the newest document after a step; None without dates."""
     if progress.date is None:
         return None
     return progress.steps["date"].astype(np.asarray(progress.date).dtype)[place]
 
 
 def film(progress: Progress, num_frames: int) -> Iterator[Progress]:
-    """The run at this many moments, evenly spaced over its steps.
-
-    The last one is the run itself.
-    """
+    """The run at this many moments, evenly spaced; the last one is the run itself."""
     moments = list_moments(progress)
     for place in np.linspace(0, len(moments) - 1, num_frames).round().astype(int):
         yield rewind(progress, int(moments[place]))

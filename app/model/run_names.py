@@ -58,10 +58,7 @@ class RunNames:
         return "" if is_kept else before
 
     def give(self, names: Mapping[int, str], num_sought: int) -> None:
-        """Give kept names to topics.
-
-        num_sought: how many names are kept for the corpus that are not of this run.
-        """
+        """Give kept names to topics. num_sought: kept for the corpus, not of this run."""
         self._by_id.update(names)
         self._given.update(names)
         self._num_sought = num_sought

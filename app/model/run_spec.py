@@ -138,9 +138,7 @@ def live_values(config: Any) -> dict[str, Any]:
 
 
 def describe_config(config: Any) -> str:
-    """Name the settings that distinguish runs: those that act live, the number of topics, and
-    choices.
-    """
+    """Name the settings that tell runs apart: live ones, topics, and choices."""
     parts = []
     for field in fields(config):
         value = getattr(config, field.name)
@@ -162,10 +160,7 @@ def describe_config(config: Any) -> str:
 
 
 def describe_change(before: Any, after: Any) -> str:
-    """Name the differences between two configs: "κ 0.6 → 0.8, S 256 → 512".
-
-    Empty if there are none.
-    """
+    """Name the differences between configs: "κ 0.6 → 0.8, S 256 → 512"."""
     changes = []
     for field in fields(before):
         old = getattr(before, field.name)

@@ -37,10 +37,7 @@ class SavedReadings:
         self._shelf = Shelf(folder, READING, ".npz", "A reading cannot be saved", SAVED_READINGS)
 
     def write(self, model: "Model", doc_shares: csr_array) -> None:
-        """Save the shares (D, K) of all documents.
-
-        A fault is logged: the corpus is then read again later.
-        """
+        """Save shares (D, K); after a fault, which is logged, the corpus is read again."""
         name = digest_model(model)
         about = {"model": name, "shape": list(doc_shares.shape)}
         try:
@@ -68,9 +65,7 @@ class SavedReadings:
 
 
 def digest_model(model: "Model") -> str:
-    """A digest of an algorithm, its settings, its state and the corpus: equal ones give equal
-    shares.
-    """
+    """A digest of all that a reading depends on: equal ones give equal shares."""
     digest = sha256(f"{model.algorithm.name} {model.config} {fingerprint(model.corpus)}".encode())
     for name, array in flatten("state", model.state):
         digest.update(

@@ -41,10 +41,7 @@ class Address(NamedTuple):
 
     @property
     def file_name(self) -> str:
-        """The name of the run's file, without suffix.
-
-        Neither the key nor the watch token can be found from it.
-        """
+        """The name of the run's file: neither the key nor the watch token is in it."""
         return f"{hash_name(self.key)}-{hash_name(self.watch)}"
 
 
@@ -78,10 +75,7 @@ class SavedRuns:
         self._shelf = Shelf(folder, SAVED_RUN, ".npz", "A run cannot be saved", SAVED_RUNS)
 
     def write(self, run: SavedRun) -> None:
-        """Save a run in place of an earlier state of it.
-
-        Raises CheckpointError if it cannot be written.
-        """
+        """Save a run in place of an earlier state; CheckpointError if it cannot be written."""
         self._shelf.make_folder()
         about = json.dumps({"key": run.key, "watch": run.watch, "user": run.user})
         notes = {**run.checkpoint.notes, "address": np.array(about)}
@@ -89,10 +83,7 @@ class SavedRuns:
         self._shelf.keep_newest()
 
     def locate(self, key: str | None = None, watch: str | None = None) -> Path | None:
-        """Find the file of the run with this key, or with this watch token.
-
-        None if there is none.
-        """
+        """The file of the run with this key or watch token, or None."""
         part, place = (hash_name(key), 0) if key is not None else (hash_name(watch or ""), -1)
         return next(
             (path for path in self._shelf.list_newest() if path.stem.split("-")[place] == part),
@@ -100,10 +91,7 @@ class SavedRuns:
         )
 
     def load(self, path: Path) -> SavedRun:
-        """Read a file that `locate` found.
-
-        Raises CheckpointError if it is damaged or has another run.
-        """
+        """Read a file; CheckpointError if it is damaged or has another run."""
         saved = checkpoint.load(path, SAVED_RUN)
         with reading(path, SAVED_RUN):
             run = SavedRun(**json.loads(str(saved.notes["address"])), checkpoint=saved)
@@ -112,10 +100,7 @@ class SavedRuns:
             return run
 
     def find(self, key: str | None = None, watch: str | None = None) -> SavedRun | None:
-        """Read the run with this key, or with this watch token.
-
-        None if there is none or it cannot be read.
-        """
+        """Read the run with this key or watch token; None if it cannot be read."""
         path = self.locate(key, watch)
         try:
             return None if path is None else self.load(path)
@@ -163,9 +148,7 @@ def read_marks(written: Sequence[Any]) -> list[Mark]:
 
 
 def write_columns(columns: Sequence[Moment]) -> tuple[list[Any], dict[str, np.ndarray]]:
-    """Write the columns of the word lists: their numbers as JSON holds them, and their arrays by
-    name.
-    """
+    """The columns of the word lists: their numbers for JSON, and their arrays by name."""
     numbers = [[each.documents_seen, write_date(each.date), each.num_topics] for each in columns]
     arrays: dict[str, np.ndarray] = {}
     for place, each in enumerate(columns):

@@ -42,10 +42,7 @@ class SavedStream:
         self._claim: Claim | None = None
 
     def save(self, model: OnlineTopicModel, position: Mapping[str, Any]) -> None:
-        """Save a model, and the position after its last document.
-
-        Raises FileError if they cannot be written.
-        """
+        """Save a model and the position after its last document; FileError if it fails."""
         self._shelf.make_folder()
         self._take()
         present = {digest_model(model): position}
@@ -54,10 +51,7 @@ class SavedStream:
         self._before = present
 
     def load(self) -> tuple[OnlineTopicModel, Mapping[str, Any]] | None:
-        """The model and its position.
-
-        None if none was saved. Raises FileError if they cannot be read.
-        """
+        """The model and its position, if saved; FileError if they cannot be read."""
         if not self._model.exists():
             return None
         model = load_model(self._model)
@@ -71,10 +65,7 @@ class SavedStream:
         return model, position
 
     def set_aside(self) -> None:
-        """Rename a model that could not be read, so that it can be examined.
-
-        The next one does not replace it.
-        """
+        """Rename a model that could not be read, so that the next one does not replace it."""
         with suppress(OSError):
             self._model.replace(self._model.with_suffix(DAMAGED))
 
@@ -104,10 +95,7 @@ class SavedStream:
             self._before = {**self._before, **self._read_positions()}
 
     def _read_positions(self) -> Mapping[str, Any]:
-        """The positions of this stream, by the digests of their models.
-
-        None if the file is that of another stream.
-        """
+        """This stream's positions by the digests of their models; None if of another stream."""
         with self._shelf.reading(self._name, expected={}) as (about, _):
             found: Mapping[str, Any] = (
                 about["positions"] if about.get("stream") == self._name else {}

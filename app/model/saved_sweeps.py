@@ -40,10 +40,7 @@ class SavedSweeps:
         self._shelf = Shelf(folder, SAVED_SWEEP, ".sweep", "A sweep cannot be saved")
 
     def write(self, key: str, state: SweepState) -> None:
-        """Save the sweep of the run with this key.
-
-        Raises SavedSweepError if it cannot be written.
-        """
+        """Save the sweep of the run with this key; SavedSweepError if it cannot be written."""
         name = hash_name(key)
         about = {
             "name": name,
@@ -56,10 +53,7 @@ class SavedSweeps:
         self._shelf.keep_newest()
 
     def load(self, key: str) -> SweepState:
-        """Read the sweep of the run with this key.
-
-        Raises SavedSweepError if there is none or it is damaged.
-        """
+        """Read the sweep of a run; SavedSweepError if there is none or it is damaged."""
         name = hash_name(key)
         with self._shelf.reading(name, expected={"name": name}) as (about, _):
             plan = tuple(_read_spec(spec) for spec in about["plan"])
@@ -72,10 +66,7 @@ class SavedSweeps:
             )
 
     def find(self, key: str) -> SweepState:
-        """The sweep of a run as it is after a crash: one that was running has stopped.
-
-        Without one, an empty state.
-        """
+        """The sweep of a run, stopped if it was running; an empty one if there is none."""
         if not self._shelf.has(hash_name(key)):
             return SweepState()
         try:

@@ -122,10 +122,7 @@ class Shelf:
         remove_file(self.place(name))
 
     def claim(self, name: str) -> Claim | None:
-        """Claim a name for this process; None if another one has it.
-
-        Raises OSError if the folder cannot be written.
-        """
+        """Claim a name for this process; None if another one has it."""
         self.make_folder()
         return claim(self.folder, name)
 

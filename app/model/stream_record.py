@@ -99,10 +99,7 @@ class StreamRecord:
         return (self.status, self.message, self._documents_seen, self._facts.num_waiting, faults)
 
     def set_fault(self, kind: str, text: str) -> None:
-        """Note that the source cannot be read or the model cannot be saved now.
-
-        Empty: it can again.
-        """
+        """Note that the source cannot be read or the model not saved; "": it can again."""
         self._faults[kind] = text
 
     def skip(self, text: str) -> None:
@@ -185,10 +182,7 @@ class StreamRecord:
         )
 
     def _add_point(self, model: OnlineTopicModel, score: tuple[float, int]) -> None:
-        """Add a point to the curves, with the next-batch score and its tokens.
-
-        There is a new model to summarize.
-        """
+        """Add a point to the curves; there is a new model to summarize."""
         at = self._clock()
         size = self._facts.batch_size
         seen = self._documents_seen
@@ -269,9 +263,7 @@ class StreamRecord:
 
 
 def index_words(columns: list[WordColumn]) -> tuple[tuple[Moment, ...], tuple[str, ...]]:
-    """The moments of these columns, and the vocabulary of the words in them, to which the moments
-    refer.
-    """
+    """The moments of these columns, and the words to which they refer."""
     places: dict[str, int] = {}
     moments = []
     for column in columns:

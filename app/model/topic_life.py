@@ -46,10 +46,7 @@ class LifeEvent(NamedTuple):
 
 
 def find_events(moments: Sequence[Moment]) -> tuple[LifeEvent, ...]:
-    """The events of all topics of a run so far, by the rules above.
-
-    Sorted by column, kind and topic.
-    """
+    """The events of all topics so far, sorted by column, kind and topic."""
     lists = [point.lists for point in moments if point.lists is not None]
     if not lists:
         return ()
@@ -102,9 +99,7 @@ def _stable_from(
 def _proposals(
     lists: Sequence[WordLists], there: Sequence[dict[int, int]], tokens: dict[int, float]
 ) -> list[LifeEvent]:
-    """The most similar larger topic of each current topic, if they are similar, and since which
-    column.
-    """
+    """For each current topic the most similar larger one, and since which column."""
     pairs = _similar_now(lists[-1], tokens)
     events = []
     for column in range(len(lists) - 1, -1, -1):
@@ -182,9 +177,7 @@ def _take(lists: WordLists, places: Sequence[int]) -> WordLists:
 
 
 def find_similarity(ours: WordLists, theirs: WordLists) -> np.ndarray:
-    """Bhattacharyya coefficients Σ_w √(p_w q_w), (U, W), of the shares of topics' listed words
-    among themselves.
-    """
+    """Bhattacharyya coefficients (U, W) of the shares of topics' listed words."""
     if not ours.words.size or not theirs.words.size:
         return np.zeros((len(ours.topic_ids), len(theirs.topic_ids)))
     num_words = 1 + max(ours.words.max(), theirs.words.max())

@@ -56,10 +56,7 @@ class TopicNames:
         self._lock = threading.Lock()
 
     def read(self, corpus_name: str) -> tuple[NamedTopic, ...]:
-        """Read the names kept for a corpus, the oldest first.
-
-        Raises TopicNameError if they cannot be read.
-        """
+        """Read the names kept for a corpus, oldest first; TopicNameError if it fails."""
         # The name of a corpus may have characters that no file name may have.
         name = hash_name(corpus_name)
         if not self._shelf.has(name):
@@ -111,10 +108,7 @@ def _check_words(words: Mapping[str, float]) -> dict[str, float]:
 
 
 def describe_topics(model: Model, names: Mapping[int, str]) -> tuple[NamedTopic, ...]:
-    """Describe the topics of a model that have these names, by id.
-
-    Ids that it does not have are left out.
-    """
+    """Describe the topics that have these names, by id, without unknown ids."""
     summary = model.algorithm.summarize(model.config, model.state)
     places = {int(topic_id): place for place, topic_id in enumerate(summary.topic_ids)}
     named = {

@@ -156,9 +156,7 @@ class BoundPlot:
 
 
 def _mark_end(plot: SlotPlot | BoundPlot, last: int, num_taken: int) -> None:
-    """Make room for `last` iterations, and draw a line after the last of the run if
-    more are shown.
-    """
+    """Make room for `last` iterations, with a line after the last of the run."""
     plot.figure.x_range.end = last + 0.6
     plot.end.data = {"x": [num_taken + 0.5] if num_taken < last else []}
 

@@ -39,10 +39,7 @@ def _score_figure(title: str, **more: Any) -> figure:
 
 
 def overlay_plot(frame: pd.DataFrame, axis: str) -> figure:
-    """Draw held-out curves together, each with its own colour, dash and marker.
-
-    See `compare_frames.overlay_frame`.
-    """
+    """Draw `overlay_frame`: curves with their own colours, dashes and markers."""
     fig = _score_figure("Held-out log likelihood")
     set_x_axis(fig, axis)
     for place, row in enumerate(frame.itertuples()):
@@ -69,10 +66,7 @@ def overlay_plot(frame: pd.DataFrame, axis: str) -> figure:
 
 
 def rate_plot(frame: pd.DataFrame) -> figure:
-    """Draw the held-out curves of a class's values of κ, with a legend.
-
-    See `class_questions.rate_frame`.
-    """
+    """Draw `class_questions.rate_frame`: the curves of a class's values of κ."""
     fig = _score_figure("Held-out log likelihood with each κ")
     set_x_axis(fig, "documents")
     for place, row in enumerate(frame.itertuples()):
@@ -103,10 +97,7 @@ def _as_literal(text: str) -> str:
 
 
 def sweep_plot(frame: pd.DataFrame, x_label: str, is_logarithmic: bool) -> figure:
-    """Draw final held-out scores by one setting, one line per choice of others.
-
-    Columns line, color, x, y, label.
-    """
+    """Draw `sweep_frame`: final scores by one setting, a line per choice of others."""
     fig = _score_figure(
         "Final held-out log likelihood",
         x_axis_type="log" if is_logarithmic else "linear",

@@ -116,9 +116,7 @@ class CurvePlot(NamedTuple):
 
 
 def curve_plot(name: str, x_range: Range1d) -> CurvePlot:
-    """Make an empty plot of one curve, with earlier runs, the warm-up, marks, and a note while it
-    has no points.
-    """
+    """An empty plot of one curve, with earlier runs, the warm-up, marks, and a note."""
     kind = CURVE_KINDS[name]
     plot = CurvePlot(
         figure=_framed_figure(kind, x_range),
@@ -339,9 +337,7 @@ class RatePlot(NamedTuple):
 
 
 def rate_plot() -> RatePlot:
-    """Make an empty plot: planned rates as a faint line, past rates as a strong line, the present
-    step as a dot.
-    """
+    """An empty plot of planned rates (faint), past rates, and the present step (a dot)."""
     fig = make_figure(
         height=150,
         sizing_mode="stretch_width",

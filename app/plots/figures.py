@@ -18,16 +18,12 @@ CORNERS = {"x": [0, 1], "y": [0, 1]}
 
 
 def make_figure(**options: Any) -> figure:
-    """Make a figure without an outline, which panel-material-ui hides on a light page, but not on a
-    dark one.
-    """
+    """A figure without an outline, which panel-material-ui hides only in light mode."""
     return figure(outline_line_color=None, **options)
 
 
 def hide_tools(fig: figure) -> None:
-    """Show the tools of a figure only while the pointer is over it or one of them has the keyboard
-    focus.
-    """
+    """Show the tools only under the pointer or with the keyboard focus."""
     fig.toolbar.update(logo=None, autohide=True, stylesheets=[TOOLS_STYLE])
 
 

@@ -182,10 +182,7 @@ class LifePlot:
 
 
 def _marked(marks: pd.DataFrame) -> pd.DataFrame:
-    """Add marker shapes: a light outline makes a mark visible on a thick lane.
-
-    A cross keeps its topic's colour.
-    """
+    """Marker shapes with a light outline, except for a cross, to see them on a lane."""
     is_cross = marks["kind"] == GONE
     return marks.assign(
         marker=[MARKERS[kind] for kind in marks["kind"]],

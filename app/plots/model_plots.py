@@ -28,10 +28,7 @@ TOOLTIPS = [("topic", "@title"), ("share of tokens", "@share{0.0 %}"), ("words",
 
 
 def draw_map(frame: pd.DataFrame) -> Any:
-    """Draw a map frame: a dot for each topic, whose area is the topic's share.
-
-    The largest are named.
-    """
+    """Draw a map frame: dots whose areas are the shares, the largest with names."""
     frame = frame.assign(size=size_dots(frame["share"]))
     middle, level, scale = fit_map(frame)
     half_width, half_height = (pixels / 2 / scale for pixels in MAP_PIXELS)

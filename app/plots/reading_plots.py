@@ -123,10 +123,7 @@ def _period_figure(**more: Any) -> figure:
 
 
 def _name_periods(fig: figure, frame: pd.DataFrame, most: int = MAX_LABELS) -> None:
-    """Label the periods of a frame on the x axis, at most `most` of them.
-
-    New periods reset the zoom.
-    """
+    """Label at most `most` periods on the x axis; new periods reset the zoom."""
     names = frame.drop_duplicates("place")["period"].tolist()
     overrides = dict(enumerate(names))
     if fig.xaxis[0].major_label_overrides != overrides:
@@ -300,9 +297,7 @@ def size_dots(shares: pd.Series) -> np.ndarray:
 
 
 def fit_map(frame: pd.DataFrame) -> tuple[float, float, float]:
-    """The middle (x, y) of a map frame, and how many pixels of a map on a wide page
-    its unit has.
-    """
+    """The middle (x, y) of a map frame, and the pixels of its unit on a wide page."""
     corners = [
         (frame[axis].min(), frame[axis].max()) if len(frame) else (0.0, 0.0) for axis in ("x", "y")
     ]
@@ -420,10 +415,7 @@ class MapPlot:
             self.source.patch({"alpha": [(slice(len(alphas)), alphas)]})
 
     def show(self, frame: pd.DataFrame, chosen: int | None) -> None:
-        """Draw a map frame.
-
-        The area of a dot is the topic's share, and the selected topic has a thick outline.
-        """
+        """Draw a map frame; the selected topic has a thick outline."""
         frame = frame.assign(
             size=size_dots(frame["share"]),
             line=np.where(frame["topic_id"] == chosen, THIS_RUN, "rgba(128,128,128,0.6)"),

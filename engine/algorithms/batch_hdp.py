@@ -99,10 +99,7 @@ class BatchHDPState(NamedTuple):
 
 
 def init(config: BatchHDPConfig, vocab_size: int, rng: np.random.Generator) -> BatchHDPState:
-    """State before the first pass, which rescales it from D = 1 to D.
-
-    Every topic starts with the same tables.
-    """
+    """State before the first pass, for D = 1; every topic starts with the same tables."""
     phase, temperature = first_phase(config.start, Phase.TWO_LEVEL)
     return BatchHDPState(
         topic_counts=startup_counts(config, vocab_size, rng),
@@ -142,10 +139,7 @@ def local(
     documents: Documents,
     rng: np.random.Generator | None = None,
 ) -> Totals:
-    """Totals of some of the corpus' documents by Eq. 15-18. It is pure and draws nothing.
-
-    Shards add up.
-    """
+    """Totals of some of the corpus' documents by Eq. 15-18; they add up, and nothing is drawn."""
     limits = limits_of(config)
 
     def fit(part: Documents) -> tuple[Statistics, float]:

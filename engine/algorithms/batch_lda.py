@@ -78,10 +78,7 @@ class BatchLDAState(NamedTuple):
 
 
 def init(config: BatchLDAConfig, vocab_size: int, rng: np.random.Generator) -> BatchLDAState:
-    """State before the first pass, which gives the size of the corpus.
-
-    Only a warm start depends on that size.
-    """
+    """State before the first pass, which gives a warm start the size of the corpus."""
     phase, temperature = first_phase(config.start, Phase.LEARNING)
     return BatchLDAState(
         topic_counts=startup_counts(config, vocab_size, rng),
@@ -141,9 +138,7 @@ def infer(config: BatchLDAConfig, state: BatchLDAState, documents: Documents) ->
 
 
 def summarize(config: BatchLDAConfig, state: BatchLDAState) -> TopicSummary:
-    """E[topics], each topic's share of the expected tokens, and those tokens, under ids that no
-    pass changes.
-    """
+    """E[topics], and each topic's expected tokens and its share of them, by permanent id."""
     return summarize_by_tokens(
         expected_topics(state.topic_counts, config.word_concentration), state.expected_tokens
     )

@@ -117,10 +117,7 @@ class CVHDPState(NamedTuple):
 
 
 def init(config: CVHDPConfig, vocab_size: int, rng: np.random.Generator | None) -> CVHDPState:
-    """State without documents: α and γ at their priors, β and τ as set (sec. 4).
-
-    The first step draws q(z).
-    """
+    """State without documents, at the priors (sec. 4); the first step draws q(z)."""
     gamma = Gamma(shape=config.corpus_shape, rate=config.corpus_rate)
     return CVHDPState(
         assignments=collapsed.no_assignments(config, vocab_size),
@@ -174,9 +171,7 @@ def step(
 def start_from(
     config: CVHDPConfig, vocab_size: int, batch: Batch, tokens: np.ndarray
 ) -> CVHDPState:
-    """State that continues from tokens (nnz, K) of the batch's entries in each of K topics, without
-    a soft start.
-    """
+    """State that continues from tokens (nnz, K) of the batch's entries, without a soft start."""
     state = init(config, vocab_size, None)
     assignments, measures = collapsed.take_over(
         state.assignments, batch, tokens, find_priors(state)
@@ -219,10 +214,7 @@ def find_priors(state: CVHDPState) -> Priors:
 def update_posteriors(
     config: CVHDPConfig, state: CVHDPState, measures: Measures, sizes: np.ndarray
 ) -> CVHDPState:
-    """The state after Eq. 8 for α, π, γ and, if they are learned, β and τ.
-
-    Sizes: tokens of each document (S,).
-    """
+    """The state after Eq. 8 for α, π, γ and, if learned, β and τ. sizes: tokens (S,)."""
     mean = state.alpha.mean()
     log_eta = (psi(mean) - psi(mean + sizes)).sum()
     alpha = Gamma(
@@ -247,9 +239,7 @@ def update_posteriors(
 
 
 def divergence(config: CVHDPConfig, state: CVHDPState) -> float:
-    """Sum of the divergences of Eq. 18, in nats: of α, γ, the sticks and, if they are learned, β
-    and τ.
-    """
+    """Sum of the divergences of Eq. 18: of α, γ, the sticks and, if learned, β and τ."""
     total = gamma_divergence(state.alpha, Gamma(shape=config.doc_shape, rate=config.doc_rate))
     total += gamma_divergence(
         state.gamma, Gamma(shape=config.corpus_shape, rate=config.corpus_rate)
@@ -264,10 +254,7 @@ def divergence(config: CVHDPConfig, state: CVHDPState) -> float:
 
 
 def infer(config: CVHDPConfig, state: CVHDPState, documents: Documents) -> np.ndarray:
-    """Topic shares (S, K) of documents by Eq. 16, with fixed topics and no rest beyond K.
-
-    Nothing is learned.
-    """
+    """Topic shares (S, K) of documents by Eq. 16, with fixed topics and no rest beyond K."""
     topics = collapsed.expected_topics(state.assignments, _word_prior(state), config.precision)
     prior = state.alpha.mean() * _weights(state)
     return collapsed.infer_shares(documents, topics, find_priors(state).doc, prior)

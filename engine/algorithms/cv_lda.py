@@ -60,10 +60,7 @@ def init(config: CVLDAConfig, vocab_size: int, rng: np.random.Generator | None) 
 def start_from(
     config: CVLDAConfig, vocab_size: int, batch: Batch, tokens: np.ndarray
 ) -> CVLDAState:
-    """State that continues from tokens (nnz, K) of the batch's entries in each topic.
-
-    K is `max_topics`.
-    """
+    """State that continues from tokens (nnz, K) of the batch's entries; K is `max_topics`."""
     state = init(config, vocab_size, None)
     assignments, _ = collapsed.take_over(
         state.assignments, batch, tokens, find_priors(config, vocab_size)
@@ -85,10 +82,7 @@ def find_priors(config: CVLDAConfig, vocab_size: int) -> Priors:
 def step(
     config: CVLDAConfig, state: CVLDAState, batch: Batch, rng: np.random.Generator
 ) -> tuple[CVLDAState, StepInfo]:
-    """A sweep over the corpus, and the bound after it.
-
-    Raises ValueError if the documents have changed.
-    """
+    """A pass over the corpus, and its bound; ValueError if the documents have changed."""
     priors = find_priors(config, len(state.assignments.word_counts))
     assignments, measures = collapsed.sweep(state.assignments, priors, batch, rng)
     tokens = assignments.topic_tokens()
@@ -115,9 +109,7 @@ def infer(config: CVLDAConfig, state: CVLDAState, documents: Documents) -> np.nd
 
 
 def summarize(config: CVLDAConfig, state: CVLDAState) -> TopicSummary:
-    """E[topics], each topic's share of the expected tokens, and those tokens, under ids that no
-    step changes.
-    """
+    """E[topics], and each topic's expected tokens and its share of them, by permanent id."""
     priors = find_priors(config, len(state.assignments.word_counts))
     topics = collapsed.expected_topics(state.assignments, priors.words)
     weights = (state.expected_tokens + priors.doc) / (state.expected_tokens + priors.doc).sum()

@@ -70,10 +70,7 @@ class DirectHDPConfig:
 
 
 def init(config: DirectHDPConfig, vocab_size: int, rng: np.random.Generator) -> OnlineHDPState:
-    """State before the first batch, for a corpus of one document.
-
-    Every topic starts with the same tables.
-    """
+    """State before the first batch, for D = 1; every topic starts with the same tables."""
     return start_hdp(config, vocab_size, rng, Phase.LEARNING)
 
 
@@ -98,9 +95,7 @@ def _expect_words(
 def blend(
     config: DirectHDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch
 ) -> tuple[OnlineHDPState, StepInfo]:
-    """Step of λ, and of the tables towards those of the corpus, from statistics of
-    the whole batch.
-    """
+    """Step of λ, and of the tables towards those of the corpus."""
     return blend_hdp(
         config, state, statistics, batch, Steps(expect=expect, local=local, infer=infer)
     )

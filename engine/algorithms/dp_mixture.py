@@ -135,10 +135,7 @@ class MixtureExpectations(NamedTuple):
 
 
 def init(config: Config, vocab_size: int, rng: np.random.Generator) -> DPMixtureState:
-    """State before the first step, which rescales it from D = 1 to D.
-
-    Every component starts with the same tables.
-    """
+    """State before the first step, for D = 1; every component starts with the same tables."""
     num_topics = config.max_topics
     return DPMixtureState(
         topic_counts=startup_counts(config, vocab_size, rng),
@@ -177,10 +174,7 @@ def sticks_of(config: Config, state: DPMixtureState) -> Sticks:
 
 
 def fit(documents: Documents, expectations: MixtureExpectations) -> tuple[Statistics, np.ndarray]:
-    """Statistics of documents and q(z) (S, K), Eq. 5. A document is one table of its component.
-
-    Nothing is drawn.
-    """
+    """Statistics of documents and q(z) (S, K), Eq. 5: a document is one table."""
     own = documents.indexed(expectations.words)
     precision = expectations.topics.dtype
     counts = own.counts.astype(precision)
@@ -219,19 +213,14 @@ def local(
 def widen(
     statistics: Statistics, expectations: MixtureExpectations, places: np.ndarray
 ) -> Statistics:
-    """Statistics of a shard for the batch's words.
-
-    The factored counts of a mixture have no topic weights.
-    """
+    """Statistics of a shard for the batch's words; they have no topic weights."""
     return widen_weighted(statistics, expectations.words, np.ones_like(expectations.topics), places)
 
 
 def blend(
     config: DPMixtureConfig, state: DPMixtureState, statistics: Statistics, batch: Batch
 ) -> tuple[DPMixtureState, StepInfo]:
-    """Natural-gradient step of λ, u and v with the mini-batch's D/S, from statistics of the whole
-    batch.
-    """
+    """Natural-gradient step of λ, u and v with the mini-batch's D/S."""
     state = scale_start(config, state, batch.corpus_size)
     step = state.step + 1
     scale = batch_scale(batch)
@@ -259,10 +248,7 @@ def local_batch(
     documents: Documents,
     rng: np.random.Generator | None = None,
 ) -> Totals:
-    """Totals of some of the corpus' documents, whose part of the bound is the entropy of q(z).
-
-    Shards add up.
-    """
+    """Totals of some documents; their part of the bound is the entropy of q(z)."""
 
     def fit_part(part: Documents) -> tuple[Statistics, float]:
         statistics, shares = fit(part, expectations)
@@ -303,9 +289,7 @@ def summarize(config: Config, state: DPMixtureState) -> TopicSummary:
 def word_topics(
     config: Config, state: DPMixtureState, words: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Component ids (K,) and E[θ] of some words (U,), as (U, K): the same numbers as those of a
-    summary.
-    """
+    """Component ids (K,) and E[θ] of some words (U, K), as in a summary."""
     topics = topic_weights(state.topic_counts, words, config.word_concentration, "mean")
     return np.arange(topics.shape[1]), topics
 

@@ -57,10 +57,7 @@ class FreeDPMixtureConfig:
 def step(
     config: FreeDPMixtureConfig, state: GrowingState, batch: Batch, rng: np.random.Generator
 ) -> tuple[GrowingState, StepInfo]:
-    """Sample the components of the mini-batch's documents, then move λ, u and v.
-
-    Nearly empty ones are removed.
-    """
+    """Sample the mini-batch's components, move λ, u and v, and remove nearly empty ones."""
     return grow(
         state, batch, sample_batch(config, state, batch.documents, rng), lambda grown: grown.tables
     )
@@ -138,10 +135,7 @@ def sweep(
 
 
 def infer(config: FreeDPMixtureConfig, state: GrowingState, documents: Documents) -> np.ndarray:
-    """p(z = k | document) (S, K) over the components born so far, in closed form.
-
-    Nothing is learned.
-    """
+    """p(z = k | document) (S, K) over the components born so far, in closed form."""
     if not len(state.topic_ids):
         return np.ones((documents.num_documents, 1))
     words = documents.distinct_words()

@@ -69,10 +69,7 @@ class FreeHDPConfig:
 def step(
     config: FreeHDPConfig, state: GrowingState, batch: Batch, rng: np.random.Generator
 ) -> tuple[GrowingState, StepInfo]:
-    """Sample the mini-batch's topics and tables, then move λ, u and v.
-
-    Topics with less than one token are removed.
-    """
+    """Sample the mini-batch's topics and tables, move λ, u and v, and remove empty topics."""
     found = sample_batch(config, state, batch.documents, rng)
     return grow(state, batch, found, lambda grown: grown.expected_tokens)
 
@@ -80,10 +77,7 @@ def step(
 def sample_batch(
     config: FreeHDPConfig, state: GrowingState, documents: Documents, rng: np.random.Generator
 ) -> SampledCounts:
-    """Mean counts and tables of `num_samples` sweeps after `burn_in` (S.2.2).
-
-    The first sweep assigns topics.
-    """
+    """Mean counts and tables of `num_samples` passes after `burn_in` (S.2.2)."""
     words = documents.distinct_words()
     prior = prior_of(config, state)
     tokens = as_tokens(documents.indexed(words))
@@ -112,10 +106,7 @@ def prior_of(config: FreeHDPConfig, state: GrowingState) -> LocalPrior:
 
 
 def as_tokens(documents: Documents) -> Tokens:
-    """Tokens of documents without topics.
-
-    A word with more than MOST_PARTS tokens is split into equal parts.
-    """
+    """Tokens of documents without topics; a word with over MOST_PARTS is split equally."""
     parts = np.minimum(documents.counts, MOST_PARTS)
     entries = np.repeat(np.arange(len(parts)), parts)
     place = np.arange(len(entries)) - np.repeat(

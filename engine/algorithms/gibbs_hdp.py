@@ -89,10 +89,7 @@ class GibbsHDPState(NamedTuple):
 
 
 def init(config: GibbsHDPConfig, vocab_size: int, rng: np.random.Generator) -> GibbsHDPState:
-    """State before the first sweep. Nothing is drawn.
-
-    Each topic and the rest have the same weight.
-    """
+    """State before the first pass; each topic and the rest have the same weight."""
     size = config.initial_topics
     even = 1.0 / (size + 1)
     return GibbsHDPState(
@@ -113,10 +110,7 @@ def init(config: GibbsHDPConfig, vocab_size: int, rng: np.random.Generator) -> G
 def step(
     config: GibbsHDPConfig, state: GibbsHDPState, batch: Batch, rng: np.random.Generator
 ) -> tuple[GibbsHDPState, StepInfo]:
-    """One sweep over the whole corpus, then tables, α, γ and π.
-
-    A new document starts at random topics.
-    """
+    """One pass over the corpus, then tables, α, γ and π; new documents get random topics."""
     alpha, gamma, eta = _sweep_concentrations(config, state)
     pool = TopicPool(
         topic_ids=state.topic_ids,
@@ -175,10 +169,7 @@ def _sweep_concentrations(
 def _draw_concentrations(
     config: GibbsHDPConfig, before: tuple[float, float], swept: GibbsSweep, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """Draw α given all tables, and γ given the number of topics that have tables.
-
-    before: the old (α, γ).
-    """
+    """Draw α given all tables, and γ given the number of topics that have tables."""
     num_tables = swept.tables.sum()
     doc_sizes = swept.assignments.doc_sizes
     num_topics = int(np.count_nonzero(swept.tables))
@@ -190,10 +181,7 @@ def _draw_concentrations(
 
 
 def infer(config: GibbsHDPConfig, state: GibbsHDPState, documents: Documents) -> np.ndarray:
-    """Topic shares E[θ] (S, K) of documents given E[topics] and α π, by the sweeps of LDA.
-
-    Nothing is learned.
-    """
+    """Topic shares E[θ] (S, K) of documents given E[topics] and α π, as in LDA."""
     return sampled.infer_documents(
         config, state, documents, state.weights, _phase(config, state.step)
     )
@@ -202,9 +190,7 @@ def infer(config: GibbsHDPConfig, state: GibbsHDPState, documents: Documents) ->
 def predict_words(
     config: GibbsHDPConfig, state: GibbsHDPState, rows: np.ndarray, words: np.ndarray
 ) -> np.ndarray:
-    """Probability (n,) of words in documents at rows of the state's doc_ids, by this sample (Teh
-    2007 Eq. 17).
-    """
+    """Probability (n,) of words in documents at rows of doc_ids, by this sample (Eq. 17)."""
     alpha = state.doc_concentration
     unused = state.doc_concentration * state.unused_weight
     eta = config.word_concentration
@@ -212,9 +198,7 @@ def predict_words(
 
 
 def summarize(config: GibbsHDPConfig, state: GibbsHDPState) -> TopicSummary:
-    """E[topics], averaged over samples if there are any, π of the current topics, and tokens, under
-    permanent ids.
-    """
+    """E[topics], averaged over samples if any, π, and tokens, by permanent id."""
     topics = sampled.read_topics(state.assignments, state.averages, config.word_concentration)
     return TopicSummary(
         topic_ids=state.topic_ids,

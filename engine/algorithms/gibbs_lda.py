@@ -110,10 +110,7 @@ def _weights(config: GibbsLDAConfig) -> np.ndarray:
 
 
 def infer(config: GibbsLDAConfig, state: GibbsLDAState, documents: Documents) -> np.ndarray:
-    """Topic shares E[θ] (S, K) of documents given E[topics], by Dirichlet sweeps.
-
-    Nothing is learned.
-    """
+    """Topic shares E[θ] (S, K) of documents given E[topics]."""
     phase = sampled.phase_of(config, state.step)
     return sampled.infer_documents(config, state, documents, _weights(config), phase)
 
@@ -121,9 +118,7 @@ def infer(config: GibbsLDAConfig, state: GibbsLDAState, documents: Documents) ->
 def predict_words(
     config: GibbsLDAConfig, state: GibbsLDAState, rows: np.ndarray, words: np.ndarray
 ) -> np.ndarray:
-    """Probability (n,) of words in documents at rows of the state's doc_ids, by this sample (Teh
-    2007 Eq. 17).
-    """
+    """Probability (n,) of words in documents at rows of doc_ids, by this sample (Eq. 17)."""
     prior = state.doc_concentration * _weights(config)
     return sampled.predict_words(
         state.assignments, prior, 0.0, config.word_concentration, rows, words

@@ -103,10 +103,7 @@ class SVIHDPConfig(HDPConfig):
 
 
 def init(config: HDPConfig, vocab_size: int, rng: np.random.Generator) -> OnlineHDPState:
-    """State before the first batch.
-
-    Every topic starts with the same tables, or with none if `start` is "svi".
-    """
+    """State before the first batch: equal tables, or none if `start` is "svi"."""
     state = start_hdp(config, vocab_size, rng, Phase.TWO_LEVEL)
     return state._replace(tables=np.zeros(len(state.tables))) if config.start == "svi" else state
 
@@ -139,10 +136,7 @@ def local(
     documents: Documents,
     rng: np.random.Generator | None = None,
 ) -> Statistics:
-    """Statistics of some of the batch's documents. It is pure and draws nothing.
-
-    Shards of a batch add up.
-    """
+    """Statistics of some of the batch's documents; they add up, and nothing is drawn."""
     if expectations.phase == Phase.WARM_UP:
         return fit_documents(
             documents, expectations, sweeps_at(expectations.temperature), is_learning=True
@@ -153,9 +147,7 @@ def local(
 def blend(
     config: HDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch
 ) -> tuple[OnlineHDPState, StepInfo]:
-    """Step of λ and the tables, Eq. 22-27 with the mini-batch's D/S, from statistics of the whole
-    batch.
-    """
+    """Step of λ and the tables, Eq. 22-27 with the mini-batch's D/S."""
     return blend_hdp(
         config, state, statistics, batch, Steps(expect=expect, local=local, infer=infer)
     )

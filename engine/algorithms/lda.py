@@ -89,10 +89,7 @@ class LDAState(NamedTuple):
 
 
 def init(config: LDAConfig, vocab_size: int, rng: np.random.Generator) -> LDAState:
-    """State before the first batch, which gives the size of the corpus.
-
-    Only a warm start depends on that size.
-    """
+    """State before the first batch, which gives a warm start the size of the corpus."""
     phase, temperature = first_phase(config.start, Phase.LEARNING)
     return LDAState(
         topic_counts=startup_counts(config, vocab_size, rng),
@@ -127,9 +124,7 @@ def _expect_words(
 def blend(
     config: LDAConfig, state: LDAState, statistics: Statistics, batch: Batch
 ) -> tuple[LDAState, StepInfo]:
-    """The M step of Alg. 2 with the mini-batch's D/S (Eq. 8), from statistics of the
-    whole batch.
-    """
+    """The M step of Alg. 2 with the mini-batch's D/S (Eq. 8)."""
     state = scale_topics(config, state, batch.corpus_size)
     blended, info = blend_topics(next_rate(config, state), state, statistics, batch)
     if is_time_to_learn(config, blended):
@@ -143,10 +138,7 @@ def blend(
 def _learn_alpha(
     config: LDAConfig, posterior: DocPosterior, tables: np.ndarray, batch: Batch, rate: float
 ) -> DocPosterior:
-    """A step of α towards the highest bound (Hoffman 2010 Eq. 9).
-
-    One α per topic if it is asymmetric.
-    """
+    """A step of α towards the highest bound (Eq. 9): one for all topics, or one for each."""
     if config.concentrations == "learned":
         tables = np.full(len(tables), tables.sum() / len(tables))
     return learn_from_tables(posterior, tables, batch, rate)
@@ -160,9 +152,7 @@ def infer(config: LDAConfig, state: LDAState, documents: Documents) -> np.ndarra
 
 
 def summarize(config: LDAConfig, state: LDAState) -> TopicSummary:
-    """E[topics], each topic's share of the expected tokens, and those tokens, under ids that no
-    step changes.
-    """
+    """E[topics], and each topic's expected tokens and its share of them, by permanent id."""
     return summarize_by_tokens(
         expected_topics(state.topic_counts, state.concentrations.word), state.expected_tokens
     )

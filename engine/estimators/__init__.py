@@ -90,10 +90,7 @@ def load(path: str | PathLike[str]) -> TopicModel:
 def from_checkpoint(
     checkpoint: Checkpoint, words: tuple[str, ...] | None, corpus_size: int
 ) -> TopicModel:
-    """The model of a run at `checkpoint`. words: the V words.
-
-    corpus_size: D, the documents of the run.
-    """
+    """The model of a run at `checkpoint`, with the V words and D, its number of documents."""
     settings = checkpoint.settings
     kind: Any = CLASSES[checkpoint.algorithm]
     model: TopicModel = kind(

@@ -35,20 +35,14 @@ def _check_counts(entries: np.ndarray) -> None:
 
 
 def name_columns(X: Any) -> tuple[str, ...]:
-    """The names of the columns of a data frame of any library.
-
-    None for other counts and for columns without names.
-    """
+    """The names of the columns of a data frame of any library, if it has any."""
     # Data frames of different libraries have only this attribute in common.
     return tuple(each for each in getattr(X, "columns", ()) if isinstance(each, str))
 
 
 @lru_cache(2)
 def _number_words(vocab_size: int) -> Vocabulary:
-    """The numbers of the columns as words.
-
-    A stream needs them for each mini-batch, and making them takes long.
-    """
+    """The numbers of the columns as words, kept because a stream needs them for each batch."""
     return Vocabulary(tuple(map(str, range(vocab_size))))
 
 

@@ -322,10 +322,7 @@ class Follower:
         return batch
 
     def _score(self, counts: csr_array) -> float:
-        """Nats per held-out token of documents that the model has not learned from.
-
-        NaN if nothing is held out.
-        """
+        """Nats per held-out token of documents before they are learned; NaN if none is held out."""
         if not self.model.__sklearn_is_fitted__():
             return float("nan")
         model, seen = self.model, self.model.documents_seen_
@@ -345,10 +342,7 @@ class Follower:
     def _add_words(
         self, counts: csr_array, words: list[str]
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Give columns to new words of a mini-batch that are within the limits.
-
-        Return them and the dropped words.
-        """
+        """Give columns to new words within the limits; return them and the dropped words."""
         in_documents = np.bincount(counts.indices, minlength=len(words))
         for word, number in zip(words, in_documents.tolist(), strict=True):
             if word in self._columns:

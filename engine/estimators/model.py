@@ -245,9 +245,7 @@ class TopicModel(Estimator):
         move: Move,
         callback: Callable[[Update], object] | None,
     ) -> None:
-        """Take the updates of a fit that has read `seen` of `total` documents, until it settles or
-        is interrupted.
-        """
+        """Take the updates of a fit until it settles or is interrupted."""
         try:
             while not (self._may_end_early() and seen and self.state_.has_settled):
                 update = next(updates, None)
@@ -317,10 +315,7 @@ class TopicModel(Estimator):
         return corpus
 
     def _parameters(self) -> dict[str, Any]:
-        """The algorithm's parameters as given.
-
-        NumPy scalars become Python numbers, which a checkpoint can hold.
-        """
+        """The algorithm's parameters as given, without NumPy's scalars."""
         given = {each.name: getattr(self, each.name) for each in fields(self.algorithm.config)}
         return {
             name: value.item() if isinstance(value, np.generic) else value
@@ -328,10 +323,7 @@ class TopicModel(Estimator):
         }
 
     def _read(self, X: Counts, is_new: bool = False) -> Corpus:
-        """X as a Corpus. A new model takes its words from X.
-
-        Otherwise the words of X must be those of the model.
-        """
+        """X as a Corpus; unless the model is new, it must have the model's words."""
         if isinstance(X, Corpus):
             return self._read_corpus(X, is_new)
         refuse_texts(X)
@@ -345,10 +337,7 @@ class TopicModel(Estimator):
         )
 
     def _frame_columns(self) -> np.ndarray | None:
-        """The names of the columns (V,) that scikit-learn keeps from a fit to a data frame.
-
-        None after other fits.
-        """
+        """The names of the columns (V,) of a data frame that was fitted, or None."""
         names: np.ndarray | None = vars(self).get("feature_names_in_")
         return names
 
@@ -371,10 +360,7 @@ class TopicModel(Estimator):
             )
 
     def _remember(self, documents_seen: int, date: Any, summary: TopicSummary) -> None:
-        """Add a checkpoint to the history.
-
-        A stream that starts with empty documents has no topic for one yet.
-        """
+        """Add a moment to the history; a stream of empty documents has no topic for one yet."""
         before = self.history_
         number = 0 if before.empty else before["checkpoint"].max() + 1
         frame = checkpoint_frame(number, documents_seen, date, summary, self.words_)
@@ -469,10 +455,7 @@ class TopicModel(Estimator):
             )
 
     def _keeps_unused(self) -> bool:
-        """Whether `transform` has columns for unused topics.
-
-        Raises ValueError if the parameter is no choice.
-        """
+        """Whether `transform` has columns for unused topics."""
         if self.unused_topics not in UNUSED_TOPICS:
             raise ValueError(
                 f"unused_topics is {self.unused_topics!r}: choose one of"
@@ -949,10 +932,7 @@ def _connect(client: "Client | None") -> Cluster | None:
 
 
 def _draw_seed(random_state: Any) -> int:
-    """The seed: an int is the seed itself, so that `engine.run` with it learns the same.
-
-    Otherwise one is drawn.
-    """
+    """The seed: an int itself, so that `engine.run` learns the same, or one that is drawn."""
     if isinstance(random_state, int | np.integer):
         if not 0 <= random_state <= LARGEST_SEED:
             raise ValueError(

@@ -99,18 +99,14 @@ class OnlineTopicModel(TopicModel):
         return int(seen[seen <= self.documents_seen_].max(initial=0))
 
     def _forget_words(self, columns: np.ndarray, like: int) -> None:
-        """Let some words (U,) be as if they had not occurred, like a word that has not occurred
-        yet.
-        """
+        """Let some words (U,) be like a word that has not occurred yet."""
         state = self.state_._replace(topic_counts=self.state_.topic_counts.forget(columns, like))
         if isinstance(state, OnlineHDPState):
             state = state._replace(judges=state.judges.without(columns))
         self.state_ = state
 
     def _raise_limit(self, corpus: Corpus) -> None:
-        """Let K, if it is left to the corpus, follow the tokens of a stream: as many a document as
-        in these.
-        """
+        """Let K, if it is left to the corpus, follow the tokens of a stream."""
         opened = self.algorithm.config(**self._parameters())
         if "max_topics" in open_settings(opened):
             num_tokens = corpus.num_tokens * self.documents_seen_ // max(1, corpus.num_documents)

@@ -39,9 +39,7 @@ def write_arrays(
 
 
 def _write_rows(archive: zipfile.ZipFile, name: str, rows: csr_array | np.ndarray) -> None:
-    """Write a matrix as .npy, some rows at a time: the shares of a large corpus would need much
-    memory as a whole.
-    """
+    """Write a matrix as .npy some rows at a time, to need little memory."""
     header = {
         "descr": np.lib.format.dtype_to_descr(np.dtype("<f4")),
         "fortran_order": False,
@@ -56,10 +54,7 @@ def _write_rows(archive: zipfile.ZipFile, name: str, rows: csr_array | np.ndarra
 
 
 def write_sheets(path: str | PathLike[str], sheets: Mapping[str, Sheet]) -> None:
-    """Write sheets and their keys as CSV into a zip file: NAME.csv and NAME-key.csv.
-
-    The file is written completely or not at all.
-    """
+    """Write sheets as NAME.csv and NAME-key.csv into a zip file, completely or not at all."""
     with replacing(Path(path)) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, sheet in sheets.items():
             archive.writestr(f"{name}.csv", _as_csv(sheet.questions))

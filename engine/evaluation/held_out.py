@@ -244,9 +244,7 @@ def lda_bound_as_its_authors_ran_it(
 def _lda_parts(
     documents: Documents, topic_counts: DecayedCounts, prior: np.ndarray, word_concentration: float
 ) -> tuple[float, float]:
-    """The documents' part of the bound, and KL of the topics from their prior, in nats per token of
-    the documents.
-    """
+    """The documents' part of the bound, and KL of the topics from their prior, per token."""
     num_tokens = documents.num_tokens
     if not num_tokens:
         return float("nan"), float("nan")
@@ -270,9 +268,7 @@ def _lda_parts(
 def _document_bounds(
     documents: Documents, topics: np.ndarray, prior: np.ndarray, g: np.ndarray
 ) -> np.ndarray:
-    """The document part of Hoffman 2010 Eq. 4 of each document (S,), at q(θ) = Dirichlet(g) with g
-    as (S, K).
-    """
+    """The document part of Hoffman 2010 Eq. 4 of each document (S,), with g as (S, K)."""
     prior = np.maximum(prior, 1e-30)
     logs = psi(g) - psi(g.sum(1, keepdims=True))
     rows = documents.rows()

@@ -100,9 +100,7 @@ def _propose(candidates: Sequence[str], topic_id: int) -> Iterator[str]:
 
 
 def _drop_forms(words: Sequence[str]) -> Iterator[str]:
-    """The words, without those that are another form of an earlier one, or part of an earlier
-    phrase.
-    """
+    """The words that are no other form, and no part, of an earlier one."""
     distinct: list[str] = []
     for word in words:
         if not any(_are_forms(word, other) or word in other.split() for other in distinct):

@@ -155,9 +155,7 @@ def lay_out(
 def _fit_onto(
     places: np.ndarray, topic_ids: np.ndarray, last_ids: np.ndarray, last_places: np.ndarray
 ) -> np.ndarray:
-    """Move places (K, 2) by the similarity transform that fits the common topics to their last
-    places best.
-    """
+    """Move places (K, 2) so that the common topics are as near as can be to their last ones."""
     _, here, there = np.intersect1d(topic_ids, last_ids, return_indices=True)
     if len(here) < 2:
         return places

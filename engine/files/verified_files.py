@@ -100,10 +100,7 @@ def seal_folder(
 
 
 def read_seal(path: Path, kind: Kind) -> FileHeader:
-    """Read and verify the header of a folder.
-
-    A JSON object of an earlier version becomes `about`, with format 0.
-    """
+    """Read and verify the header of a folder; an unsealed JSON object has format 0."""
     with reading(path, kind):
         found = json.loads(path.read_text(encoding="utf-8"))
         if "sha256" not in found:

@@ -65,10 +65,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def find_new_folder(path: str | os.PathLike[str]) -> Path:
-    """Return the absolute path of a folder to make.
-
-    Raises FileError if it exists, is remote, or cannot be reached.
-    """
+    """The absolute path of a folder to make; FileError if it exists or cannot be made."""
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"The folder is {path!r:.80}: give the path of the folder to make.")
     if not os.fspath(path):
@@ -103,9 +100,7 @@ def building(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def unfinished_folder(parent: Path) -> Iterator[Path]:
-    """Give a new folder in `parent`, which is removed at the end of the block, or by the next
-    writer after a kill.
-    """
+    """A new folder in `parent`, which is removed at the end, or by the next writer."""
     parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(parent)
     work, claim = _claim_folder(parent)
@@ -162,10 +157,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def remove_folder(path: Path) -> None:
-    """Remove a folder, which other processes find whole or not at all.
-
-    Raises FileError if that is not allowed.
-    """
+    """Remove a folder, which other processes find whole or not at all."""
     with _refusing(path):
         gone = _partial(path.parent)
         os.rename(path, gone)
@@ -186,9 +178,7 @@ def remove_file(path: Path) -> None:
 
 
 def make_folder(folder: Path, failure: str, error: type[ValueError]) -> None:
-    """Make a folder, and those around it. failure: what cannot be done without it, as "A run cannot
-    be saved".
-    """
+    """Make a folder and its parents. failure: for a message, as "A run cannot be saved"."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
@@ -197,10 +187,7 @@ def make_folder(folder: Path, failure: str, error: type[ValueError]) -> None:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove the unfinished files and folders of writers that no longer run.
-
-    A folder that is missing has none.
-    """
+    """Remove the unfinished files and folders of writers that no longer run."""
     try:
         places = [Path(entry.path) for entry in os.scandir(folder) if entry.name.endswith(PARTIAL)]
     except OSError:
@@ -306,10 +293,7 @@ def _claim_folder(folder: Path) -> tuple[Path, int | None]:
 
 
 def _remove_abandoned(place: Path) -> None:
-    """Remove a partial file or folder whose lock no process holds.
-
-    Where there are no locks, one that is a day old.
-    """
+    """Remove a partial file that no process locks; without locks, one that is a day old."""
     is_abandoned = time.time() - place.stat().st_mtime > STALE_SECONDS
     descriptor = None if fcntl is None else os.open(place, os.O_RDONLY)
     try:

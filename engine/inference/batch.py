@@ -130,9 +130,7 @@ def cool_pass(
 
 
 def sum_by_phase(documents: Documents, expectations: SweepExpectations, fit: Fit) -> Totals:
-    """Totals of documents: from Dirichlet sweeps without a bound in a warm-up, from
-    `fit` after it.
-    """
+    """Totals of documents: by Dirichlet iterations in a warm-up, by `fit` after it."""
     if expectations.phase != Phase.WARM_UP:
         return sum_documents(documents, expectations, fit)
     sweeps = sweeps_at(expectations.temperature)
@@ -174,9 +172,7 @@ def sum_documents(documents: Documents, expectations: PassExpectations, fit: Fit
 def shares_bound(
     statistics: Statistics, shares: np.ndarray, documents: Documents, prior: np.ndarray
 ) -> float:
-    """Sum of `bound_documents` over documents whose shares (S, K) are one Dirichlet each, from
-    their Statistics.
-    """
+    """Sum of `bound_documents` over documents with shares (S, K) of one Dirichlet each."""
     sizes = documents.sizes()
     (counts,), bounds = statistics.counts, np.empty(len(sizes))
     # Documents with one Dirichlet have factored counts.
@@ -208,9 +204,7 @@ def topics_bound(topic_counts: np.ndarray, word_concentration: float) -> float:
 def topics_divergence(
     topic_counts: np.ndarray, word_concentration: float
 ) -> tuple[float, np.ndarray]:
-    """KL of topics Dirichlet(λ_k) from their prior Dirichlet(η), and E[log φ] (V, K), from λ - η
-    (V, K).
-    """
+    """KL of topics Dirichlet(λ_k) from Dirichlet(η), and E[log φ] (V, K), from λ - η."""
     topic_words = topic_counts.astype(np.float64) + word_concentration
     totals = topic_words.sum(0)
     logs: np.ndarray = psi(topic_words) - psi(totals)

@@ -86,9 +86,7 @@ def fit_candidates(
 def add_topics(
     state: OnlineHDPState, words: np.ndarray, counts: np.ndarray, tables: np.ndarray
 ) -> OnlineHDPState:
-    """The state with topics after its own, from λ - η (U, C) of some words (U,), and
-    tables (C,).
-    """
+    """The state with topics added, from λ - η (U, C) of some words (U,), and tables (C,)."""
     return state._replace(
         topic_counts=state.topic_counts.append(words, counts),
         tables=np.append(state.tables, tables),
@@ -112,9 +110,7 @@ def drop_empty(state: OnlineHDPState, num_known: int) -> OnlineHDPState:
 def _pick_documents(
     steps: Steps, config: Any, state: OnlineHDPState, documents: Documents, number: int
 ) -> np.ndarray:
-    """Counts (U, C) of documents drawn from those whose words the topics predict least better than
-    word frequencies.
-    """
+    """Counts (U, C) of drawn documents whose words the topics predict least well."""
     places = np.searchsorted(state.topic_counts.held, documents.words)
     rows = documents.rows()
     frequencies = np.bincount(places, documents.counts) / documents.num_tokens

@@ -155,10 +155,7 @@ def take_over(
 def _count(
     assignments: SoftAssignments, documents: Documents, doc_prior: np.ndarray
 ) -> tuple[SoftAssignments, np.ndarray, np.ndarray, float, float]:
-    """The assignments with words counted again.
-
-    Counts with Σ log(1-q) (V, 3, K), tables, terms and the entropy.
-    """
+    """The assignments counted again: counts (V, 3, K), tables, terms and the entropy."""
     counts = np.zeros((len(assignments.word_counts), 3, len(doc_prior)))
     tables = np.zeros(len(doc_prior))
     terms, entropy = kernels.measure_documents(
@@ -232,10 +229,7 @@ def hold(weights: np.ndarray) -> np.ndarray:
 
 
 def has_converged(bound: float, previous: float, tolerance: float) -> bool:
-    """Whether the relative change of the bound is below the tolerance.
-
-    The bound is approximate and may fall.
-    """
+    """Whether the change of the (approximate) bound is below the tolerance."""
     return bool(abs(bound - previous) < tolerance * abs(bound))
 
 

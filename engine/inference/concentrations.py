@@ -89,9 +89,7 @@ def blend_doc(
 def learn_from_tables(
     posterior: DocPosterior, tables: np.ndarray, batch: Batch, rate: float
 ) -> DocPosterior:
-    """The posterior after the expected tables of a batch, where a document is one
-    restaurant (LDA).
-    """
+    """The posterior after the tables of a batch, where a document is a restaurant (LDA)."""
     documents = batch.documents
     sizes = documents.sizes()
     return blend_doc(posterior, tables, restaurant_rate(posterior.total, sizes), batch, rate)
@@ -133,9 +131,7 @@ def learn_word_concentration(
 
 
 def is_time_to_learn(config: LearnedConfig, state: OnlineState) -> bool:
-    """Whether concentrations are learned and topics already differ: until then, every topic holds
-    nearly all words.
-    """
+    """Whether concentrations are learned, and topics differ already."""
     is_wanted = config.concentrations != "fixed"
     is_begun = state.phase != Phase.WARM_UP
     return is_wanted and is_begun and state.startup_share < TOO_MUCH_LEFT

@@ -183,9 +183,7 @@ def _is_due(state: OnlineHDPState, batch: Batch) -> bool:
 def leave_out_start(
     config: OnlineHDPConfig, state: OnlineHDPState, corpus_size: int
 ) -> OnlineHDPState:
-    """The state without what is left of its start, whose uniform words would make a mixture of
-    topics look useful.
-    """
+    """The state without its start, whose uniform words would make a mixture look useful."""
     if state.startup_share == 0.0:
         return state
     # ∏(1 - ρ) of the start-up counts is left in each word and topic, and as much of the first
@@ -245,9 +243,7 @@ def choose_number(infer: Infer, config: OnlineHDPConfig, *states: OnlineHDPState
 
 
 def choose_concentrations(infer: Infer, config: Any, state: OnlineHDPState) -> OnlineHDPState:
-    """The state with η, then α₀, doubled or halved as long as the score of the judges rises by
-    NEGLIGIBLE.
-    """
+    """The state with η, then α₀, doubled or halved as long as the score rises."""
     split = split_judges(state)
     if config.concentrations == "fixed" or not len(split.scored):
         return state
@@ -375,9 +371,7 @@ def find_path(counts: DecayedCounts) -> Removal:
 
 
 def measure_overlaps(roots: np.ndarray, topic: int | None = None) -> np.ndarray:
-    """Bhattacharyya coefficients of all pairs of topics (K, K), or of one topic with all (K,), from
-    roots (K, W).
-    """
+    """Bhattacharyya coefficients of all pairs of topics (K, K), or of one (K,)."""
     chosen = np.arange(len(roots)) if topic is None else np.array([topic])
     overlaps = np.empty((len(chosen), len(roots)), roots.dtype)
     spans = split_evenly(np.arange(len(chosen) + 1))
@@ -465,10 +459,7 @@ def _leave_out_worse(scores: dict[int, np.ndarray], negligible: float) -> dict[i
 def remove_topics(
     state: OnlineHDPState, removal: Removal, words: np.ndarray | None = None
 ) -> OnlineHDPState:
-    """The state after removals, for `words` word by word (all unless given).
-
-    The other topics keep their ids.
-    """
+    """The state after removals, for `words` (all unless given); the other ids stay."""
     if removal.is_empty:
         return state
     return state._replace(

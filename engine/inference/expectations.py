@@ -66,9 +66,7 @@ def summarize_by_tokens(topics: np.ndarray, expected_tokens: np.ndarray) -> Topi
 
 
 def document_prior(prior: np.ndarray, precision: np.dtype[Any]) -> np.ndarray:
-    """Dirichlet parameters (K,) of a document before its words are seen, in this precision and not
-    too small for it.
-    """
+    """Dirichlet parameters (K,) of a document without words, in this precision."""
     rounded: np.ndarray = np.maximum(prior.astype(precision), precision.type(SMALLEST_PRIOR))
     return rounded
 

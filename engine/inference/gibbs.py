@@ -110,10 +110,7 @@ def no_averages(num_topics: int) -> TopicAverages:
 
 
 def count_tokens(documents: Documents) -> np.ndarray:
-    """Tokens of each document (S,).
-
-    Raises CorpusError if they are more than a sampler can remember.
-    """
+    """Tokens of each document (S,); CorpusError if a sampler cannot remember all."""
     sizes = documents.sizes()
     if sizes.sum() > MOST_TOKENS:
         raise CorpusError(
@@ -137,10 +134,7 @@ def count_bytes(documents: Documents, num_topics: int) -> int:
 def resolve_assignments(
     assignments: Assignments, batch: Batch, num_topics: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Document sizes (S,) and topics (N,) of the batch's tokens.
-
-    New documents start at uniformly drawn topics.
-    """
+    """Sizes (S,) and topics (N,) of the batch; new documents start at random topics."""
     doc_sizes = count_tokens(batch.documents)
     if np.array_equal(batch.doc_ids, assignments.doc_ids) and np.array_equal(
         doc_sizes, assignments.doc_sizes
@@ -314,9 +308,7 @@ def infer_documents(
     weights: np.ndarray,
     phase: Phase,
 ) -> np.ndarray:
-    """Topic shares E[θ] (S, K) of documents by Dirichlet sweeps, given E[topics] and the prior α
-    weights (K,).
-    """
+    """Topic shares E[θ] (S, K) of documents, given E[topics] and α weights (K,)."""
     words = documents.distinct_words()
     topics = read_topics(state.assignments, state.averages, config.word_concentration, words)
     prior = document_prior(state.doc_concentration * weights, topics.dtype)
@@ -332,9 +324,7 @@ def read_topics(
     word_concentration: float,
     words: np.ndarray | slice = slice(None),
 ) -> np.ndarray:
-    """E[topic] of some words (U, K): the average over its samples, or the current value before its
-    first sample.
-    """
+    """E[topic] of some words (U, K): the average over samples, or the current value."""
     topic_words = assignments.topic_words
     topics = _sample_topics(
         topic_words[words], topic_words.sum(0), word_concentration, len(topic_words)

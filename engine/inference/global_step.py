@@ -99,10 +99,7 @@ def preview_topics(
 def blend_tables(
     tables: np.ndarray, doc_tables: np.ndarray, batch: Batch, rate: float
 ) -> np.ndarray:
-    """Move expected tables (K,) towards those of the whole corpus.
-
-    Wang 2011 Eq. 26-27 under a fixed order.
-    """
+    """Move expected tables (K,) towards the corpus: Wang 2011 Eq. 26-27, in a fixed order."""
     return (1.0 - rate) * tables + rate * batch_scale(batch) * doc_tables
 
 

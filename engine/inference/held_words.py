@@ -107,10 +107,7 @@ def split_tokens(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
 
 
 def _split(documents: Documents, observed: np.ndarray, held: np.ndarray) -> Split:
-    """Split by observed and held-out counts (nnz,).
-
-    Documents without held-out words are left out.
-    """
+    """Split by observed and held-out counts (nnz,), without documents that hold out none."""
     num_documents = documents.num_documents
     is_held = held > 0
     rows = documents.rows()

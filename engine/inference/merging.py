@@ -16,10 +16,7 @@ NUM_NEIGHBOURS = 5
 def find_near(
     roots: np.ndarray, changed: np.ndarray, is_live: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs (P, 2), smaller id first, of topics and their nearest.
-
-    Bhattacharyya coefficients Σ_w sqrt(p q) (P,).
-    """
+    """Pairs (P, 2) of near topics, smaller id first, and their Bhattacharyya coefficients."""
     number = min(NUM_NEIGHBOURS, int(is_live.sum()) - 1)
     if number < 1:
         return np.empty((0, 2), np.int64), np.empty(0)

@@ -169,8 +169,6 @@ def summarize(config: object, state: OnlineHDPState) -> TopicSummary:
 def word_topics(
     config: object, state: OnlineState, words: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Topic ids (K,) and E[topic] of some words (U,), as (U, K): the same numbers as those of a
-    summary.
-    """
+    """Topic ids (K,) and E[topic] of some words (U, K), as in a summary."""
     topics = topic_weights(state.topic_counts, words, state.concentrations.word, "mean")
     return np.arange(topics.shape[1]), topics

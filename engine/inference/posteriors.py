@@ -82,10 +82,7 @@ class StickPosterior(NamedTuple):
         return by_topic
 
     def breaking(self) -> Breaking:
-        """The stick as the topics break it.
-
-        The last piece is the rest (Teh, Kurihara & Welling 2007 Eq. 8).
-        """
+        """The stick as the topics break it, and the rest (Kurihara & al. 2007 Eq. 8)."""
         num_topics = len(self.order)
         sticks = Sticks(
             on=self.on[self.order],

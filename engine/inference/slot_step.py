@@ -62,9 +62,7 @@ def expect_slots(
     phase: Phase,
     power: float = NOT_RAISED,
 ) -> SlotExpectations:
-    """Expectations for some words (U,), from the λ - η of a state and the corpus' sticks, with
-    weights B^power.
-    """
+    """Expectations for some words (U,), with weights B^power."""
     topics = topic_weights(
         state.topic_counts, words, config.word_concentration, config.topic_expectation, power
     )

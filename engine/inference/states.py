@@ -30,9 +30,7 @@ class DocPosterior(NamedTuple):
 
     @property
     def mean(self) -> np.ndarray:
-        """E of the concentrations (K,) or (1,), scaled so that their sum is within the bounds of
-        the setting.
-        """
+        """E of the concentrations (K,) or (1,), with a sum within the setting's bounds."""
         mean: np.ndarray = self.shape / self.rate
         total = mean.sum()
         bounded: np.ndarray = mean * (np.clip(total, LOWEST, HIGHEST) / total)

@@ -180,10 +180,7 @@ class DecayedCounts:
         factors: np.ndarray | None = None,
         power: float = NOT_RAISED,
     ) -> np.ndarray:
-        """((λ - η + offset) · factors)^power of some words (U,), as (U, K).
-
-        Factors: (K,), 1 unless given.
-        """
+        """((λ - η + offset) · factors (K,))^power of some words (U,), as (U, K)."""
         factors = (np.ones(len(self.totals)) if factors is None else factors).astype(self.precision)
         return self._compute_rows(scale_rows, words, offset, factors, power)
 
@@ -346,9 +343,7 @@ class DecayedCounts:
         )
 
     def _share_out(self, removal: Removal, rows: np.ndarray) -> np.ndarray:
-        """Share topics out in rows (U, K) of numbers stored, in place, and return the sums of λ - η
-        in them (K,).
-        """
+        """Share topics out in stored rows (U, K), in place; return the sums of λ - η (K,)."""
         # A parent's part of a word is its weight over its total, times its tokens of the word.
         factors = removal.factors(self.totals)
 

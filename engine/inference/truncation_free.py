@@ -93,10 +93,7 @@ def init(config: GrowingConfig, vocab_size: int, rng: np.random.Generator) -> Gr
 
 
 def sticks_of(tables: np.ndarray, corpus_concentration: float) -> Sticks:
-    """Sticks u, v (K,) of K topics, by falling number of tables.
-
-    The place after them is the rest.
-    """
+    """Sticks u, v (K,) by falling number of tables; the place after them is the rest."""
     return corpus_sticks(np.append(tables, 0.0), corpus_concentration)
 
 
@@ -207,10 +204,7 @@ def remove(state: GrowingState, is_gone: np.ndarray) -> GrowingState:
 def open_columns(
     config: GrowingConfig, state: GrowingState, words: np.ndarray, num_columns: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """λ of a mini-batch's words (U, C) and its sums over all words (C,).
-
-    Columns of topics not yet born hold η.
-    """
+    """λ of words (U, C) and its sums (C,); columns of topics not yet born hold η."""
     num_known = len(state.topic_ids)
     eta = float(config.word_concentration)
     of_words = np.full((len(words), num_columns), eta)
@@ -281,9 +275,7 @@ def summarize(config: GrowingConfig, state: GrowingState) -> TopicSummary:
 def word_topics(
     config: GrowingConfig, state: GrowingState, words: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Topic ids (K,) and E[topic] of some words (U,), as (U, K): the same numbers as those of a
-    summary.
-    """
+    """Topic ids (K,) and E[topic] of some words (U, K), as in a summary."""
     if not len(state.topic_ids):
         return np.array([state.next_id]), np.full(
             (len(words), 1), 1.0 / state.topic_counts.vocab_size, np.float32

@@ -52,9 +52,7 @@ class ExpectPower(Protocol[NewExpectations]):
 
 
 def sweeps_at(temperature: float) -> Sweeps:
-    """Sweeps of a document in the warm-up: a fixed number, because the temperature needs only the
-    number of topics.
-    """
+    """Iterations of a document in the warm-up: a fixed number."""
     return Sweeps(most=10, tolerance=0.0, negligible=0.0, temperature=temperature)
 
 
@@ -187,10 +185,7 @@ def _draw_uniform(
 def _draw_gamma(
     rng: np.random.Generator, size: tuple[int, int], precision: np.dtype[Any]
 ) -> np.ndarray:
-    """Gamma(100, 1/100) as the cube of a normal (Wilson & Hilferty 1931).
-
-    Three times as fast as exact draws.
-    """
+    """Gamma(100, 1/100), three times as fast: the cube of a normal (Wilson & Hilferty 1931)."""
     roots: np.ndarray = rng.standard_normal(size, precision)
     roots *= 1.0 / 30.0
     roots += 1.0 - 1.0 / 900.0
@@ -245,19 +240,14 @@ def startup_counts(config: StartConfig, vocab_size: int, rng: np.random.Generato
 
 
 def scale_counts(counts: DecayedCounts, start: str, corpus_size: int) -> DecayedCounts:
-    """Scale the start-up counts of a start to the size of the corpus, which the first
-    batch gives.
-    """
+    """Scale start-up counts to the size of the corpus, which the first batch gives."""
     if not STARTS[start].is_by_document:
         return counts
     return counts.times(corpus_size)
 
 
 def scale_topics(config: StartConfig, state: AnyStart, corpus_size: int) -> AnyStart:
-    """Before the first step, the state with λ rescaled from D = 1 to the size of the corpus.
-
-    Later the same state.
-    """
+    """The state with λ for the size of the corpus, which differs before the first step."""
     if state.step > 0:
         return state
     return state._replace(topic_counts=scale_counts(state.topic_counts, config.start, corpus_size))

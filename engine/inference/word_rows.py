@@ -80,9 +80,7 @@ class WordRows:
         return self.replaced(array)
 
     def opened(self, words: np.ndarray) -> tuple["WordRows", np.ndarray]:
-        """A value in which the rows of some words (U,) are copies that may still be written, and
-        their places (U,).
-        """
+        """A value in which the rows of some words (U,) may be written, and their places."""
         number = len(words)
         end = self._end + number
         if end > len(self.array) or not self._space.claim(self._end, end):

@@ -257,10 +257,7 @@ class Cluster:
         return {place: result for place, result in results.items() if result is not None}
 
     def scatter(self, content: bytes) -> "Future":
-        """Copy bytes to all workers.
-
-        Again if there is no answer for a minute, as when a worker ends meanwhile.
-        """
+        """Copy bytes to all workers, again if there is no answer for a minute."""
         copy = partial(
             self.client.scatter, [content], broadcast=True, hash=False, asynchronous=True
         )
@@ -284,10 +281,7 @@ class Cluster:
         return future
 
     def wait_for_workers(self) -> None:
-        """Wait until there is a worker.
-
-        Raises ClusterError if there is none for a minute, or no scheduler.
-        """
+        """Wait for a worker; ClusterError if there is none for a minute, or no scheduler."""
         lost = ClusterError(
             "The scheduler has ended or cannot be reached. Start it again, and then what has"
             " failed; in Python, with a new client. Work that was saved is not repeated."
@@ -363,10 +357,7 @@ class _Call:
         ended.add(future)
 
     def _take(self, future: "Future") -> tuple[Any] | None:
-        """The result of a task, or a TaskLostError if it has ended its workers.
-
-        None if it was lost with others.
-        """
+        """The result of a task, None if it was lost with others, or a TaskLostError."""
         from distributed import CancelledError, KilledWorker
 
         try:

@@ -100,10 +100,7 @@ def split_evenly(starts: np.ndarray) -> list[tuple[int, int]]:
 
 
 def split_rows(num_rows: int, width: int) -> list[tuple[int, int]]:
-    """The same for `num_rows` rows of `width` numbers each.
-
-    Fewer spans if each core would have little work.
-    """
+    """The same for rows of `width` numbers each; fewer spans if there is little work."""
     return _cut(
         np.arange(num_rows + 1), max(1, min(count_cores(), num_rows * width // LEAST_NUMBERS))
     )

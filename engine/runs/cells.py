@@ -64,9 +64,7 @@ class Cell:
         return find_algorithm(self.system).config(**self.chosen)
 
     def asked(self) -> dict[str, Any]:
-        """Everything that the result depends on: all settings, the contents of the corpus, and
-        versions.
-        """
+        """What the result depends on: settings, the contents of the corpus, and versions."""
         own = {
             "config": asdict(self.config),
             "run": asdict(self.run),
@@ -96,10 +94,7 @@ SCORES = (
 
 
 def measure(cell: Cell, check: Callable[[], object] = lambda: None) -> pd.DataFrame:
-    """Run a cell now and return a row for each score. check: called after each mini-batch.
-
-    It may raise to stop.
-    """
+    """Run a cell now and return a row for each score; `check` may raise to stop it."""
     corpus = _load(cell.corpus, _stamp(cell.corpus), cell.num_documents, cell.run.seed)
     prepared = prepare(find_algorithm(cell.system), cell.config, corpus, cell.run)
     compile_once(cell.system, tuple(list_choices(prepared.config).items()))
@@ -250,10 +245,7 @@ def _bounds_of_lda(prepared: Prepared, state: Any) -> dict[str, float]:
 
 
 def fold_in_prior(algorithm: Algorithm, config: Any, weights: np.ndarray) -> np.ndarray:
-    """α₀ E[β] (K,), with α₀ as set, or 1 where no setting gives it.
-
-    The prior of an LDA is uniform.
-    """
+    """α₀ E[β] (K,), with α₀ as set, or 1 where no setting gives it; uniform for an LDA."""
     if not algorithm.has_corpus_weights:
         weights = np.full(len(weights), 1.0 / len(weights))
     return (
@@ -264,10 +256,7 @@ def fold_in_prior(algorithm: Algorithm, config: Any, weights: np.ndarray) -> np.
 
 
 def _stamp(name: str) -> tuple[int, int] | None:
-    """The newest time and the size of all files of that name, also in a folder.
-
-    None if there is no file.
-    """
+    """The newest time and the size of all files of that name; None if there is no file."""
     own = find_folder() / name_folder(name)
     path = own if os.path.isdir(own) else Path(name).expanduser()
     found = [each.stat() for each in (path, *path.rglob("*")) if each.is_file()]
@@ -297,10 +286,7 @@ def compile_once(system: str, choices: tuple[tuple[str, Any], ...]) -> None:
 
 @lru_cache
 def digest_corpus(name: str, stamp: tuple[int, int] | None) -> str:
-    """The SHA-256 of everything that a run reads of a corpus.
-
-    Computed once per process, until its files change.
-    """
+    """The SHA-256 of what a run reads of a corpus, until its files change."""
     corpus = load_corpus(name)
     counts = corpus.counts
     words = "\n".join(corpus.vocabulary.words)

@@ -147,9 +147,7 @@ def load(path: str | PathLike[str], kind: Kind = CHECKPOINT) -> Checkpoint:
 
 
 def fingerprint(train: Corpus) -> str:
-    """A digest that tells training documents apart: their number, tokens and words, and the first
-    and last 256.
-    """
+    """A digest of the sizes of training documents, and of the first and last 256."""
     digest = sha256(f"{train.num_documents} {train.vocab_size} {train.num_tokens}".encode())
     for start in (0, max(0, train.num_documents - FINGERPRINT_DOCUMENTS)):
         for batch in islice(train.batches(FINGERPRINT_DOCUMENTS, start), 1):
@@ -169,17 +167,12 @@ class _Named(Protocol):
 
 
 def _as_named(value: tuple[Any, ...]) -> _Named:
-    """The tuples in a state are named.
-
-    Its other parts are arrays, plain scalars and DecayedCounts.
-    """
+    """The tuples in a state are named."""
     return cast(_Named, value)
 
 
 def flatten(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
-    """Pairs of a dotted name and an array for each leaf of nested named tuples and of their
-    DecayedCounts.
-    """
+    """Pairs of a dotted name and an array for each leaf of nested named tuples."""
     if isinstance(value, DecayedCounts):
         for part, array in value.to_arrays().items():
             yield f"{name}.{part}", array
@@ -191,10 +184,7 @@ def flatten(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def restore(name: str, like: Any, arrays: Any) -> Any:
-    """Nested named tuples and DecayedCounts shaped as `like`.
-
-    What is a plain scalar there becomes one again.
-    """
+    """Nested named tuples and DecayedCounts shaped as `like`."""
     if isinstance(like, DecayedCounts):
         return like.from_arrays({part: arrays[f"{name}.{part}"] for part in like.to_arrays()})
     if isinstance(like, tuple):

@@ -86,9 +86,7 @@ class CountCheck(NamedTuple):
 
     @property
     def trend(self) -> Trend:
-        """Whether the count rose or fell by more than a twentieth over the last half
-        of the passes.
-        """
+        """Whether the count rose or fell by over a twentieth in the last half of the passes."""
         first = int(self.last[0])
         end = int(self.last[-1])
         if abs(end - first) <= STABLE_SHARE * first:
@@ -97,9 +95,7 @@ class CountCheck(NamedTuple):
 
 
 def can_check(algorithm: Algorithm) -> bool:
-    """Whether the sampler can start from this model: a document of a mixture has one topic, which
-    is another model.
-    """
+    """Whether the sampler can start from this model: a mixture is another model."""
     return algorithm.infers_by is not InfersBy.MIXTURE
 
 
@@ -187,10 +183,7 @@ def _draw_documents(corpus: Corpus, plan: CheckPlan) -> Corpus:
 
 
 def _share_settings(algorithm: Algorithm, config: Any, plan: CheckPlan) -> GibbsHDPConfig:
-    """The settings of the sampler: α₀, γ and η of the model where it has them.
-
-    No pass is averaged.
-    """
+    """The sampler's settings: α₀, γ and η of the model where it has them."""
     shared = {name: getattr(config, name) for name in algorithm.concentrations}
     return GibbsHDPConfig(**shared, burn_in=plan.passes)
 
@@ -198,9 +191,7 @@ def _share_settings(algorithm: Algorithm, config: Any, plan: CheckPlan) -> Gibbs
 def draw_topics(
     summary: TopicSummary, sample: Corpus, seed: int, infer: Callable[[Documents], np.ndarray]
 ) -> Iterator[np.ndarray]:
-    """The topic (n,) int32 of each token, some documents at a time, in proportion to E[θ_dk]
-    E[topic_kw].
-    """
+    """The topic (n,) of each token, in proportion to E[θ_dk] E[topic_kw]."""
     words = np.ascontiguousarray(summary.topics.T)
     rng = np.random.default_rng([seed, 0])
     size = max(1, MOST_NUMBERS // words.shape[1])
@@ -222,10 +213,7 @@ def draw_topics(
 def _begin(
     settings: GibbsHDPConfig, summary: TopicSummary, batch: Batch, topics: np.ndarray
 ) -> GibbsHDPState:
-    """The sampler's state with these topics (N,) of the tokens.
-
-    A part of the weight is free for new topics.
-    """
+    """The sampler's state with these topics (N,), and weight for new ones."""
     num_topics, vocab_size = summary.topics.shape
     flat = (
         np.repeat(batch.documents.words.astype(np.int64), batch.documents.counts) * num_topics

@@ -37,9 +37,7 @@ def estimate_memory(algorithm: Algorithm, config: Any, corpus: Corpus) -> int:
 
 
 def machine_memory() -> int:
-    """Bytes of memory that this process can have: those of the machine, or of its container if that
-    has fewer.
-    """
+    """Bytes of memory of the machine, or of its container if that has less."""
     found = (
         [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")] if hasattr(os, "sysconf") else []
     )

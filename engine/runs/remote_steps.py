@@ -136,9 +136,7 @@ def read_documents(given: Documents | StoredRows) -> Documents:
 
 
 def fit_for_kernels(value: Any) -> Any:
-    """Nested named tuples whose arrays are writable and aligned, since kernels are compiled for
-    such arrays.
-    """
+    """Nested named tuples with writable, aligned arrays, as kernels are compiled for."""
     if isinstance(value, np.ndarray):
         return np.require(value, requirements=("A", "W"))
     if isinstance(value, tuple):

@@ -290,9 +290,7 @@ class _Run:
         return take_step(self.algorithm, self.config, self.state, batch, rng, num_shards)
 
     def _score_ahead(self, batch: Batch, date: np.datetime64) -> Evaluated | None:
-        """Score a mini-batch before it is learned from, and keep the topic shares
-        that this takes.
-        """
+        """Score a mini-batch before it is learned from, and keep its topic shares."""
         split = split_words(batch.documents, batch.doc_ids, self.seed)
         if not split.num_tokens:
             return None
@@ -336,18 +334,12 @@ class _Run:
         )
 
     def _is_due(self, points: np.ndarray, before: int) -> bool:
-        """Whether a point was reached in this mini-batch.
-
-        All are reached once the algorithm has ended the run.
-        """
+        """Whether a point was reached in this mini-batch; at the end of the run, all are."""
         now = self.prepared.documents_total if self.has_ended else self.seen
         return bool(((points > before) & (points <= now)).any())
 
 
 def next_batch(algorithm: Algorithm, config: Any, train: Corpus, documents_seen: int) -> Batch:
-    """The mini-batch that is read after `documents_seen` documents.
-
-    The config has a value for each setting.
-    """
+    """The mini-batch that is read after `documents_seen` documents."""
     size = algorithm.step_size(config, train.num_documents)
     return next(train.batches(size, start=documents_seen % train.num_documents))

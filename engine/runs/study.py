@@ -359,9 +359,7 @@ def _attempt(task: Task) -> pd.DataFrame:
 
 
 def _keep(cell: Cell, path: Path, frame: pd.DataFrame) -> pd.DataFrame:
-    """Write the frame completely or not at all, with everything that it depends on,
-    and return it.
-    """
+    """Write the frame with what it depends on, completely or not at all; return it."""
     frame = frame.astype({"error": object})
     content = io.BytesIO()
     frame.to_parquet(content, index=False)
@@ -377,10 +375,7 @@ def _keep(cell: Cell, path: Path, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_cell(path: Path, retry_failed: bool = False) -> pd.DataFrame | None:
-    """The kept frame of a cell.
-
-    None if its file is missing or damaged, or if a failed cell is run again.
-    """
+    """The kept frame of a cell; None if it is missing or damaged, or its cell is run again."""
     if not path.exists():
         return None
     try:
