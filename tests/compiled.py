@@ -15,10 +15,7 @@ PRECISIONS = ("float32", "float64")
 
 
 def list_configs(precision):
-    """Each algorithm with the first and with the last of its choices.
-
-    Those without a precision belong to the last.
-    """
+    """Each algorithm with the first and the last of its choices."""
     for algorithm in REGISTRY:
         offered = {
             each.name: choices

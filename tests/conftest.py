@@ -179,9 +179,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish(session: pytest.Session):
-    """Modules and tests live until the end, so the garbage collector need not examine them each
-    time.
-    """
+    """Modules and tests stay: the garbage collector need not examine them."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
@@ -196,18 +194,14 @@ def require_browser():
 
 
 def pytest_runtest_logreport(report: pytest.TestReport):
-    """Name a failed test at once, so that a session which is ended from outside has said which
-    tests failed.
-    """
+    """Name a failed test at once, in case the session is ended from outside."""
     if report.failed and TERMINAL:
         TERMINAL[0].write_line(f"\n{report.outcome}: {report.nodeid} ({report.when})")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown(item: pytest.Item):
-    """Closing has a limit of its own for each thing that hangs: after a failure, pytest-timeout has
-    none.
-    """
+    """Closing has limits of its own: pytest-timeout has none after a failure."""
     seconds = limit(SECONDS_TO_CLOSE)
 
     def fail(*_):
@@ -263,10 +257,7 @@ def browser_type_launch_args(browser_type_launch_args: dict) -> dict:
 
 @pytest.fixture(scope="session")
 def share():
-    """Enter a context once for all files, by name.
-
-    If that fails, only the file that asked for it fails.
-    """
+    """Enter a context once for all files; a failure fails only the file that asked."""
     with ExitStack() as stack:
         shared = {}
 
@@ -289,9 +280,7 @@ def own_corpora(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def tiny_corpus() -> Corpus:
-    """Twelve documents, two for each year from 1790: war in the even ones, trade in the odd ones,
-    peace in all.
-    """
+    """Twelve documents from 1790: war in even, trade in odd, peace in all."""
     words = ("army", "cotton", "navy", "peace", "ship", "tariff")
     war, trade = [3, 0, 2, 1, 1, 0], [0, 2, 0, 1, 1, 3]
     years = np.datetime64("1790", "Y") + np.arange(12) // 2

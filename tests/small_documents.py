@@ -28,10 +28,7 @@ def documents_of_words(lists):
 
 
 def batch_of(documents, corpus_size=None):
-    """A mini-batch of documents, which are the whole corpus if no size is given.
-
-    Their ids count from 0.
-    """
+    """A mini-batch of documents, by default the whole corpus; ids count from 0."""
     size = documents.num_documents
     return Batch(np.arange(size), documents, corpus_size or size)
 
@@ -50,10 +47,7 @@ def draw_sparse_counts(seed, num_documents=20, vocab_size=30, max_words=10):
 
 
 def draw_two_topic_counts(seed, num_documents=60):
-    """Counts (S, 40) of documents of two of five topics of eight words.
-
-    The last document is empty.
-    """
+    """Counts (S, 40) of documents of two of five topics; the last one is empty."""
     rng = np.random.default_rng(seed)
     counts = np.zeros((num_documents, 40), np.int32)
     for row in counts[:-1]:

@@ -18,9 +18,7 @@ def draw_topic_words(seed, num_topics=K, vocab_size=V):
 
 
 def log_evidence(config):
-    """log p(words) of the five enumerated tokens under LDA: the sum over all assignments of tokens
-    to topics.
-    """
+    """log p(words) of five tokens under LDA: the sum over all assignments."""
     num_topics = config.max_topics
     prior = np.full(num_topics, config.doc_concentration / num_topics)
     terms = []

@@ -153,9 +153,7 @@ def test_the_memory_of_a_pass_is_that_which_it_adds(few):
 
 @pytest.fixture(scope="module")
 def sampled(few):
-    """A sampler after twenty sweeps over nine tenths of the tokens of each document, and the split
-    of all tokens.
-    """
+    """A sampler after twenty passes over nine tenths of the tokens, and the split."""
     corpus, settings = few(NAME), RunSettings(passes=20, score_next_batch=False)
     split = split_tokens(corpus.documents(), corpus.doc_ids, 0)
     with pytest.MonkeyPatch.context() as patched:

@@ -29,9 +29,7 @@ def list_imports(code):
 
 
 def find_imported():
-    """The distributions, by name, of all imported modules that are not of Python or of this
-    project.
-    """
+    """The distributions of all imported modules that are not Python's or ours."""
     files = [file for folder in ("engine", "app") for file in (CHECKOUT / folder).rglob("*.py")]
     modules = {
         module for file in files for module in list_imports(file.read_text(encoding="utf-8"))

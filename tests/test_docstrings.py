@@ -18,9 +18,7 @@ INHERITED = {"stickbreaker.engine.estimators.vectorizer.CorpusVectorizer": {"PR0
 
 
 def list_public() -> list[str]:
-    """Paths of the public classes and functions, and of the methods and properties that the classes
-    define.
-    """
+    """Paths of public classes, functions, methods and properties."""
     items = [getattr(engine, name) for name in sorted({*engine.__all__, *estimators.__all__})]
     paths = {}
     for item in filter(callable, items):

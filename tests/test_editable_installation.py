@@ -34,10 +34,7 @@ def run(*command, cwd):
 
 
 def install(checkout, folder):
-    """Install a checkout in a new environment that also finds the packages of this one.
-
-    Return its Python.
-    """
+    """Install a checkout in a new environment with these packages; return its Python."""
     run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=checkout)
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     packages = run(

@@ -29,10 +29,7 @@ while True:
 
 @contextmanager
 def keep_busy(number):
-    """Run endless loops, each in a process of its own, until the end of the block.
-
-    Yields the processes.
-    """
+    """Run endless loops in processes of their own until the end of the block."""
     with ExitStack() as stack:
         command = [sys.executable, "-c", LOOP]
         loops = [

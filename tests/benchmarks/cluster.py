@@ -53,9 +53,7 @@ _known = {}
 
 
 def recall_local(config, expectations, documents, rng=None):
-    """The local step of the HDP, computed at the first call for these documents in this process
-    only.
-    """
+    """The local step of the HDP, computed once for these documents in this process."""
     key = documents.num_documents, documents.num_tokens, int(documents.words.sum())
     if key not in _known:
         _known[key] = HDP.local(config, expectations, documents, rng)
@@ -73,9 +71,7 @@ def time_step(take, number=NUM_STEPS):
 
 
 def measure(client, corpus, size):
-    """A row for mini-batches of this size: the first step after the warm-up is taken again and
-    again.
-    """
+    """A row for this size: the first step after the warm-up is taken again and again."""
     corpus = corpus.select(np.arange(NUM_BATCHES * size))
     settings = RunSettings(score_next_batch=False, num_shards=NUM_SHARDS)
     prepared = prepare_training(

@@ -137,10 +137,7 @@ def measure(name, documents, system, seed):
 
 
 def find_stability(part):
-    """Share of the tokens whose topics come back with another seed, mean of all pairs of seeds.
-
-    NaN for one seed.
-    """
+    """Share of the tokens whose topics come back, mean of all pairs of seeds."""
     lists = [[topic["words"] for topic in listed] for listed in part["listed"]]
     places = {
         word: place
@@ -163,9 +160,7 @@ def find_low(listed):
 
 
 def tabulate(frame):
-    """A row for each corpus and system: means over seeds, with the deviation over seeds of the
-    weighted NPMI.
-    """
+    """A row for each corpus and system: means over seeds, and the deviation of the NPMI."""
     places = ["corpus", "documents", "system"]
     grouped = frame.groupby(places, sort=False)
     table = grouped[["topics", *MEASURES, "seconds"]].mean()
@@ -193,9 +188,7 @@ def tabulate(frame):
 
 
 def find_difference():
-    """The largest difference between our NPMI and gensim's on a small corpus in which all pairs of
-    words meet.
-    """
+    """The largest difference between our NPMI and gensim's on a small corpus."""
     from gensim.corpora import Dictionary
     from gensim.models.coherencemodel import CoherenceModel
 

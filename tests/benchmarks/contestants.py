@@ -56,10 +56,7 @@ class Ours:
         return self.algorithm.summarize(self.config, self.state).topics
 
     def prior(self):
-        """α₀ E[β] (K,).
-
-        Of LDA α for each topic, since its weights are shares of the tokens and no prior.
-        """
+        """α₀ E[β] (K,), or α of an LDA, whose weights are shares of the tokens."""
         doc = self.state.concentrations.doc
         if self.algorithm.name == "lda":
             return doc.mean
@@ -189,10 +186,7 @@ class GensimHDP:
         )
 
     def infer(self, documents):
-        """Doc shares (S, K) by the common fold-in.
-
-        Its own inference goes through an LDA made of its topics.
-        """
+        """Doc shares (S, K) by the common fold-in, or through an LDA of its topics."""
         return fold_in(documents, self.topics(), self.prior())
 
     def topics(self):

@@ -17,10 +17,7 @@ TEST_SEED = 0
 
 @cache
 def load(name, documents=None, split=None):
-    """The corpus, or this many of its documents, drawn at random.
-
-    `split` replaces what a run holds out at a time.
-    """
+    """The corpus, or this many of its documents. `split` replaces what a run holds out."""
     corpus = load_corpus(name)
     if split is not None:
         corpus = replace(corpus, split_by=split)
@@ -32,9 +29,7 @@ def load(name, documents=None, split=None):
 
 @lru_cache(maxsize=2)
 def divide(name, order, seed, documents=None, split=None):
-    """Training documents in the seed's reading order, and test documents, which are the same for
-    every seed.
-    """
+    """Training documents in the seed's order, and test documents, the same for all seeds."""
     corpus = load(name, documents, split)
     train, test = split_corpus(corpus, RunSettings(order="chronological", seed=TEST_SEED))
     return train.order(order, seed=seed), test

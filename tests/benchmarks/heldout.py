@@ -90,10 +90,7 @@ class Entry:
 
 
 def enter(entry, train, seed):
-    """The contestant, before its first batch.
-
-    A plain LDA has S = 256, or the HDP's where that is less.
-    """
+    """The contestant before its first batch; a plain LDA has S of at most 256."""
     if entry.system == "unigram":
         return Unigram(train)
     settings = {}
@@ -115,10 +112,7 @@ def enter(entry, train, seed):
 
 
 def learn(contestant, train, seed, next_batch=False):
-    """One pass.
-
-    On request, also nats per held-out token of each batch but the first, before it is learned from.
-    """
+    """One pass, and on request nats per held-out token of each batch before it is learned."""
     if contestant.batch_size is None:
         contestant.learn(SAMPLER_PASSES)
         return None, None
@@ -140,10 +134,7 @@ def score_both(contestant, split):
 
 
 def choose(setup, order, entry):
-    """The entry.
-
-    A plain LDA with the κ and τ₀ that score best, by its own inference, on validation documents.
-    """
+    """The entry; a plain LDA with the κ and τ₀ that are best on validation documents."""
     if entry.system not in PLAIN:
         return entry
     train, validation = split_corpus(setup.divide(order, 0)[0], RunSettings(order=order, seed=0))
@@ -241,10 +232,7 @@ def measure_all(pool, setup, orders, systems, seeds):
 
 
 def prepare(rows):
-    """A data frame of rows with the name of the contestant.
-
-    `place` is what has a table of its own.
-    """
+    """A data frame of rows with contestants' names. `place` has a table of its own."""
     frame = pd.DataFrame(rows)
     is_lda = frame["system"].isin(SIZES_OF)
     frame["contestant"] = frame["system"].where(
@@ -258,9 +246,7 @@ def prepare(rows):
 
 
 def tabulate(frame):
-    """Mean ± spread (standard deviation over seeds) by order and contestant, a column for each
-    protocol.
-    """
+    """Mean ± deviation over seeds by order and contestant, a column for each protocol."""
     frame = frame.assign(column=frame["protocol"] + " " + frame["predictive"])
     places = ["order", "contestant"]
     found = frame.groupby([*places, "column"], sort=False)["nats_per_word"].agg(["mean", "std"])
@@ -276,9 +262,7 @@ def tabulate(frame):
 
 
 def compare(frame):
-    """HDP minus each contestant under disjoint_words: mean over seeds ± standard error, a column an
-    order and kind.
-    """
+    """HDP minus each contestant (`disjoint_words`): mean over seeds ± standard error."""
     frame = frame.query("protocol == 'disjoint_words'")
     return (
         pd.DataFrame(
@@ -293,9 +277,7 @@ def compare(frame):
 
 
 def margins(frame):
-    """Of one order and predictive: against each contestant, above them the best LDA of each kind,
-    by its mean.
-    """
+    """Margins over each contestant, and above them over the best LDA of each kind."""
     scores = frame.pivot(index="seed", columns="contestant", values="nats_per_word")
     gains = scores[["hdp"]].to_numpy() - scores.drop(columns="hdp")
     cells = {name: f"{gain.mean():.3f} ± {gain.sem():.3f}" for name, gain in gains.items()}
@@ -315,9 +297,7 @@ def margins(frame):
 
 
 def summarize(frame):
-    """A line a corpus, split, order and predictive: the HDP's nats a word, and its margins under
-    disjoint_words.
-    """
+    """A line a corpus, split, order and predictive: the HDP's nats, and its margins."""
     lines = []
     frame = frame.query("protocol == 'disjoint_words'")
     for (place, order, predictive), part in frame.groupby(

@@ -14,9 +14,7 @@ def best_seconds(function, repeats=REPEATS):
 
 
 def best_in_turn(functions, repeats=REPEATS):
-    """The shortest of some calls of each, in turn, so that other work on the machine
-    affects all.
-    """
+    """The shortest of some calls of each, in turn, as the machine may do other work."""
     for function in functions:
         function()
     seconds = [[] for _ in functions]
@@ -30,9 +28,7 @@ def best_in_turn(functions, repeats=REPEATS):
 
 @contextmanager
 def watch_memory():
-    """A dict that has, after the block, the megabytes without mapped files before it and the most
-    in it.
-    """
+    """A dict with the megabytes before the block (without mapped files) and the most in it."""
     found, is_done = {"before": read_memory()}, threading.Event()
 
     def watch():

@@ -60,10 +60,7 @@ SYSTEMS = {
 
 
 def bound(state, train, start):
-    """Eq. 14 in nats per token of the first documents, after one coordinate update.
-
-    Start: of the slots.
-    """
+    """Eq. 14 in nats per token of the first documents, after one update from `start`."""
     train = train.select(np.arange(min(MOST_BOUNDED, train.num_documents)))
     known = {"max_topics": len(state.tables), "topic_expectation": "geometric", "start": start}
     config = find_algorithm("batch-hdp").config(**known)

@@ -35,10 +35,7 @@ HDP = "hdp, settled"
 
 
 def compare(what, where, other, shown, difference, sign):
-    """A row; shown: both figures.
-
-    Sign: 1 if ours is better, -1 if the other is, 0 if that is uncertain.
-    """
+    """A row. shown: both figures; sign: 1 if ours is better, -1 if the other, 0 if unsure."""
     ours, theirs = shown
     return {
         "what": what,
@@ -67,9 +64,7 @@ def compare_ratios(what, where, row, shown):
 
 
 def compare_speed(rows):
-    """Seconds of one pass, the memory that it adds, and gensim's held-out score after it, where
-    measured.
-    """
+    """Seconds and memory of one pass, and gensim's held-out score after it."""
     found = []
     for row in rows:
         place = (row["corpus"], row["contestant"])
@@ -107,9 +102,7 @@ def compare_samplers(rows):
 
 
 def compare_heldout(rows):
-    """Nats per held-out word, `disjoint_words`, each system by its own inference, LDA with its best
-    K.
-    """
+    """Nats per held-out word, `disjoint_words`, by own inference, LDA with its best K."""
     frame = heldout.prepare(rows).query("protocol == 'disjoint_words' and predictive == 'own'")
     found = []
     for (place, order), part in frame.groupby(["place", "order"], sort=False):
@@ -130,9 +123,7 @@ def compare_heldout(rows):
 
 
 def compare_coherence(rows):
-    """NPMI by tokens and stability of the HDP that reads until it has settled, against each
-    library's best K.
-    """
+    """NPMI by tokens and stability of the settled HDP, and of each library's best K."""
     found = []
     for (corpus, documents), part in pd.DataFrame(rows).groupby(
         ["corpus", "documents"], sort=False

@@ -96,10 +96,7 @@ class Clock(NamedTuple):
 
 
 def in_process(function, *arguments):
-    """Call a function in a separate process.
-
-    Return its row, with the peak of the process's memory.
-    """
+    """Call a function in a process of its own; return its row and peak memory."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(_watched, function, *arguments).result()
 
@@ -284,9 +281,7 @@ def time_steps(corpora, num_steps, batch_size=None, most_documents=IN_MEMORY):
 
 
 def learn_models(vocab_size, num_documents, batch_size, seed):
-    """What one pass with default settings, but for S if given, learns from the documents of a
-    vocabulary.
-    """
+    """What one pass with default settings learns, but for S if given."""
     model = zipf_texts.learn_model(vocab_size)
     corpus, settings = (
         zipf_texts.draw_corpus(model, num_documents),
@@ -313,9 +308,7 @@ def learn_models(vocab_size, num_documents, batch_size, seed):
 
 
 def measure_distance(model, topics):
-    """Mean total variation of the true topics from the learned topics (K, V) that
-    match them best.
-    """
+    """Mean total variation of the true topics from their best matches (K, V)."""
     true = np.diff(model.cumulative, axis=1, prepend=0.0)
     distances = np.array([[0.5 * abs(each - topic).sum() for topic in topics] for each in true])
     return distances[linear_sum_assignment(distances)].mean()
@@ -329,10 +322,7 @@ def tabulate_models(rows):
 
 
 def tabulate(rows):
-    """The rows as a table, with documents per second.
-
-    Ratios are of the processor, to the first row of these steps.
-    """
+    """The rows as a table. Ratios are of processor time, to the first row of these steps."""
     frame = pd.DataFrame(rows)
     read = frame["to"] - frame["from"] if "to" in frame else frame["read"]
     frame["documents/s"] = (read / frame["seconds"]).round()

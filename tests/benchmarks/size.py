@@ -96,9 +96,7 @@ def list_folders(root):
 
 
 def count_layers(root, folder):
-    """The number of modules in the longest chain of imports within a folder (which
-    has no cycle).
-    """
+    """The number of modules in the longest chain of imports within a folder."""
     paths = {name_module(path.relative_to(root)): path for path in (root / folder).rglob("*.py")}
 
     @cache
@@ -136,9 +134,7 @@ def skip_types(node):
 
 
 def measure(root):
-    """All figures: a row for each folder, the variables, the layers, and the largest files of the
-    product.
-    """
+    """All figures: folders, variables, layers, and the largest files of the product."""
     paths = [path for name in PRODUCT for path in (root / name).rglob("*.py")]
     product = {str(path.relative_to(root)): measure_file(path) for path in paths}
     largest = sorted(product, key=lambda name: -product[name]["lines"])[:NUM_LARGEST]

@@ -155,10 +155,7 @@ async def open_without_browser(address):
 
 
 def measure_opening(server):
-    """A row of milliseconds that the thread of all pages works for one page.
-
-    The first visit does not count.
-    """
+    """A row of milliseconds of the pages' thread for one page, after the first visit."""
     worked = []
     for _ in range(NUM_OPENINGS + 1):
         before = server.ask()["thread_seconds"]
@@ -176,9 +173,7 @@ def measure_opening(server):
 
 
 def measure_paint(browser, address):
-    """Rows of seconds until something is seen, from a first visit and from visits with a warm
-    cache.
-    """
+    """Rows of seconds until something is seen, with and without a warm cache."""
     context = browser.new_context(viewport=WIDE)
     context.add_init_script(f"({SEEK})({json.dumps(PLACES)}, {PAUSE})")
     seconds = []
@@ -245,9 +240,7 @@ def measure_controls(browser, address):
 
 
 def measure_class(browser, server, num_phones, num_watchers):
-    """Rows of seconds until phones show a run, and of milliseconds of the presenter's ticks in a
-    class.
-    """
+    """Rows of seconds until phones show a run, and of the presenter's ticks in a class."""
     presenter = open_page(browser, server.address)
     presenter.button("Share").click()
     link = presenter.page.get_by_label("Link to watch this run").input_value()
@@ -314,9 +307,7 @@ async def watch(link, number, server, are_connected, is_running):
 
 
 def learn_alone(name):
-    """Documents a second of the default run on a corpus with nothing around it, after one that does
-    not count.
-    """
+    """Documents a second of the default run with nothing around it, after another one."""
     algorithm, corpus = engine.REGISTRY[0], engine.load_corpus(name)
     compile_algorithm(algorithm, algorithm.config())
     for _ in range(2):
@@ -337,9 +328,7 @@ def learn_watched(server, pages):
 
 
 def measure_engine(browser, server, corpus, num_browsers, num_rounds):
-    """Rows of documents a second on a corpus without a browser, with one, and with several at one
-    run.
-    """
+    """Rows of documents a second without a browser, with one, and with several."""
     rows = []
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
         first = open_page(browser, f"{server.address}?corpus={corpus}")
@@ -363,9 +352,7 @@ def close_all(dashboards):
 
 
 def visit_all(browser, places, faults):
-    """Open every run in a separate browser, do with all of them what users do, and reload them at
-    their end.
-    """
+    """Open each run in a browser, do what users do, and reload it at its end."""
     dashboards = [open_page(browser, place, learns=False, faults=faults) for place in places]
     for dashboard in dashboards:
         again = dashboard.button("Run again")
@@ -417,18 +404,14 @@ def soak(browser, server, num_browsers, minutes):
 
 
 def describe_looks(looks):
-    """The number of ticks and their percentiles in milliseconds, by the clock and of
-    the processor.
-    """
+    """The number of ticks and their percentiles in milliseconds, by clock and processor."""
     values = np.percentile(looks or [[np.nan, np.nan]], PERCENTILES, axis=0)
     names = [f"p{p}_{kind}" for p in PERCENTILES for kind in ("ms", "cpu_ms")]
     return {"ticks": len(looks)} | dict(zip(names, values.ravel().tolist(), strict=True))
 
 
 def summarize(rows, speeds):
-    """Memory that a session leaves, and speed that pages leave to the engine: medians of ratios of
-    neighbours.
-    """
+    """Memory that a session leaves, and speed left to the engine: medians of ratios."""
     frame = pd.DataFrame(rows).iloc[len(rows) // 3 :]
     slope = (
         np.polyfit(frame["closed_sessions"], frame["megabytes"], 1)[0] if len(frame) > 2 else None
@@ -487,9 +470,7 @@ def measure(arguments):
 
 
 def main():
-    """Measure, print, write JSON where asked for, and end with an error if the soak has seen
-    errors.
-    """
+    """Measure, print, write JSON, and end with an error if the soak has seen errors."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--minutes", type=float, default=20.0)
     parser.add_argument("--browsers", type=int, default=5)

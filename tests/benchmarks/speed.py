@@ -87,9 +87,7 @@ def prepare():
 
 
 def time_passes(system, data):
-    """The mean of passes of a contestant, each from the start, until they have taken LEAST_SECONDS
-    together.
-    """
+    """The mean of passes from the start that take LEAST_SECONDS together."""
     train, held_out = load(data)
     seconds = []
     while sum(seconds) < LEAST_SECONDS:
@@ -190,9 +188,7 @@ def against(row, data, ours, theirs, predictive):
 
 
 def summarize(rounds, memory):
-    """One row a contestant, corpus and number of threads: least, median and greatest ratio, means
-    of the rest.
-    """
+    """A row a contestant, corpus and threads: least, median and greatest ratio, other means."""
     frame = pd.DataFrame(rounds)
     frame["ahead"] = frame["our_nats"] - frame["their_nats"]
     keys = ["contestant", "corpus", "threads"]

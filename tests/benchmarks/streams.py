@@ -42,9 +42,7 @@ def list_rules(corpus_size):
 
 
 def learn(kind, train, test, asked, settings, seed):
-    """One row: the score of the later documents, the topics and their NPMI, and seconds of the
-    processor.
-    """
+    """One row: the score of later documents, topics and their NPMI, processor seconds."""
     more = {"max_topics": 100} if kind is engine.OnlineLDA else {}
     model = kind(batch_size=SIZE, random_state=seed, **settings, **more)
     with warnings.catch_warnings():

@@ -75,10 +75,7 @@ def set_words(system, vocab_size):
 
 
 def document_concentration(config, state):
-    """α₀ in total: what the run has drawn or inferred of it, otherwise what it was set to.
-
-    1 where there is none.
-    """
+    """α₀ in total: what the run has found, else what it was set to, else 1."""
     if hasattr(state, "alpha"):
         return state.alpha.mean()
     return getattr(state, "doc_concentration", getattr(config, "doc_concentration", 1.0))
@@ -144,10 +141,7 @@ class Fitted:
         return tuple(score(split, each, self.summary.topics) for each in (shares, folded))
 
     def score_known(self, split):
-        """As `score`.
-
-        A sampler's own is the mean over its samples, of documents whose tokens it has sampled.
-        """
+        """As `score`; a sampler's own is a mean over samples, of documents that it knows."""
         own, folded = self.score(split)
         if self.predictions:
             own = float(
@@ -156,9 +150,7 @@ class Fitted:
         return own, folded
 
     def score_whole(self, documents, seed):
-        """Log likelihood of whole documents, a token: of a mixture in closed form, of others by
-        importance sampling.
-        """
+        """Log likelihood a token of whole documents: in closed form or by importance sampling."""
         if self.algorithm.infers_by is InfersBy.MIXTURE:
             return mixture_likelihood(documents, self.summary.topics, self.summary.weights)
         return importance_sampling(
@@ -166,10 +158,7 @@ class Fitted:
         )
 
     def score_ahead(self):
-        """Nats per held-out token of each mini-batch but the first, before it was learned from.
-
-        None without any.
-        """
+        """Nats per held-out token of each mini-batch but the first, before it was learned."""
         later = self.ahead[1:]
         total = sum(event.num_tokens for event in later)
         return (
@@ -195,9 +184,7 @@ def measure(system, corpus_name, documents, order, seed):
 
 
 def measure_within(system, corpus_name, documents, order, seed):
-    """Rows of `within_documents`: learn from nine tenths of each training document's tokens,
-    predict the last tenth.
-    """
+    """Rows of `within_documents`: nine tenths of each document's tokens predict the rest."""
     train, _ = divide(corpus_name, order, seed, documents)
     train = train.select(train.counts.sum(1) >= 2)
     split = split_tokens(train.documents(), train.doc_ids, seed)

@@ -169,9 +169,7 @@ def load(name, seed):
 
 
 def classify_topics(topics, known, frequencies):
-    """Found, repeated and mixed topics among those in use (n, V), by the true ones, and echoes of
-    the frequencies.
-    """
+    """Found, repeated and mixed topics in use (n, V), and echoes of the frequencies."""
     middle = (topics + frequencies) / 2
     divergences = (rel_entr(topics, middle).sum(1) + rel_entr(frequencies, middle).sum(1)) / 2
     if known is None:
@@ -197,9 +195,7 @@ def classify_topics(topics, known, frequencies):
 
 
 def score_unigram(prepared):
-    """Nats per held-out word of the word frequencies of the training documents, plus
-    one per word.
-    """
+    """Nats per held-out word of the training frequencies, plus one per word."""
     test = prepared.test
     split = split_words(test.documents(), test.doc_ids, prepared.settings.seed)
     counts = np.asarray(prepared.train.counts.sum(0), float).ravel() + 1.0
@@ -277,9 +273,7 @@ def tabulate(rows):
 
 
 def list_runs(corpora):
-    """Pairs of a corpus and settings: the defaults, three values of K for 60 topics, and of γ for
-    real text.
-    """
+    """Corpora with settings: the defaults, values of K for 60 topics, of γ for real text."""
     runs = [(name, {}) for name in corpora]
     runs += [
         ("60 topics", {"max_topics": limit}) for limit in (120, 300, 600) if "60 topics" in corpora
@@ -294,10 +288,7 @@ def list_runs(corpora):
 
 
 def vary(seeds):
-    """Rows of VARIED with each constant changed, means over seeds.
-
-    The first row has none changed.
-    """
+    """Rows of VARIED with each constant changed, none in the first; means over seeds."""
     changes = [("", ""), *((name, value) for name, values in CONSTANTS.items() for value in values)]
     rows = []
     for name, value in changes:

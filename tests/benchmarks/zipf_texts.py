@@ -85,10 +85,7 @@ def name_words(vocab_size):
 
 
 def draw_parts(model, num_documents):
-    """Yield the place of the first document and the counts, part by part.
-
-    The first documents of any number agree.
-    """
+    """Yield the first document's place and the counts by part, alike for any number."""
     for part, first in enumerate(range(0, num_documents, AT_ONCE)):
         yield (
             first,

@@ -38,10 +38,7 @@ expect.set_options(timeout=limit_ms(60))
 
 @contextmanager
 def serving(command: list[str], log: Path, lifetime: tuple[str, ...] = LIFETIME, root: Path = ROOT):
-    """Serve the page of a checkout with this command.
-
-    Yields its address. The output of the server goes into `log`.
-    """
+    """Serve a checkout with this command; yield its address; its output goes into `log`."""
     environment = os.environ | {"STICKBREAKER_TOKEN": TOKEN, "PYTHONPATH": list_paths(root)}
     server, address = start([*command, *OPTIONS, *lifetime], log, environment, root)
     try:
@@ -53,10 +50,7 @@ def serving(command: list[str], log: Path, lifetime: tuple[str, ...] = LIFETIME,
 def start(
     command: list[str], log: Path, environment: dict[str, str], root: Path
 ) -> tuple[subprocess.Popen, str]:
-    """Start a server, a second time if it prints no address.
-
-    Returns its process and its address.
-    """
+    """Start a server, twice if it prints no address; return its process and address."""
     for _ in range(2):
         with log.open("w") as output:
             server = subprocess.Popen(
@@ -86,10 +80,7 @@ def list_paths(root: Path) -> str:
 
 
 def find_address(server: subprocess.Popen, log: Path) -> str | None:
-    """Wait for the address in the output of the server, and return it.
-
-    None if the server ends or takes too long.
-    """
+    """Wait for the address in the output of the server; None if there is none."""
     end = time.monotonic() + limit(SECONDS_TO_SERVE)
     while time.monotonic() < end:
         if found := ADDRESS.search(log.read_text()):
@@ -191,9 +182,7 @@ def used_page(browser, address, noticed) -> Dashboard:
 
 @pytest.fixture
 def restarted(used_page) -> Dashboard:
-    """A page whose run has just begun again, for tests to which it does not matter what was done on
-    the page before.
-    """
+    """A page whose run has just begun again, whatever was done on it before."""
     used_page.page.keyboard.press("Escape")
     if used_page.pace.inner_text() != DEFAULT_PACE:
         used_page.choose_pace(DEFAULT_PACE)
@@ -214,9 +203,7 @@ def finished_run(browser, address, share) -> str:
 
 @pytest.fixture(scope="session")
 def finished_pages(browser, noticed):
-    """Open a page of the run that has read everything, one for each kind of browser, which tests
-    share.
-    """
+    """A page of the run that has read everything, shared, for each kind of browser."""
     pages = {}
 
     def open_page(finished_run, size, **emulated) -> Dashboard:
@@ -233,9 +220,7 @@ def finished_pages(browser, noticed):
 
 @pytest.fixture
 def look_at_finished(finished_pages, finished_run):
-    """Open the run that has read everything in a browser of this size, on the Live page and in its
-    first theme.
-    """
+    """Open the finished run in a browser of this size, on Live and in its first theme."""
 
     def look(size=None, **emulated) -> Dashboard:
         dashboard = finished_pages(finished_run, size or WIDE, **emulated)
@@ -262,9 +247,7 @@ def read_everything(browser: Browser, address: str) -> str:
 
 
 def admit(context: BrowserContext, address: str, faults: list[str]) -> BrowserContext:
-    """Prepare a browser for pages at this address: its faults are collected, and it
-    has the cookie.
-    """
+    """Prepare a browser for this address: it has the cookie, and its faults are collected."""
     watch(context, address, faults)
     let_in(context, address)
     return context
@@ -277,9 +260,7 @@ def let_in(context: BrowserContext, address: str) -> None:
 
 
 def watch(context: BrowserContext, address: str, faults: list[str]) -> None:
-    """Collect errors and plots without ranges that the console names, what is thrown, and requests
-    to elsewhere.
-    """
+    """Collect errors, plots without ranges, what is thrown, and requests to elsewhere."""
     origin = address.rsplit("/", 1)[0]
     context.on(
         "console", lambda said: faults.append(f"console: {said.text}") if is_fault(said) else None

@@ -61,9 +61,7 @@ class Dashboard:
         self.notifications = page.locator(".notyf__toast, .notyf__message, .MuiAlert-root")
 
     def open(self, address: str, learns: bool = True) -> "Dashboard":
-        """Load the page and wait until it is drawn and has learned from a mini-batch, or until it
-        shows a message.
-        """
+        """Load the page; wait until a mini-batch is learned, or a message is shown."""
         self.page.goto(address)
         if learns:
             expect(self.documents).to_have_text(re.compile(r"^[1-9]"), timeout=FIRST_SECONDS)
@@ -100,9 +98,7 @@ class Dashboard:
         self.expect_state("Paused")
 
     def leave(self) -> None:
-        """Pause the run, so that its core is free, unless the run has ended or another page has
-        paused it.
-        """
+        """Pause the run, so that its core is free, if it still learns."""
         pause = self.button("Pause")
         if not pause.is_visible():
             return
@@ -191,9 +187,7 @@ class Dashboard:
         self.settle()
 
     def expect_marks(self, text: str, at: int | None = None) -> None:
-        """Wait until each of the three curves has a mark with this label and, if given, at this
-        number of documents.
-        """
+        """Wait until each of the three curves has a mark with this label, at this place."""
         self.show_curves()
         self.page.wait_for_function(
             f"""([text, at]) => {{

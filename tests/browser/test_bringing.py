@@ -72,10 +72,7 @@ def emptied():
 
 @pytest.fixture
 def paused_page(used_page):
-    """A page that tests of this file share, whose run is paused.
-
-    Its dialog shows what an earlier test has chosen.
-    """
+    """A shared page with a paused run; its dialog shows what an earlier test has chosen."""
     used_page.button("Restart").wait_for()
     used_page.leave()
     yield used_page

@@ -46,9 +46,7 @@ def open_compare(dashboard):
 
 @pytest.fixture
 def swept(used_page):
-    """The Compare page of a run that has finished, so that sweeps can run, without values of an
-    earlier sweep.
-    """
+    """The Compare page of a finished run, without values of an earlier sweep."""
     if used_page.state.inner_text() != "Finished":
         used_page.finish()
     page = open_compare(used_page)

@@ -79,10 +79,7 @@ def take_settled(page):
 
 
 def look_through(dashboard, size_name, theme):
-    """Names of pages that do not look as expected.
-
-    With STICKBREAKER_WRITE_EXPECTED, writes their pictures instead.
-    """
+    """Pages unlike their pictures. STICKBREAKER_WRITE_EXPECTED writes pictures instead."""
     files = {
         name: FOLDER / f"{name.lower().replace(' ', '-')}-{size_name}-{theme}.png" for name in PAGES
     }

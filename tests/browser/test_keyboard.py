@@ -100,10 +100,7 @@ class Round:
         self.unseen.discard(self.start)
 
     def go(self, is_whole):
-        """Press Tab to the end of the page, or around to the start.
-
-        Fail if the focus stays or goes back.
-        """
+        """Press Tab to the end of the page; fail if the focus stays or goes back."""
         for _ in range(MOST_STOPS):
             self.page.keyboard.press("Tab")
             place, tag, is_seen, size = self.page.evaluate(LOOK)
@@ -134,9 +131,7 @@ class Round:
             self.unseen.add(place)
 
     def _walk_group(self, size):
-        """Go through a row of buttons, which is one Tab stop, with the arrow keys, and return to
-        the first one.
-        """
+        """Go through a row of buttons, one Tab stop, with the arrow keys, and back."""
         for _ in range(size if size > 1 else 0):
             self.page.keyboard.press("ArrowRight")
             place, _, is_seen, _ = self.page.evaluate(LOOK)
@@ -194,10 +189,7 @@ def act_by_keys(dashboard):
 
 
 def set_a_task_by_keys(dashboard):
-    """Share the run, open the Class page, which is then the last one, and ask a question.
-
-    Everything can be reached.
-    """
+    """Share the run, open the Class page, and ask a question, by keys alone."""
     page = dashboard.page
     dashboard.button("Share").press("Enter")
     expect(dashboard.button(CLASS)).to_be_visible()

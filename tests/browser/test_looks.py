@@ -53,9 +53,7 @@ FOLLOW_ITEM = """async (select) => {
 
 
 def find_barriers(page) -> list[str]:
-    """The faults that axe finds, but that the empty layer of panel-material-ui 0.16 for menus is in
-    no landmark.
-    """
+    """What axe finds, without the empty layer of panel-material-ui 0.16 for menus."""
     found = Axe().run(page).response["violations"]
     return [
         f"{violation['id']}: {node['target']} {node['html'][:200]}"
@@ -66,9 +64,7 @@ def find_barriers(page) -> list[str]:
 
 
 def find_lasting_barriers(page):
-    """What axe reports after a change of theme, once the colours of all components have faded to
-    the new ones.
-    """
+    """What axe reports once all colours have faded to those of a new theme."""
     barriers, tries = find_barriers(page), 10
     while barriers and tries:
         page.wait_for_timeout(300)

@@ -51,9 +51,7 @@ WATCH_PARTS = """() => {
 
 
 def cumulate(shifts):
-    """The cumulative layout shift: the largest sum in a window of at most 5 s whose shifts are less
-    than 1 s apart.
-    """
+    """The largest sum of layout shifts, less than 1 s apart, in a window of at most 5 s."""
     largest = total = began = last = 0.0
     for value, at, _ in shifts:
         if at - last >= 1_000 or at - began >= 5_000:

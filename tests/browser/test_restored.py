@@ -56,10 +56,7 @@ def test_a_run_opens_where_it_stopped_after_its_server_was_killed(new_context, t
 
 
 def expect_saved(folder, dashboard):
-    """Wait until the paused run is on disk.
-
-    Before that its first mini-batch is, which was saved as it was learned.
-    """
+    """Wait until the paused run, not only its first mini-batch, is on disk."""
     end = time.monotonic() + limit(60)
     while time.monotonic() < end:
         saved = [checkpoint.load(path) for path in folder.glob("open-runs/[!.]*.npz")]

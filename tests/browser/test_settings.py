@@ -52,9 +52,7 @@ def expect_applied_from_the_next_step(dashboard, move) -> tuple[dict[str, float]
 
 
 def pause_untouched(dashboard) -> None:
-    """Pause a run whose sliders were never moved, so that all its steps have the rates and sizes of
-    the sliders.
-    """
+    """Pause a run whose steps all have the rates and sizes of the sliders."""
     dashboard.pause()
     taken, number = dashboard.steps(), dashboard.step_number()
     rates = rates_of(read_settings(dashboard), *range(1, number + 1))

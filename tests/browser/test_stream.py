@@ -59,10 +59,7 @@ def news(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def stream_address(news, tmp_path_factory):
-    """The address of a server that follows it.
-
-    At the end, the log is checked for errors of views.
-    """
+    """The address of a server that follows it; its log must have no errors of views."""
     folder = tmp_path_factory.mktemp("stream")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(PATH, str(news.path))

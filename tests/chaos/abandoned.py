@@ -42,9 +42,7 @@ def count_made(address: str) -> int:
 
 
 def measure(address: str, number: int) -> dict[str, float]:
-    """One row: the requests, the seconds until the health check answers, and the pages made for the
-    requests.
-    """
+    """A row: requests, seconds until the health check answers, and pages made."""
     before = count_made(address)
     abandon(address, number)
     began = time.monotonic()
@@ -59,9 +57,7 @@ def measure(address: str, number: int) -> dict[str, float]:
 
 
 def main() -> None:
-    """Print the rows of a new server, and end with an error if it answers late or makes too many
-    pages.
-    """
+    """Print the rows of a new server; an error if it is late or makes too many pages."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

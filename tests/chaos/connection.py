@@ -147,9 +147,7 @@ def go_without(
 
 
 def measure(folder: Path, seconds: float) -> tuple[list[dict], float]:
-    """A row for each way to be without a server, and the median of the seconds until a lost
-    connection shows.
-    """
+    """A row for each way to lose the server, and the seconds until this shows."""
     with proxying() as proxy, sync_playwright() as playwright:
         origin = ("--allow-websocket-origin", f"localhost:{proxy.port}")
         first, second = (server_to_kill(folder, name, *origin) for name in ("first", "second"))
@@ -186,9 +184,7 @@ def measure(folder: Path, seconds: float) -> tuple[list[dict], float]:
 
 
 def main() -> None:
-    """Print the table, and end with an error if a run was lost, or a lost connection shows too
-    late.
-    """
+    """Print the table; an error if a run was lost, or a lost connection shows too late."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

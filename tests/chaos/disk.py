@@ -210,10 +210,7 @@ def stop_everywhere(action: Action, start: Path, number: int, seed: int) -> Coun
 
 
 def has_lost(before: stored.Found, now: stored.Found, after: stored.Found | None) -> bool:
-    """Whether an item has neither its old nor its new content.
-
-    Without `after`, whether one cannot be read.
-    """
+    """Whether an item has neither its old nor its new content, or cannot be read."""
     verified_files.digest_once.cache_clear()
     for name in before.keys() | now.keys():
         found = now.get(name)

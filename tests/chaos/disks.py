@@ -146,9 +146,7 @@ def replay(
 
 
 def _keep_names(operations: list[Operation], rng: np.random.Generator) -> list[Operation]:
-    """The operations on names that are on disk: those synced with their folder, and the first of
-    the others.
-    """
+    """Operations on names that are on disk: synced ones, and the first of the others."""
     on_names = [
         (place, each) for place, each in enumerate(operations) if each.name in ("create", "rename")
     ]

@@ -214,9 +214,7 @@ def write_kept_runs(folder: Path) -> None:
 
 
 def read_kept_runs(folder: Path) -> Found:
-    """The kept runs that are listed, with their curves and topics, and a sentence for each that
-    cannot be listed.
-    """
+    """The listed kept runs with curves and topics, and a sentence for each other one."""
     kept = KeptRuns(folder)
     listing = kept.listing()
 

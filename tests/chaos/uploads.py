@@ -378,9 +378,7 @@ def say(read: Callable[[], object], folder: str) -> tuple[str, str]:
 
 
 def count_outcomes(seeds: list[int] | range) -> tuple[pd.DataFrame, dict[int, str]]:
-    """A row for each format with the number of each outcome, and what was said for each seed with a
-    bad one.
-    """
+    """A row for each format with its outcomes, and what was said for each bad seed."""
     logging.disable(logging.WARNING)
     counted, faults = Counter(), {}
     for first in range(0, len(seeds), FILES_OF_A_LIBRARY):

@@ -51,9 +51,7 @@ def small_config(algorithm: Algorithm):
 
 
 def save_runs(folder: Path, name: str) -> None:
-    """Learn and save after each mini-batch, from the checkpoint if there is one, and begin again at
-    the end.
-    """
+    """Learn from the checkpoint on, save after each mini-batch, and begin again."""
     prepared, path = prepare_run(name), folder / CHECKPOINT
     while True:
         resume = checkpoint.load(path) if path.exists() else None
@@ -101,10 +99,7 @@ def make_stream(model: engine.OnlineHDP | None = None) -> engine.Follower:
 
 
 def learn_batch(follower: engine.Follower, seen: int) -> int:
-    """Learn from the next mini-batch of the stream.
-
-    Returns how many documents have then been seen.
-    """
+    """Learn from the next mini-batch; return how many documents have been seen."""
     list(follower.follow(write_texts(BATCH_SIZE, seen)))
     return seen + BATCH_SIZE
 

@@ -79,19 +79,14 @@ class DyingCounter(PartCounter):
 
 
 def local(config, expectations, documents, rng=None):
-    """The local step of the HDP. In steps 2 and 4 the worker of one shard ends in the
-    middle of it.
-    """
+    """The HDP's local step; in steps 2 and 4 the worker of one shard ends."""
     if expectations.step in (2, 4) and 0 in expectations.words:
         die_once(expectations.step)
     return hdp.local(config, expectations, documents, rng)
 
 
 def die_at_random(config, expectations, documents, rng=None):
-    """The local step of the HDP.
-
-    One task in 64 ends its worker, if that has not happened for its place yet.
-    """
+    """The HDP's local step; one task in 64 ends its worker, once."""
     place = f"{expectations.step}-{documents.words[0]}-{documents.num_tokens}"
     # The mini-batches from which a new worker compiles have fewer documents.
     if documents.num_documents > BATCH_SIZE and sha256(place.encode()).digest()[0] < 4:
@@ -100,9 +95,7 @@ def die_at_random(config, expectations, documents, rng=None):
 
 
 def slow(config, expectations, documents, rng=None):
-    """The local step of the HDP, which takes ten times as long on the first worker
-    that calls it.
-    """
+    """The HDP's local step, ten times as long on the first worker that calls it."""
     marker = Path(os.environ[FOLDER]) / "slow"
     with suppress(FileExistsError), marker.open("x") as file:
         file.write(str(os.getpid()))

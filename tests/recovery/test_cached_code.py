@@ -60,9 +60,7 @@ corpus = """,
 
 
 def print_digests(program, cache):
-    """Run a program in a new process: its digests, and how many functions it read from this cache
-    folder.
-    """
+    """Run a program in a new process: digests, and functions read from this cache."""
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
     ran = subprocess.run(
         [sys.executable, "-c", program],

@@ -43,9 +43,7 @@ CONFIG = HDP.config(batch_size=60)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder that workers find in their environment: each worker that ends leaves a
-    file there.
-    """
+    """A folder that workers find in their environment, to leave files when they end."""
     folder = tmp_path_factory.mktemp("deaths")
     os.environ[dying_tasks.FOLDER] = str(folder)
     yield folder
@@ -198,9 +196,7 @@ def test_a_study_has_the_same_bits_on_a_cluster_also_when_a_worker_ends(
 
 @pytest.fixture
 def ctrl_c_interrupts():
-    """Let SIGINT raise KeyboardInterrupt, also if the tests were started with `&`: a shell makes
-    those ignore it.
-    """
+    """SIGINT raises KeyboardInterrupt, also in tests started with `&`."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

@@ -34,9 +34,7 @@ pytestmark = pytest.mark.parametrize("seed", range(3))
 
 @cache
 def draw(seed):
-    """A draw from LDA: tokens of documents in topics (D, K), of words in topics (V, K), and a batch
-    of documents.
-    """
+    """A draw from LDA: tokens by document (D, K), by word (V, K), and a batch."""
     rng = np.random.default_rng(seed)
     topics = rng.dirichlet(np.full(V, WORD), K)
     doc_topics = rng.multinomial(N, rng.dirichlet(np.full(K, DOC / K), D))
@@ -57,9 +55,7 @@ def draw(seed):
 
 
 def log_likelihood(counts, concentration):
-    """log p of rows (J, M) of counts under a symmetric Dirichlet-multinomial of this total
-    concentration.
-    """
+    """log p of rows (J, M) under a symmetric Dirichlet-multinomial of this total."""
     return log_dirichlet_multinomial(
         counts, np.full(counts.shape[1], concentration / counts.shape[1])
     )

@@ -22,18 +22,13 @@ def draw_text(topics, rng):
 
 
 def draw_stream(rng):
-    """Texts in which a topic ends and another begins after CHANGE mini-batches.
-
-    A third one lasts.
-    """
+    """Texts in which one topic lasts, and another follows a third after CHANGE batches."""
     for place in range(SIZE * NUM_BATCHES):
         yield None, draw_text(("lasting", "ending" if place < SIZE * CHANGE else "beginning"), rng)
 
 
 def measure_share(model, event, name):
-    """The share of a mini-batch that is on topics with most of their probability on the words of a
-    true topic.
-    """
+    """The share of a mini-batch on topics that are mostly words of a true topic."""
     columns = [place for place, word in enumerate(model.words_) if word in WORDS[name]]
     return float(
         event.topic_shares[

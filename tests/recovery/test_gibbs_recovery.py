@@ -46,9 +46,7 @@ def test_chains_from_one_topic_and_from_thirty_agree_on_the_number_of_topics(see
 
 
 def assign_truth(truth):
-    """The config and state of a sampler at the true assignments, with a table for each document
-    that has the topic.
-    """
+    """Config and state of a sampler at the true assignments."""
     batch, num_topics = read_whole(truth.corpus), len(truth.topics)
     order = np.lexsort(
         (truth.words.ravel(), np.repeat(np.arange(len(truth.words)), truth.words.shape[1]))

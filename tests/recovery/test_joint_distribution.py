@@ -155,9 +155,7 @@ def measure(state, words):
 
 
 def draw_successively(module, config, state, rng, num_steps):
-    """Statistics of the chain that draws words given topics and steps the sampler given the words,
-    in turn.
-    """
+    """Statistics of the chain that draws words and steps the sampler in turn."""
     for _ in range(num_steps):
         words = draw_words(state.assignments.topics, rng)
         batch, topics = as_batch(words, state.assignments.topics)

@@ -54,9 +54,7 @@ def plan(name, max_topics, seed, passes, num_test):
 
 
 def fit_from_truth(name, num_topics, seed):
-    """The summary at the end of a run that gets the true topics after its first pass, when the
-    warm-up is over.
-    """
+    """The summary at the end of a run that gets the true topics after its first pass."""
     algorithm, config, settings = plan(name, 150, seed, PASSES, num_test=1)
     truth = simulate(num_topics, seed)
     prepared = prepare(algorithm, config, truth.corpus, settings)
@@ -73,10 +71,7 @@ def fit_from_truth(name, num_topics, seed):
 
 
 def put_truth(state, truth):
-    """The state with the true topics first, with a table for each document that has the topic.
-
-    The others are empty.
-    """
+    """The state with the true topics first, a table for each of their documents."""
     num_topics, counts = len(state.tables), truth.topic_words()
     topic_counts = np.zeros((VOCAB_SIZE, num_topics), state.topic_counts.precision)
     topic_counts[:, : len(counts)] = counts.T

@@ -32,9 +32,7 @@ def total_variation(these, those):
 
 
 def measure_ratios(found, truth, word_concentration=0.01):
-    """The total variation (K,) of the match of each true topic, over that of its estimate from the
-    true assignments.
-    """
+    """Total variation (K,) of each topic's match, over that of the true assignments."""
     counts = truth.topic_words() + word_concentration
     known = counts / counts.sum(1, keepdims=True)
     distances = total_variation(truth.topics, found.astype(float))

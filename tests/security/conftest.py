@@ -44,10 +44,7 @@ def login_address(share, tmp_path_factory):
 
 @contextmanager
 def serving_users(folder, lifetime=LIFETIME, options=()):
-    """Serve the users of `PASSWORDS`, with the data in this folder and more options.
-
-    Gives the address.
-    """
+    """Serve the users of `PASSWORDS` from this folder; give the address."""
     users = folder / "users.json"
     users.write_text(json.dumps(PASSWORDS))
     command = [

@@ -73,10 +73,7 @@ def open_page(address: str, query: str = "", cookie: str = "", **headers: str) -
 def knock(
     address: str, token: str, origin: str | None = None, cookie: str = "", **headers: str
 ) -> int:
-    """Open the websocket.
-
-    Returns the status of the handshake, 101 if the server acknowledges the session.
-    """
+    """Open the websocket; return the status, 101 if the server acknowledges."""
 
     async def try_once() -> int:
         try:

@@ -412,10 +412,7 @@ NOT_STARTED = (
 
 
 def serve_unsafely(options, variables):
-    """Start a server with these options and variables.
-
-    Returns its exit code and its error messages.
-    """
+    """Start a server with these options; return its exit code and error messages."""
     command = [sys.executable, "-m", "panel", "serve", "app", "--port", "0", *options]
     environment = os.environ | {"STICKBREAKER_TOKEN": TOKEN} | variables
     ended = subprocess.run(

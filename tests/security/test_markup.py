@@ -125,9 +125,7 @@ def name_a_topic(dashboard):
 
 
 def look_at_class(dashboard):
-    """Set every task of a class about words, titles and texts that are markup, and show the
-    answers.
-    """
+    """Set every task of a class about words, titles and texts that are markup."""
     page = dashboard.page
     # The list of documents, which may be removed a moment later, has a button of this name too.
     dashboard.button("Share").first.click()
@@ -148,9 +146,7 @@ def look_at_class(dashboard):
 
 
 def look_at_opening(dashboard):
-    """Load the page again: what the browser shows until it is drawn has the words and names as
-    text.
-    """
+    """Load the page: until it is drawn, words and names are shown as text."""
     page = dashboard.page
     html = page.context.request.get(page.url).text()
     opening = html[html.index('<div id="opening">') : html.rindex("<!-- end of the opening -->")]

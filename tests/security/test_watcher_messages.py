@@ -102,9 +102,7 @@ def draw_event(draw, models):
 
 
 def draw_column_event(draw, reference, source):
-    """One change of the data of a figure: of one number in its place, more numbers, or other
-    columns.
-    """
+    """One change of a figure's data: a number, more numbers, or other columns."""
     names = [name for name, _ in source["attributes"]["data"].get("entries", [])]
     of_data = {"model": reference, "attr": "data"}
     return draw.choice(

@@ -63,19 +63,14 @@ class Served:
 
 @pytest.fixture(scope="module", autouse=True)
 def old_objects_are_not_examined():
-    """What earlier tests have left takes the garbage collector long, and does not matter to these
-    pages.
-    """
+    """Objects of earlier tests take the garbage collector long."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture
 def play(monkeypatch, caplog):
-    """Play a scene with a kind of websocket.
-
-    Returns the names of the errors that are logged with a traceback.
-    """
+    """Play a scene with a kind of websocket; return the names of the logged errors."""
 
     def play(socket_class, scene, is_quiet=False):
         monkeypatch.setattr(bokeh.server.tornado, "per_app_patterns", [(r"/ws", socket_class)])

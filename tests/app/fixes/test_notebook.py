@@ -36,9 +36,7 @@ def loop(unfixed):
 
 
 def find_addresses():
-    """The addresses of the style sheets of views, some of which are added after the first
-    rendering.
-    """
+    """The addresses of the style sheets of views, also those added after rendering."""
     shown = pn.Column(pn.widgets.FloatSlider(), pn.pane.HTML("early"))
     root = shown.get_root(Document(), Comm())
     shown.append(pn.Card(pn.widgets.Select(options=["late"]), pn.indicators.Progress()))
@@ -94,9 +92,7 @@ def test_a_plot_is_drawn_once_the_browser_has_connected_and_sent_its_width():
 
 
 def has_unsent(is_answered):
-    """Whether a change of a view is still to be sent, after a message from the browser or without
-    one.
-    """
+    """Whether a change of a view is unsent, after a message from the browser or without."""
     document, column = Document(), pn.Column()
     root = column.get_root(document, Comm())
     document.add_root(root)

@@ -88,9 +88,7 @@ def test_the_library_has_a_second_style_sheet_with_fonts_for_all_characters_and_
 
 
 def is_run_under_lock(monkeypatch, document: Document) -> bool:
-    """Whether an event that comes while a change waits is handled later under the lock of the
-    document.
-    """
+    """Whether an event during a waiting change is handled later under the lock."""
     context = SimpleNamespace(session=None)
     monkeypatch.setattr(document, "_session_context", lambda: context)
     monkeypatch.setitem(pn.state._change_callbacks, document, {})

@@ -84,9 +84,7 @@ def test_topics_as_known_then_sum_over_the_read_documents_and_are_drawn_in_every
 
 
 def test_no_word_is_shown_before_it_was_learned(job):
-    """The words of the lists contain the time of recording: a period shows only words from before
-    its reading.
-    """
+    """The words of the lists contain their time: a period shows only earlier ones."""
     reading = job.reading
     vocabulary = reading.corpus.vocabulary
     first = reading.first

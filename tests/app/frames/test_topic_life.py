@@ -44,9 +44,7 @@ def topic(first, *more, number=10):
 
 
 def point(seen, **lists):
-    """A checkpoint of the topics k1, k2, ...: each has a uniform word list and 100 tokens minus its
-    id.
-    """
+    """A moment of topics k1, k2, ...: uniform word lists, and 100 tokens minus the id."""
     ids = np.array([int(name[1:]) for name in lists])
     words = np.array(list(lists.values()), np.int32).reshape(len(ids), -1)
     tokens = 100.0 - ids

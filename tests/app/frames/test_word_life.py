@@ -39,10 +39,7 @@ def point(seen, ids, words, shares, tokens):
 
 @pytest.fixture
 def progress():
-    """The word war moves from topic 4 to the new topic 9.
-
-    At the last column topic 4 does not list it.
-    """
+    """The word war moves from topic 4, which no longer lists it at last, to the new topic 9."""
     points = (
         point(100, [4], [[1, 2]], [[0.5, 0.3]], [1000.0]),
         point(200, [4, 9], [[2, 1], [1, 3]], [[0.4, 0.25], [0.25, 0.2]], [1000.0, 100.0]),

@@ -20,9 +20,7 @@ from tests.app.small_runs import small_corpus, small_spec
 
 @pytest.fixture(scope="module")
 def told():
-    """What a page was told after each of the ten mini-batches of a run, the last time when it had
-    finished.
-    """
+    """What a page was told after each of ten mini-batches, and at the end."""
     spec, corpus = small_spec(), small_corpus()
     record = Record(spec, 1, lambda: 0.0)
     record.open(corpus, prepare(spec.algorithm, spec.config, corpus, spec.settings))

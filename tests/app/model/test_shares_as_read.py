@@ -35,10 +35,7 @@ NUM_DOCUMENTS = 120
 
 @pytest.fixture(scope="module")
 def corpus():
-    """Two thirds of the documents are about war, the last third about trade.
-
-    Those about war are longer.
-    """
+    """Two thirds of the documents, the longer ones, are about war, the rest about trade."""
     rng = np.random.default_rng(3)
     is_war = np.arange(NUM_DOCUMENTS) < 80
     rates = np.where(is_war[:, None], [4.0] * 5 + [0.05] * 5, [0.05] * 5 + [2.0] * 5)

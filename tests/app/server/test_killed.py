@@ -56,9 +56,7 @@ def open_service():
 
 
 def live_and_die(folder, pipe):
-    """Run on a corpus of the user's own, name a topic after the end, and end in the third of six
-    runs of a sweep.
-    """
+    """Run on an own corpus, name a topic, and end in the third of six runs of a sweep."""
     build_own(BuildRequest(write_notes(folder, num_documents=60), OWN), folder=folder / "corpora")
     service = open_service()
     run = service.join(Visitor(), Page(), own_spec).run

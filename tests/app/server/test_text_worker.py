@@ -216,9 +216,7 @@ def test_the_process_ends_when_its_server_is_killed(tmp_path):
 
 
 def is_running(pid: int) -> bool:
-    """Whether there is a process of this number, other than one that has ended but was not waited
-    for.
-    """
+    """Whether there is a process of this number that has not ended."""
     found = subprocess.run(
         ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
     )

@@ -382,10 +382,7 @@ def test_a_moment_shows_the_run_as_it_was_in_all_views_of_the_live_page(session,
 
 
 def read_on_topics(session, until):
-    """Finish the run of a session, and read the corpus on Topics.
-
-    Return the largest topic and another one in use.
-    """
+    """Finish the run and read the corpus on Topics: the largest topic and another one."""
     runner, reader = session.run.runner, session.run.reader
     session.state.page = TOPICS
     runner.set_pace(0.0)

@@ -54,10 +54,7 @@ def title(topic_id):
 
 @pytest.fixture(scope="module")
 def learn(tiny_corpus):
-    """Run an algorithm to its end on the tiny corpus, whose first title and word are hostile.
-
-    Once for all tests.
-    """
+    """Run an algorithm on the tiny corpus with a hostile title and word, once for all tests."""
     words = Vocabulary((HOSTILE, *tiny_corpus.vocabulary.words[1:]))
     corpus, runners = replace(tiny_corpus, vocabulary=words, titles=[HOSTILE] * 12), []
 

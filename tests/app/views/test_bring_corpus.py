@@ -66,9 +66,7 @@ def path(tmp_path):
 
 
 def make_commands(done=None, num_names=0, gone=None):
-    """Commands that note the corpora that are offered or run in `done`, and names that are
-    forgotten in `gone`.
-    """
+    """Commands that note offered or run corpora in `done`, and forgotten names in `gone`."""
     done, gone = [] if done is None else done, [] if gone is None else gone
     return SimpleNamespace(
         offer_corpora=lambda name=None: done.append(name),

@@ -38,10 +38,7 @@ TABLES = [what for what, export in EXPORTS.items() if not export.ending]
 
 @pytest.fixture(scope="module")
 def learned():
-    """A run over the tiny corpus with a hostile word and title, and one topic named.
-
-    Its progress and its model.
-    """
+    """Progress and model of a run with a hostile word and title, and one topic named."""
     words = (HOSTILE, "cotton", "navy", "peace", "ship", "tariff")
     war, trade = [3, 0, 2, 1, 1, 0], [0, 2, 0, 1, 1, 3]
     years = np.datetime64("1790", "Y") + np.arange(12) // 2

@@ -17,9 +17,7 @@ from stickbreaker.app.widgets.sliders import PlacesSlider
 
 
 def count_values(change):
-    """How often the value of a select is sent to the browser while a function changes
-    its labels.
-    """
+    """How often the value of a select is sent while a function changes its labels."""
     select = pmui.Select(options={"topic 1": 1, "topic 2": 2}, value=1)
     model = select.get_root(Document(), Comm())
     sent = []
@@ -57,9 +55,7 @@ def test_panel_draws_a_figure_whose_pane_is_hidden_at_first():
 
 
 def values_of(slider_class: type[pmui.DiscreteSlider]) -> list[object]:
-    """What a slider over 16, 32 and 64 makes of a browser's message that the user has let go of the
-    third.
-    """
+    """What a slider over 16, 32 and 64 makes of a browser's message on the third."""
     slider = slider_class(options=[16, 32, 64], value=16)
     with pn.config.set(throttled=True):
         changes = slider._process_property_change({"value_throttled": 2})

@@ -95,9 +95,7 @@ def test_no_update_of_documents_components_or_sticks_lowers_the_bound(corpus_con
 
 
 def log_evidence(num_topics):
-    """log p(words) of the mixture truncated to K components: the sum over the components of all
-    documents.
-    """
+    """log p(words) of the mixture with K components: the sum over all assignments."""
     terms = []
     for z in product(range(num_topics), repeat=len(BAGS)):
         of_words = naive_free.log_topics(z, list(BAGS), np.zeros((0, 3)), CONFIG.word_concentration)

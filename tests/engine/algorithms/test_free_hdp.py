@@ -52,10 +52,7 @@ NOTHING = make_state(np.zeros((0, VOCAB_SIZE)), np.zeros(0))
 
 
 def sorted_sticks(state, config=CONFIG):
-    """u, v by topic.
-
-    In the naive code topic k has stick k, so the tables of topics must not rise.
-    """
+    """u, v by topic, whose tables must not rise: in the naive code topic k has stick k."""
     prior = free_hdp.prior_of(config, state)
     assert prior.order.tolist() == sorted(prior.order)
     return prior.on, prior.after
@@ -111,9 +108,7 @@ def test_the_frequencies_of_the_sampler_are_those_of_the_enumerated_posterior(st
 
 
 def describe(z, x, tables, shares, rest, num_known):
-    """Statistics that Geweke's test compares: of assignments, words, tables and shares, alone and
-    together.
-    """
+    """Statistics for Geweke's test: of assignments, words, tables and shares."""
     z, x = np.asarray(z), np.asarray(x)
     num_born = len(np.unique(z[z >= num_known]))
     in_first = (z == 0).sum()

@@ -114,9 +114,7 @@ def sample_chain(module, config, batch, num_sweeps, read, num_discarded=100):
 
 
 def assert_frequencies(found, exact, num_errors=5):
-    """The frequencies of outcomes are within the given number of standard errors of their
-    probabilities.
-    """
+    """Frequencies are within this number of standard errors of the probabilities."""
     outcomes = sorted(exact)
     assert set(found) <= set(outcomes)
     places = {outcome: place for place, outcome in enumerate(outcomes)}

@@ -65,10 +65,7 @@ def topic_words_of(config, state):
 
 
 def build_reference(config, topic_words, corpus_size):
-    """The online LDA of scikit-learn with the same λ and settings.
-
-    Every document is fitted to convergence.
-    """
+    """scikit-learn's online LDA with the same λ and settings, fitted to convergence."""
     model = LatentDirichletAllocation(
         K,
         doc_topic_prior=config.doc_concentration / K,
@@ -179,9 +176,7 @@ def test_the_bound_of_a_document_never_exceeds_its_enumerated_likelihood_under_g
 
 
 def ascend(config, batch, topic_words, num_rounds):
-    """The bound of the corpus after each full batch with rate 1, by the naive E step at the λ of
-    the engine.
-    """
+    """The bound after each full batch with rate 1, by the naive E step."""
     state, bounds = state_at(config, topic_words), []
     for _ in range(num_rounds):
         B = naive.topic_weights(state.topic_counts.dense(), config.word_concentration, True)

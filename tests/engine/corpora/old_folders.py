@@ -14,10 +14,7 @@ from stickbreaker.engine.files.verified_files import seal_folder
 
 
 def write_old(corpus, folder, texts=None, name=""):
-    """Write the folder of a corpus as earlier versions did.
-
-    Return its description and the folder.
-    """
+    """Write a folder as earlier versions did; return its description and the folder."""
     name = name or corpus.name
     place = folder / name_folder(name)
     place.mkdir(parents=True)

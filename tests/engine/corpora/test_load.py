@@ -43,9 +43,7 @@ def rfc():
 
 
 def figures_in_readme(corpus):
-    """Return the numbers of documents, words, tokens, entries and groups, which the README must
-    contain.
-    """
+    """Documents, words, tokens, entries and groups, which README must contain."""
     figures = (
         corpus.num_documents,
         corpus.vocab_size,

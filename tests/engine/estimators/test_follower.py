@@ -181,10 +181,7 @@ CHANGING = [
 
 
 def follow_changing(kind, texts, drop_after=1):
-    """Follow texts with five columns for words, in mini-batches of two.
-
-    Returns the follower and its events.
-    """
+    """Follow texts with five columns, two at once; return the follower and its events."""
     model = make(kind, batch_size=2)
     following = Follower(model, WordChoices(max_words=5), corpus_size=100, drop_after=drop_after)
     return following, list(following.follow([(1860, text) for text in texts]))

@@ -340,9 +340,7 @@ def test_a_notebook_shows_the_ten_largest_topics_with_their_words_escaped():
 
 
 def read_until_settled(**given):
-    """A model of an own corpus that has read it until the documents set aside were predicted no
-    better.
-    """
+    """A model that has read its corpus until documents set aside had settled."""
     truth = np.random.default_rng(2).dirichlet(np.full(200, 0.1), 5)
     corpus = simulate_hdp(truth, 1000, 40, 1.0, 5.0, np.random.default_rng(3)).corpus
     return corpus, engine.OnlineHDP(random_state=0, **given)

@@ -36,10 +36,7 @@ print(find_folder(), find_folder(), round(out[0], 9))
 
 @pytest.fixture
 def read_only_engine(tmp_path):
-    """A copy of the engine that only its owner can write, without compiled code.
-
-    The folder to import it from.
-    """
+    """The folder of an engine without compiled code that only its owner can write."""
     package = tmp_path / "packages" / "stickbreaker" / "engine"
     shutil.copytree(
         Path(stickbreaker.engine.__file__).parent,

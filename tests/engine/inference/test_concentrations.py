@@ -26,9 +26,7 @@ CHOICES = ["learned", "asymmetric"]
 
 
 def draw_doc_counts(seed, shape=0.3):
-    """Tokens (D, K) of each document in each topic, and a batch of documents with these numbers of
-    tokens.
-    """
+    """Tokens (D, K) of documents in topics, and a batch with these numbers of tokens."""
     rng = np.random.default_rng(seed)
     counts = rng.multinomial(50, rng.dirichlet(np.full(K, shape), D))
     counts[0] = 0
@@ -140,10 +138,7 @@ def make_batch(seed):
 
 
 def run_steps(choice, num_steps, state=None, **settings):
-    """The algorithm, its config and its state after steps.
-
-    By default the first step forgets the start.
-    """
+    """The algorithm, config and state after steps, of which the first forgets the start."""
     algorithm = find_algorithm("lda")
     settings = {"start": "hoffman", "delay": 0.05, "batch_size": 4} | settings
     config = algorithm.config(max_topics=K, concentrations=choice, **settings)

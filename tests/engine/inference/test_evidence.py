@@ -225,9 +225,7 @@ def test_a_batch_that_would_only_have_judges_is_learned_from():
 
 
 def read_half(seed, **settings):
-    """A config, a state after two passes in which nothing is decided, and documents that were not
-    learned from.
-    """
+    """A config, an undecided state after two passes, and documents not learned from."""
     corpus = simulate(seed, 6, 1000)
     config = resolve(hdp.HDPConfig(max_topics=12, duplicates="keep", **settings), 1000)
     state = hdp.init(config, 300, np.random.default_rng(0))

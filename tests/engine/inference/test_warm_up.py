@@ -79,9 +79,7 @@ def draw_batch(num_documents=50, vocab_size=60):
 
 
 def state_after(progress):
-    """A config (S = 50, κ = 0.6, τ₀ = 1), and a state after this share of the sum of rates of the
-    first pass.
-    """
+    """A config, and a state after this share of the sum of rates of the first pass."""
     algorithm = find_algorithm("hdp")
     config = algorithm.config(max_topics=20, batch_size=50, delay=1.0)
     total = sum((1 + step) ** -0.6 for step in range(1, 21))
@@ -90,9 +88,7 @@ def state_after(progress):
 
 
 def choose(expectations):
-    """Computes the expectations of some of the words, with weights to a power, as an algorithm
-    does.
-    """
+    """Expectations of some words, with weights to a power, as an algorithm has them."""
 
     def expect_words(words, power=NOT_RAISED):
         topics = expectations.topics[words]

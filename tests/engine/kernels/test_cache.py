@@ -49,9 +49,7 @@ def copied_kernels(tmp_path):
 
 
 def run_kernel(kernels, program=PROGRAM, **variables):
-    """Run the program with the copied kernels in a new process: its result, and whether it found
-    compiled code.
-    """
+    """Run the copied kernels in a new process: the result, and whether code was found."""
     root = kernels.parents[2]
     home = {name: str(root / "home") for name in ("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA")}
     environment = os.environ | home | {"PYTHONPATH": str(root)} | variables

@@ -19,9 +19,7 @@ NUM_ERRORS = 5
 
 
 def evidence(words):
-    """p(words) of one document: the sum over the topics of all its tokens, with its shares
-    integrated out.
-    """
+    """p(words) of one document: the sum over all topics of its tokens."""
     all_topics = product(range(len(PRIOR)), repeat=len(words))
     return sum(
         np.exp(log_assignments(z, PRIOR)) * TOPICS[list(z), words].prod() for z in all_topics

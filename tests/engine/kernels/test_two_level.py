@@ -49,10 +49,7 @@ def draw_problem(seed, precision=np.float64):
 
 
 def fit(documents, topics, prior, log_beta, limits, sweeps=SWEEPS):
-    """Statistics (V, K), tables (K,) and shares (S, K) of the kernel.
-
-    Tokens of topics are the statistics' sums.
-    """
+    """Statistics (V, K), tables (K,), shares (S, K) and tokens (K,) of the kernel."""
     counts = empty_counts(documents, limits.max_active, topics.dtype)
     num_topics = topics.shape[1]
     tables, tokens, shares = (
@@ -123,10 +120,7 @@ def pad(array, *sizes, value=0.0):
 
 
 def ascend_document(logs, c, log_beta):
-    """The document's bound after each single update by the compiled Eq. 15-18, from Wang's start.
-
-    Logs (n, K).
-    """
+    """The bound after each compiled update of Eq. 15-18, from Wang's start."""
     num_words = len(logs)
     log_weights, counts, log_prior = pad(logs, 16, 16), pad(c, 16), pad(log_beta, 16, value=LOWEST)
     tokens, phi = pad(np.tile(c / T, (T, 1)), 4, 16), pad(np.full((T, K), 1.0 / K), 4, 16)
@@ -248,10 +242,7 @@ def test_the_start_of_wang_leaves_all_slots_identical_after_a_sweep():
 
 
 def fit_as_its_authors_ran_it(E, c, log_beta, num_slots, alpha, num_iterations):
-    """θ (K,) by the loop of the code of Wang: priors enter in the fourth iteration.
-
-    E: log weights (K, n).
-    """
+    """θ (K,) by Wang's loop: priors enter in the fourth iteration. e: (K, n)."""
     zeta, log_pi = np.full((len(c), num_slots), 1 / num_slots), np.zeros(num_slots)
     for iteration in range(num_iterations):
         has_priors = iteration >= 3

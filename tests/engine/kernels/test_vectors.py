@@ -22,10 +22,7 @@ PRECISIONS = [np.float32, np.float64]
 
 @njit
 def combine(one, other, number, out):
-    """Write sum, difference, product, ratio, one + number · other and maximum to rows of out.
-
-    Return the largest.
-    """
+    """Write the results of all operations to rows of out; return the largest."""
     prefetch(one, 0)
     first, second = load(one, 0), load(other, 0)
     store(out, 0, first + second)
@@ -39,9 +36,7 @@ def combine(one, other, number, out):
 
 @njit
 def sum_rows(rows, out):
-    """Write the sums of the last four rows, which do not begin at a whole vector, to
-    places 1 to 4.
-    """
+    """Write the sums of the last four rows, which are not aligned, to places 1 to 4."""
     store_sums(out, 1, load(rows, 20), load(rows, 40), load(rows, 60), load(rows, 80))
 
 

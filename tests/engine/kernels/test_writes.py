@@ -37,10 +37,7 @@ def list_arguments(kernel):
 
 
 def find_owners(node, owners):
-    """The arguments of which an expression is a part, or which it holds.
-
-    `owners` knows those of each variable.
-    """
+    """The arguments that an expression is part of, or holds."""
     if isinstance(node, ast.Name):
         return owners.get(node.id, set())
     if isinstance(node, ast.Subscript | ast.Attribute):
@@ -90,10 +87,7 @@ def trace_owners(kernel):
 
 
 def list_changed(node, known, arrays):
-    """The expressions that a statement or a call changes.
-
-    `known` has the written arguments of each kernel.
-    """
+    """The expressions that a statement or a call of a `known` kernel changes."""
     if isinstance(node, ast.Assign | ast.AugAssign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         for target in targets:
@@ -151,9 +145,7 @@ def list_arrays(kernel):
 
 
 def find_faults(kernels):
-    """Each argument that a kernel writes to under another name, or does not write to although its
-    name says so.
-    """
+    """Arguments whose names do not say whether a kernel writes to them."""
     written = find_written(kernels)
     return sorted(
         f"{name}: {argument}"
