@@ -102,6 +102,7 @@ class RunState(param.Parameterized):
     num_opened = param.Integer(
         default=0, doc="Grows with each document that the user opens, also the same one again."
     )
+    holds_recorded = param.Event(doc="The user looks at a recorded run.")
     brings_text = param.Event(doc="The user wants to bring a text.")
 
     def __init__(self, on_error: Callable[[Exception], None] | None = None, **params: Any):

@@ -64,7 +64,7 @@ def test_the_wheel_holds_both_packages_and_the_data_and_nothing_else(wheel):
     names = wheel.namelist()
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"stickbreaker"}
     folder = "stickbreaker/engine/data/"
-    data = ("README.md", "checksums.json", "rfc.npz", "state-of-the-union.npz")
+    data = ("README.md", "checksums.json", "recorded-run.npz", "rfc.npz", "state-of-the-union.npz")
     assert {name for name in names if name.startswith(folder)} == {
         f"{folder}{name}" for name in data
     }

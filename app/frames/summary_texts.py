@@ -1,6 +1,7 @@
 """The sentences and the two numbers at the top of the live page. Pure: no widget, no plot."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from stickbreaker.app.frames.progress_frames import date_text
@@ -34,6 +35,8 @@ def describe_reading(progress: Progress) -> str:
     """Say in one sentence what is read, in which order, and how far the run has come."""
     if progress.stream is not None:
         return describe_stream(progress, progress.stream)
+    if progress.recorded_on:
+        return f"Recorded on {progress.recorded_on}. {_describe_recorded(progress)}"
     if not progress.corpus_size:
         return OPENING
     verb = "Reading" if progress.documents_seen else "About to read"
@@ -54,6 +57,11 @@ def describe_reading(progress: Progress) -> str:
         if place and date and progress.documents_seen
         else f"{sentence}."
     )
+
+
+def _describe_recorded(progress: Progress) -> str:
+    status = REPLAYED if progress.status == REPLAYED else "finished"
+    return describe_reading(replace(progress, recorded_on="", status=status))
 
 
 def _describe_order(progress: Progress) -> str:

@@ -177,25 +177,26 @@ class StreamFacts:
 class Progress:
     """Everything that a page shows of one run. In one service, `run_id` and `version` identify it.
 
-    version: grows with every publication, across restarts too.
-    run_id: grows with every restart; the key and title of a kept run.
-    topics_key: the same for a run and another pass of it, so that the numbers of topics mean the
-    same topics. status: one of `STATUSES`, or "replayed" (`replay.rewind`). message: why the run
-    waits, what it compiles, or how it failed. cluster_fault: why no run can learn on the cluster,
-    if the run failed because of that. corpus_size: training documents; documents_total: the same
-    times the passes. num_held_out: documents set aside; None before the corpus is open. algorithm:
-    its name; "" before the first run. config: its learning settings are numbers as soon as the
-    corpus is open; of `chosen` a person has set them. date_span: the first and the last date of the
-    training documents; None if not all have one. held_out_by: what is held out, a "document" or a
-    whole "group" at a time. phase: "" before the first mini-batch, then the algorithm's own name
-    for it; temperature: 1 once it has cooled. bounds: of the algorithm's own objective, where it
-    computes that. planned_columns: documents seen at each column that is still to come. label:
-    names the spec, for legends and titles. default_topics: those that the word lists show until the
-    user selects some. names: what people have called topics, by id; returned:
-    those of them that were kept for the corpus. labels: of the topics at any column of the word
-    lists, by id. work: what the engine does, set when a step begins; begun_at: when that was, by
-    the runner's clock. stream: of a stream without an end, whose corpus_size and documents_total
-    are 0; None for a run over a corpus.
+    version: grows with every publication, across restarts too. run_id: grows with every restart;
+    the key and title of a kept run. topics_key: the same for a run and another pass of it, so that
+    the numbers of topics mean the same topics. status: one of `STATUSES`, or "replayed"
+    (`replay.rewind`). message: why the run waits, what it compiles, or how it failed.
+    cluster_fault: why no run can learn on the cluster, if the run failed because of that.
+    corpus_size: training documents; documents_total: the same times the passes. num_held_out:
+    documents set aside; None before the corpus is open. algorithm: its name; "" before the first
+    run. config: its learning settings are numbers as soon as the corpus is open; of `chosen` a
+    person has set them. date_span: the first and the last date of the training documents; None if
+    not all have one. held_out_by: what is held out, a "document" or a whole "group" at a time.
+    phase: "" before the first mini-batch, then the algorithm's own name for it; temperature: 1 once
+    it has cooled. bounds: of the algorithm's own objective, where it computes that.
+    planned_columns: documents seen at each column that is still to come. label: names the spec, for
+    legends and titles. default_topics: those that the word lists show until the user selects some.
+    names: what people have called topics, by id; returned: those of them that were kept for the
+    corpus. labels: of the topics at any column of the word lists, by id. work: what the engine
+    does, set when a step begins; begun_at: when that was, by the runner's clock. recorded_on: the
+    day on which a recorded run was learned, which stands in for a run that waits for compiled code;
+    "" for a run of this server. stream: of a stream without an end, whose corpus_size and
+    documents_total are 0; None for a run over a corpus.
     """
 
     version: int = 0
@@ -237,6 +238,7 @@ class Progress:
     returned: ReturnedNames = field(default_factory=ReturnedNames)
     work: str = ""
     begun_at: float = 0.0
+    recorded_on: str = ""
     stream: StreamFacts | None = None
 
     def topic_title(self, topic_id: int) -> str:

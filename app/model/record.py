@@ -360,7 +360,7 @@ class Record:
         about = json.loads(str(checkpoint.notes[PAGE]))
         corpus = self._corpus
         assert corpus is not None
-        if checkpoint.state is None:
+        if not checkpoint.documents_seen:
             self._resumed = checkpoint
             return self.wait()
         if about["corpus"][1:] != _measure(corpus):

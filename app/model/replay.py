@@ -16,7 +16,8 @@ STILL = ("paused", "finished", "failed")
 
 def can_replay(progress: Progress) -> bool:
     """Whether a run does not learn and has at least two steps to choose from."""
-    return progress.status in STILL and len(progress.steps) > 1
+    is_still = progress.status in STILL or bool(progress.recorded_on)
+    return is_still and len(progress.steps) > 1
 
 
 def list_moments(progress: Progress) -> np.ndarray:

@@ -35,7 +35,8 @@ def describe_opening(progress: Progress, corpus_name: str) -> dict[str, Any]:
         columns of the word lists, `blocks[i]["words"][rank][column]`; columns before
         `first_on_phone` are for wide windows. `curve`: the held-out likelihood, of a stream the
         next-batch likelihood; None before its second value. A run that has not learned yet has no
-        rows, columns or blocks. `is_stream`: whether it is a stream, which has no settings.
+        rows, columns or blocks. `is_recorded`: whether it is a recorded run. `is_stream`: whether
+        it is a stream, which has no settings.
     """
     columns, blocks = _describe_lists(progress)
     return {
@@ -50,6 +51,7 @@ def describe_opening(progress: Progress, corpus_name: str) -> dict[str, Any]:
         "blocks": blocks,
         "first_on_phone": len(columns) - PHONE_COLUMNS,
         "curve": _describe_curve(progress),
+        "is_recorded": bool(progress.recorded_on),
         "is_stream": progress.stream is not None,
     }
 

@@ -1,7 +1,10 @@
 """One browser: its page, the run it shows, and an update of the page when the run notifies it."""
 
+import logging
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import cache, cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import panel as pn
@@ -11,12 +14,13 @@ from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.fixes.page import Keyboard, SideDrawer, TypedNumbers, UndrawnFigures
 from stickbreaker.app.model.limits import LimitReachedError
 from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.recorded_run import can_stand_in, read_recording, stand_in
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.sweep_plan import SweepState
 from stickbreaker.app.pages import PAGES
 from stickbreaker.app.pages.page import Page
 from stickbreaker.app.server.run import Run
-from stickbreaker.app.server.service import Service, first_spec
+from stickbreaker.app.server.service import CORPUS_NAME, Service, first_spec, load_by_name
 from stickbreaker.app.server.subscribers import Wakeup
 from stickbreaker.app.server.text_worker import TextWorker
 from stickbreaker.app.server.visitors import Visitor, may_manage, may_name_paths
@@ -25,7 +29,7 @@ from stickbreaker.app.session.browser_session import BrowserSession
 from stickbreaker.app.session.links import read_link
 from stickbreaker.app.session.opening import describe_opening
 from stickbreaker.app.session.tabs import Tabs
-from stickbreaker.app.state import DOCUMENTS, LAST, PRESENTER, WATCHER
+from stickbreaker.app.state import DOCUMENTS, LAST, LIVE, PRESENTER, WATCHER
 from stickbreaker.app.views.bring_corpus import BringCorpus
 from stickbreaker.app.views.controls import Controls
 from stickbreaker.app.views.header import Header
@@ -36,8 +40,22 @@ from stickbreaker.app.views.replay_player import ReplayPlayer
 from stickbreaker.app.views.sharing import Sharing
 from stickbreaker.app.views.watched_settings import WatchedSettings
 from stickbreaker.app.widgets.layouts import NO_HEIGHT_LIMIT, lay_in_lines
+from stickbreaker.engine.files.whole_files import FileError
 
 STOPPED_MILLISECONDS = 15_000
+RECORDED_SECONDS = 15
+
+_log = logging.getLogger(__name__)
+
+
+@cache
+def find_recording() -> Progress | None:
+    """Read the recorded run, which all pages share; None if it cannot be read."""
+    try:
+        return read_recording(load_by_name(CORPUS_NAME, Path()))
+    except (engine.CorpusError, FileError) as error:
+        _log.warning("The recorded run cannot be read: %s", error)
+        return None
 
 
 class Session(BrowserSession):
@@ -63,7 +81,10 @@ class Session(BrowserSession):
         self._link = self._read_link(make_spec())
         self._visitor = Visitor(user=user, run=self._link.run, watch=self._link.watch)
         self.state.role = WATCHER if service.may_watch(self._visitor) else PRESENTER
-        self.state.publish(service.preview(self._visitor, self._link.spec))
+        self._recorded: Progress | None = None
+        self._stands_in = (Progress(), Progress())
+        self.state.publish(self._preview())
+        self._rewind()
         self.header = Header(self.state, self.commands)
         self.bar = self.header.bar
         self.sharing, self.names_note = Sharing(self.state), NamesNote(self.state, self.commands)
@@ -79,6 +100,44 @@ class Session(BrowserSession):
         self.tabs = Tabs(self.state, made)
         self.list_pages(made)
         self._watch()
+
+    def _preview(self) -> Progress:
+        """What the page shows before it has joined: a recorded run while the engine is compiled."""
+        spec = self._link.spec
+        progress = self._service.preview(self._visitor, spec)
+        if progress.status == "compiling":
+            self._recorded = find_recording()
+            if progress.config is None:
+                progress = replace(
+                    progress,
+                    corpus_name=spec.corpus_name,
+                    algorithm=spec.algorithm.name,
+                    config=spec.config,
+                    settings=spec.settings,
+                )
+        return self._choose(progress)
+
+    def _rewind(self) -> None:
+        """Show the first word lists of a recorded run."""
+        if self._recorded is not None:
+            self.state.moment = self._recorded.columns[0].documents_seen
+
+    def _choose(self, own: Progress) -> Progress:
+        """The run, or on Live the recorded one until the run has learned."""
+        # A new run has no settings before its thread has published some.
+        is_known = own.config is not None
+        if self._recorded is not None and is_known and not can_stand_in(self._recorded, own):
+            self._recorded = None
+        if self._recorded is None or self.state.page != LIVE:
+            return own
+        if is_known and own is not self._stands_in[0]:
+            self._stands_in = (own, stand_in(self._recorded, own))
+        return self._stands_in[1]
+
+    def _hold(self, *events: Any) -> None:
+        """Let the run wait while the user looks at the recorded one."""
+        if self._recorded is not None and self.run is not None and self.state.may_act:
+            self.run.runner.pause()
 
     def _read_link(self, first: RunSpec) -> Any:
         others = (
@@ -100,6 +159,7 @@ class Session(BrowserSession):
         """Follow what the user asks for, and say when the engine has failed."""
         watch = self.state.param.watch
         watch(lambda event: self.bring.open(), "brings_text")
+        watch(self._hold, ["holds_recorded", "topic", "word"])
         watch(self._open_document, ["document", "num_opened"])
         watch(lambda event: self.history.param.update(topics_key=event.new.topics_key), "progress")
         watch(self._tell_failed, "progress", precedence=LAST + 1)
@@ -122,7 +182,7 @@ class Session(BrowserSession):
 
     def describe_opening(self) -> dict[str, Any]:
         """Describe the run for what a browser shows until the page is drawn."""
-        return describe_opening(self.state.progress, self._link.spec.corpus_name)
+        return describe_opening(self.state.shown, self._link.spec.corpus_name)
 
     @cached_property
     def controls(self) -> Controls:
@@ -182,7 +242,7 @@ class Session(BrowserSession):
             return
         with pn.io.hold(self.document):
             self.state.publish(
-                run.runner.progress,
+                self._choose(run.runner.progress),
                 earlier=run.runner.earlier,
                 job=run.reader.job,
                 check=run.checker.job,
@@ -196,6 +256,8 @@ class Session(BrowserSession):
 
     def turn(self) -> None:
         """Open the selected page with what is around it."""
+        if self._recorded is not None:
+            self.look()
         page = self.pages[self.state.page]
         self.player.bar.visible = self.names_note.is_on_page = page.needs_player
         # The page of a class shows the link itself.
@@ -208,11 +270,14 @@ class Session(BrowserSession):
         the run.
         """
         with pn.io.hold(self.document):
+            self._rewind()
             self.turn()
             self.side.objects = [
                 self.controls if self.state.may_act else WatchedSettings(self.state)
             ]
             self.bar.is_unfolded = True
+        if self._recorded is not None:
+            self.player.play(RECORDED_SECONDS)
 
     def stop(self) -> None:
         """Leave the run and release everything of this session."""

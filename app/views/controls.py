@@ -478,7 +478,7 @@ def describe_effect(progress: Progress, algorithms: Mapping[str, Algorithm]) -> 
     size = progress.corpus_size
     if algorithm is None or not size or not averages_passes(algorithm, progress.config):
         return "Changes apply from the next mini-batch."
-    if progress.documents_seen >= size:
+    if progress.documents_seen >= size and not progress.recorded_on:
         return (
             "The first pass is over: κ and τ₀ have no effect until a restart. S applies from the"
             " next mini-batch."

@@ -69,6 +69,7 @@ class CountNote(StateFollower, Viewer):
         fill_if_shown(self._layout, self._parts, bool(text))
         self.bar.show(job.share, is_active)
         self.cancel.visible = is_active and may_act
-        offers = may_act and progress.status != REPLAYED and offers_check(progress)
+        is_now = progress.status != REPLAYED and not progress.recorded_on
+        offers = may_act and is_now and offers_check(progress)
         fill_if_shown(self.button, self._button_parts, offers)
         self.start.disabled = job.is_active or not progress.documents_seen or has_no_topic(progress)

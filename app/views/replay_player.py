@@ -76,10 +76,14 @@ class ReplayPlayer(StateFollower, Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         return self.bar
 
-    def play(self) -> None:
-        """Play from the selected moment, or from the start if it is the last."""
+    def play(self, length: int | None = None) -> None:
+        """Play from the selected moment, or from the start if it is the last.
+
+        length: seconds of the whole run; None: those that are selected.
+        """
         if not can_replay(self.state.progress):
             return
+        self.bar.length = length or self.bar.length
         if self._place >= self._last:
             self._go(0)
         self._began = (self._clock(), self._place)
@@ -126,6 +130,7 @@ class ReplayPlayer(StateFollower, Viewer):
         """Do what has been pressed."""
         if not can_replay(self.state.progress):
             return
+        self.state.holds_recorded = True
         if what == "length" and value in LENGTHS:
             self._began = (self._clock(), self._place)
             self.bar.length = value

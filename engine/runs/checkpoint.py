@@ -41,7 +41,7 @@ class Checkpoint:
     settings : RunSettings
         How the run reads and scores.
     state : object
-        The state of the algorithm; None before the first step.
+        The state of the algorithm; None before the first step, and in a recording.
     documents_seen : int
         The number of documents learned from, over all passes.
     seconds : float
@@ -122,8 +122,8 @@ def load(path: str | PathLike[str], kind: Kind = CHECKPOINT) -> Checkpoint:
         algorithm = find_algorithm(header["algorithm"])
         config = algorithm.config(**header["config"])
         state = None
-        # Only a file with a verified header says that nothing has been learned.
-        if not found.format or header["documents_seen"] or _has(arrays, STATE):
+        # Only a file with a verified header says that it has no state.
+        if not found.format or _has(arrays, STATE):
             state = restore(
                 STATE, algorithm.init(resolve(config, 1), 1, np.random.default_rng(0)), arrays
             )

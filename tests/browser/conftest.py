@@ -123,8 +123,19 @@ def compiling_address(tmp_path_factory) -> str:
     algorithm = engine.find_algorithm("hdp")
     compile_algorithm(algorithm, algorithm.config(precision="float64"))
     script = str(Path(__file__).with_name("serve_slow_compiler.py"))
-    with serving([script], tmp_path_factory.mktemp("compiling") / "log.txt") as found:
+    folder = tmp_path_factory.mktemp("compiling")
+    with serving([script, str(folder / "wait")], folder / "log.txt") as found:
         yield found
+
+
+@pytest.fixture
+def waiting_page(tmp_path):
+    """The address of a page whose engine is not compiled before a file is removed, and the file."""
+    script = str(Path(__file__).with_name("serve_slow_compiler.py"))
+    wait = tmp_path / "wait"
+    wait.touch()
+    with serving([script, str(wait)], tmp_path / "log.txt") as found:
+        yield found, wait
 
 
 @pytest.fixture(scope="session")

@@ -65,6 +65,7 @@ class Dashboard:
         self.page.goto(address)
         if learns:
             expect(self.documents).to_have_text(re.compile(r"^[1-9]"), timeout=FIRST_SECONDS)
+            expect(self.note).not_to_contain_text("recorded run", timeout=FIRST_SECONDS)
             self.settle()
         else:
             self.state.wait_for(timeout=FIRST_SECONDS)

@@ -1,7 +1,11 @@
-"""Serve the page with a compiler that takes five seconds longer for float64."""
+"""Serve the page with a compiler that takes five seconds longer for float64.
+
+For float32 it waits as long as the file exists that is named first on the command line.
+"""
 
 import sys
 import time
+from pathlib import Path
 
 from panel.command import main
 
@@ -9,6 +13,7 @@ from stickbreaker.engine.runs import compile
 
 NUM_PARTS = 10
 SECONDS_A_PART = 0.5
+WAIT = Path(sys.argv[1])
 compile_at_once = compile.compile_apart
 
 
@@ -18,10 +23,12 @@ def compile_slowly(algorithm, config, report):
         for part in range(NUM_PARTS):
             report(part, NUM_PARTS, f"part {part}")
             time.sleep(SECONDS_A_PART)
+    while config.precision == "float32" and WAIT.exists():
+        time.sleep(SECONDS_A_PART)
     compile_at_once(algorithm, config, report)
 
 
 if __name__ == "__main__":
     compile.compile_apart = compile_slowly
-    sys.argv = ["panel", "serve", *sys.argv[1:]]
+    sys.argv = ["panel", "serve", *sys.argv[2:]]
     main()

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.dashboard import PHONE, WIDE
-from tests.browser.test_looks import OVERFLOWS, find_barriers
+from tests.browser.test_looks import OVERFLOWS, SIZES, find_barriers
 
 pytestmark = [pytest.mark.browser, pytest.mark.extended]
 
@@ -99,3 +99,24 @@ def test_the_map_of_topics_follows_the_player(look_at_finished):
     page.wait_for_function(f"() => ({shown})() === 0")
     page.keyboard.press("End")
     page.wait_for_function(f"() => ({shown})() > 20")
+
+
+@SIZES
+def test_a_recorded_run_is_shown_until_the_engine_is_compiled(waiting_page, visit, size):
+    address, wait = waiting_page
+    dashboard = visit(size, at=address, learns=False)
+    dashboard.settle()
+    page = dashboard.page
+    expect(page.get_by_text("Recorded on 20")).to_be_visible()
+    expect(dashboard.words.locator("td.now:not(.blank)").first).to_be_visible()
+    expect(dashboard.note).to_contain_text("This is a recorded run. Yours starts by itself.")
+    dashboard.expect_state("Compiling")
+    place = page.get_by_role("slider", name="Moment of the replay")
+    place.press("End")
+    dashboard.expect_state("Ready")
+    expect(dashboard.note).to_have_text("This is a recorded run. Press Run to start yours.")
+    wait.unlink()
+    dashboard.button("Run").click()
+    dashboard.expect_state("Running")
+    expect(dashboard.documents).to_have_text(re.compile("^256 "))
+    expect(page.get_by_text("Recorded on 20")).to_have_count(0)

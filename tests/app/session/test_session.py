@@ -3,6 +3,7 @@ import gc
 import weakref
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import panel as pn
 import panel_material_ui as pmui
@@ -14,10 +15,12 @@ from panel.io.state import set_curdoc
 from stickbreaker.app.frames.summary_texts import OPENING
 from stickbreaker.app.model.limits import RUNS, TEXT_PROCESSES, UPLOAD
 from stickbreaker.app.model.progress import Progress, ReturnedNames
+from stickbreaker.app.model.recorded_run import HELD
 from stickbreaker.app.model.run_spec import LiveSettings
 from stickbreaker.app.model.text_tasks import TextTaskRunner
 from stickbreaker.app.model.topic_names import NamedTopic
-from stickbreaker.app.server.service import CORPUS_NAME, Service
+from stickbreaker.app.server.compiling import Compilation
+from stickbreaker.app.server.service import CORPUS_NAME, Service, load_by_name
 from stickbreaker.app.session import page
 from stickbreaker.app.session.page import keep_to_own_files, lay_out
 from stickbreaker.app.session.session import Session
@@ -30,6 +33,7 @@ from stickbreaker.engine.corpora.corpus import CorpusError
 from tests.app.browser_messages import send
 from tests.app.small_runs import Compiled, load_small, small_corpus, small_spec
 from tests.chaos.disks import Disk
+from tests.patience import limit
 
 TOPICS, EXPORT, HOOD = "Topics", "Export", "Under the hood"
 
@@ -471,3 +475,69 @@ def test_topics_stay_selected_in_another_pass_of_their_run(session, until):
     assert session.state.topic == other
     assert shown in table.topics
     assert table.is_chosen
+
+
+@pytest.fixture
+def gate():
+    return Event()
+
+
+@pytest.fixture
+def compiling(tmp_path, monkeypatch, gate):
+    """A page on a server that compiles until the gate opens."""
+    monkeypatch.setenv("STICKBREAKER_DATA", str(tmp_path))
+
+    def compile_slowly(algorithm, config, report):
+        report(1, 2, "digamma")
+        gate.wait(limit(60))
+
+    service = Service(load_by_name, Compilation(compile_slowly), 2)
+    document = Document()
+    with set_curdoc(document):
+        session = Session(service)
+        opening = session.describe_opening()
+        lay_out(session).server_doc(document)
+        session.start()
+        session.unfold()
+        yield session, opening
+        session.stop()
+    gate.set()
+    service.close()
+
+
+def test_a_recorded_run_plays_until_the_engine_is_compiled(compiling, gate, until):
+    session, opening = compiling
+    assert opening["is_recorded"]
+    assert opening["blocks"][0]["words"][0][0]
+    until(lambda: session.run.progress.status == "compiling")
+    session.look()
+    assert session.state.shown.recorded_on
+    assert len(session.state.shown.columns) == 1
+    assert (session.header.bar.state, session.player.bar.is_playing) == ("Compiling", True)
+    assert "recorded" in session.header.bar.note
+    session.state.page = EXPORT
+    assert not session.state.progress.documents_seen
+    session.state.page = LIVE
+    assert session.state.progress.recorded_on
+    gate.set()
+    until(lambda: session.run.progress.documents_seen)
+    session.look()
+    assert not session.state.progress.recorded_on
+    assert session.state.moment is None
+    assert not session.player.bar.is_playing
+
+
+def test_a_run_waits_while_its_user_looks_at_the_recorded_one(compiling, gate, until):
+    session, _ = compiling
+    send(session.player.bar, {"what": "place", "value": 20})
+    until(lambda: session.run.progress.status in ("ready", "paused"))
+    gate.set()
+    session.look()
+    assert session.state.progress.message == HELD
+    assert session.header.run.label == "Run"
+    place = session.player.bar.place
+    assert place == 20
+    session.commands.toggle()
+    until(lambda: session.run.progress.documents_seen)
+    session.look()
+    assert not session.state.progress.recorded_on

@@ -1,0 +1,74 @@
+"""A run that was learned before: a page shows it while its own run waits for compiled code."""
+
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from stickbreaker import engine
+from stickbreaker.app.model.page_notes import read_spec
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.record import Record
+from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.engine.corpora.bundled import find_data_folder
+from stickbreaker.engine.runs.checkpoint import Checkpoint, load
+
+FILE = "recorded-run.npz"
+RECORDED_ON = "recorded_on"
+# No run of a server has this number.
+RUN_ID = -1
+WAITS = "This is a recorded run. Yours starts by itself."
+HELD = "This is a recorded run. Press Run to start yours."
+
+
+def record_run(spec: RunSpec, corpus: engine.Corpus) -> Checkpoint:
+    """Learn a run, and keep what a page shows of it, without the model and first readings."""
+    record = Record(spec, RUN_ID, time.perf_counter)
+    record.open(corpus, engine.prepare(spec.algorithm, spec.config, corpus, spec.settings))
+    while not record.is_over:
+        record.start_step()
+        record.advance()
+    saved = record.save()
+    assert saved is not None
+    notes = {
+        name: note[:0] if name.startswith("first.") else note for name, note in saved.notes.items()
+    }
+    notes[RECORDED_ON] = np.array(f"{datetime.now(UTC):%Y-%m-%d}")
+    return replace(saved.with_notes(notes), state=None)
+
+
+def read_recording(corpus: engine.Corpus) -> Progress:
+    """Read the recorded run of its corpus."""
+    saved = load(Path(str(find_data_folder() / FILE)))
+    spec = read_spec(saved)
+    record = Record(spec, RUN_ID, time.perf_counter)
+    record.open(corpus, engine.prepare(spec.algorithm, spec.config, corpus, spec.settings))
+    record.restore(saved)
+    progress = record.progress(0)
+    recorded_on = str(saved.notes[RECORDED_ON])
+    return replace(progress, now=progress.columns[-1], recorded_on=recorded_on)
+
+
+def can_stand_in(recorded: Progress, own: Progress) -> bool:
+    """Whether a run has the settings of the recorded one, and has learned nothing yet."""
+    if own.config is None or own.documents_seen or own.status == "failed":
+        return False
+    names = ("corpus_name", "algorithm", "settings")
+    known = vars(recorded.config)
+    return all(getattr(own, name) == getattr(recorded, name) for name in names) and all(
+        value in (None, known[name]) for name, value in vars(own.config).items()
+    )
+
+
+def stand_in(recorded: Progress, own: Progress) -> Progress:
+    """Show the recorded run, with the state of a run that has learned nothing yet."""
+    message = HELD if own.status in ("ready", "paused") else f"{WAITS} {own.message}"
+    return replace(
+        recorded,
+        version=own.version,
+        status=own.status,
+        message=message.rstrip(),
+        compile_share=own.compile_share,
+    )
