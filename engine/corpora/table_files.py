@@ -9,11 +9,13 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from stickbreaker.engine.corpora.cells import find_field, list_fields, write_cell
 from stickbreaker.engine.corpora.corpus import CorpusError
@@ -33,6 +35,14 @@ from stickbreaker.engine.corpora.rows import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# Lines from which the form of a file is found, and the most rows above the names of the columns.
+NUM_SNIFFED = 200
+MAX_ABOVE = 20
+HEADER_BELOW = "The names of the columns seem to be in row {}; the rows above it are left out."
+HEADER_TEXT = (
+    "Row 1 is read as the names of the columns, such as {!r}. If it is a document, add a row with"
+    " names above it."
+)
 MAX_COLUMNS = 1_000
 # Columns up to which fields inside of objects are added.
 MAX_NESTED = 200
@@ -78,17 +88,38 @@ def check_columns(table: Table) -> Table:
     return table
 
 
+class Form(NamedTuple):
+    """How a CSV or TSV file is written.
+
+    Its separator, whether quotes enclose cells, whether a quote in a cell has a backslash, and the
+    number of rows above the names of the columns.
+    """
+
+    delimiter: str
+    has_quotes: bool = True
+    has_escapes: bool = False
+    num_above: int = 0
+
+    def rows(self, text: TextIO) -> Any:
+        """Read the rows of an open file."""
+        lines = _lines(text)
+        return csv.reader(
+            map(_double_quotes, lines) if self.has_escapes else lines,
+            delimiter=self.delimiter,
+            strict=True,
+            quoting=csv.QUOTE_MINIMAL if self.has_quotes else csv.QUOTE_NONE,
+        )
+
+
 def open_delimited(path: Path, encoding: Encoding) -> Table:
-    """Open a CSV or TSV file with column names in the first row.
+    """Open a CSV or TSV file with column names in the first row, or below a few narrower ones.
 
     Raises CorpusError if it is missing, empty or not text, or the first row cannot be read.
     """
-    with path.open(encoding=encoding.name, errors="replace", newline="") as text:
-        head = text.readline(MAX_TEXT)
-        delimiter = _find_delimiter(path, head)
+    form = _find_form(path, encoding.name)
     with path.open(encoding=encoding.name, errors="replace", newline="") as text:
         try:
-            header = next(csv.reader(_lines(text), delimiter=delimiter, strict=True), [])
+            header: list[str] = next(islice(form.rows(text), form.num_above, None), [])
         except _LongLineError as error:
             raise CorpusError(
                 f"{path}, line 1 is longer than {MAX_TEXT:,} characters. Split it into rows."
@@ -100,13 +131,11 @@ def open_delimited(path: Path, encoding: Encoding) -> Table:
             ) from error
     if not header:
         raise CorpusError(f"{path} is empty. Write the names of the columns into the first row.")
-    has_quotes = delimiter != "\t" or not _loses_rows(path, encoding.name, len(header))
-    form: dict[str, Any] = {
-        "delimiter": delimiter,
-        "strict": True,
-        "quoting": csv.QUOTE_MINIMAL if has_quotes else csv.QUOTE_NONE,
-    }
-    columns = _name_columns(header if has_quotes else next(csv.reader([head], **form)))
+    if form.delimiter == "\t" and _loses_rows(path, encoding.name, form, len(header)):
+        form = form._replace(has_quotes=False)
+        with path.open(encoding=encoding.name, errors="replace", newline="") as text:
+            header = next(islice(form.rows(text), form.num_above, None))
+    columns = _name_columns(header)
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
         places = [columns.index(column) for column in wanted]
@@ -115,10 +144,105 @@ def open_delimited(path: Path, encoding: Encoding) -> Table:
                 str(path), wanted, share, _delimited_rows(path, text, form, places, len(columns))
             )
 
-    notes = tuple(filter(None, (encoding.note, "" if has_quotes else PLAIN_QUOTES)))
-    return Table(
-        path=path, kind=TABLE_SUFFIXES[path.suffix.lower()], columns=columns, read=read, notes=notes
+    notes = (
+        encoding.note,
+        "" if form.has_quotes else PLAIN_QUOTES,
+        HEADER_BELOW.format(form.num_above + 1) if form.num_above else "",
+        HEADER_TEXT.format(min(columns, key=_looks_like_name)[:40])
+        if not all(map(_looks_like_name, columns))
+        else "",
     )
+    return Table(
+        path=path,
+        kind=TABLE_SUFFIXES[path.suffix.lower()],
+        columns=columns,
+        read=read,
+        notes=tuple(filter(None, notes)),
+    )
+
+
+def _looks_like_name(cell: str) -> bool:
+    """Whether a cell may be the name of a column, and not a text, a number or a date."""
+    return len(cell.split()) <= 8 and len(cell) <= 80 and any(map(str.isalpha, cell))
+
+
+def _find_form(path: Path, encoding: str) -> Form:
+    """Find the separator for which most of the first rows have equally many cells."""
+    with path.open(encoding=encoding, errors="replace", newline="") as text:
+        lines = [line for line in islice(_short_lines(text), NUM_SNIFFED) if len(line) < MAX_TEXT]
+    first = lines[0] if lines else ""
+    if named := re.fullmatch(r"sep=(.)\s*", first):
+        return Form(delimiter=named[1], num_above=1)
+    signs = DELIMITERS if path.suffix.lower() == ".csv" else "\t"
+    has_escapes = any('\\"' in line for line in lines) and _count_good(lines, True) > _count_good(
+        lines, False
+    )
+    if has_escapes:
+        lines = list(map(_double_quotes, lines))
+    bare = re.sub(r'"[^"]*"', "", first)
+    best = max(signs, key=lambda sign: (*_agree(lines, sign), bare.count(sign), sign == ","))
+    return Form(best, has_escapes=has_escapes, num_above=_count_above(lines, best))
+
+
+def _sniff_rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
+    """The first rows of a file, without the last one, which may be cut; [] for bad ones."""
+    csv.field_size_limit(MAX_TEXT)
+    reader = csv.reader(lines, delimiter=delimiter)
+    rows: list[list[str]] = []
+    while True:
+        try:
+            rows.append(next(reader))
+        except StopIteration:
+            return rows[:-1] if len(lines) == NUM_SNIFFED else rows
+        except csv.Error:
+            rows.append([])
+
+
+def _usual(widths: Sequence[int]) -> tuple[int, int]:
+    """The most frequent number of cells, two or more, and the number of rows that have it."""
+    (width, number), *_ = [*Counter(each for each in widths if each > 1).most_common(1), (1, 0)]
+    return width, number
+
+
+def _agree(lines: Sequence[str], delimiter: str) -> tuple[bool, float]:
+    """Whether most rows have the same number of cells, and their share."""
+    widths = [len(row) for row in _sniff_rows(lines, delimiter) if row]
+    width, number = _usual(widths)
+    share = number / max(1, len(widths))
+    # A title above the table is no name of a column.
+    first = "".join(lines[:1])
+    is_titled = width > 2 or " " in first.strip() or not "".join(lines[1:2]).strip()
+    if share <= 0.5 or not (delimiter in first or is_titled):
+        return False, 0.0
+    return True, round(share, 1)
+
+
+def _double_quotes(line: str) -> str:
+    return line.replace('\\"', '""')
+
+
+def _count_good(lines: Sequence[str], has_escapes: bool) -> int:
+    """The number of rows that can be read, with quotes written as \\" or not."""
+    good = 0
+    rows = csv.reader(map(_double_quotes, lines) if has_escapes else lines, strict=True)
+    while True:
+        try:
+            next(rows)
+        except StopIteration:
+            return good
+        except csv.Error:
+            continue
+        good += 1
+
+
+def _count_above(lines: Sequence[str], delimiter: str) -> int:
+    """The number of rows with one cell or none above the first with the usual number of cells."""
+    rows = _sniff_rows(lines, delimiter)
+    width, number = _usual([len(row) for row in rows])
+    for above, row in enumerate(rows[:MAX_ABOVE]):
+        if sum(bool(cell.strip()) for cell in row) > 1:
+            return above if number > 1 and len(row) == width else 0
+    return 0
 
 
 @contextmanager
@@ -134,7 +258,7 @@ def _open_text(
         )
 
 
-def _loses_rows(path: Path, encoding: str, num_columns: int) -> bool:
+def _loses_rows(path: Path, encoding: str, form: Form, num_columns: int) -> bool:
     """Whether a file with tabs has fewer complete rows if quotation marks enclose cells than if
     they are plain.
     """
@@ -146,16 +270,8 @@ def _loses_rows(path: Path, encoding: str, num_columns: int) -> bool:
             line.count("\t") == num_columns - 1 and not _is_cut(line) for line in _short_lines(text)
         )
     with path.open(encoding=encoding, errors="replace", newline="") as text:
-        form = {"delimiter": "\t", "strict": True}
         rows = _delimited_rows(path, text, form, range(num_columns), num_columns)
         return num_plain - 1 > sum(not isinstance(row, BadRow) for row in rows)
-
-
-def _find_delimiter(path: Path, head: str) -> str:
-    if path.suffix.lower() != ".csv":
-        return "\t"
-    bare = re.sub(r'"[^"]*"', "", head)
-    return max(DELIMITERS, key=lambda sign: (bare.count(sign), sign == ","))
 
 
 class _LongLineError(csv.Error):
@@ -198,12 +314,13 @@ def _name_columns(header: Sequence[str]) -> tuple[str, ...]:
 
 
 def _delimited_rows(
-    path: Path, text: TextIO, form: dict[str, Any], places: Sequence[int], num_columns: int
+    path: Path, text: TextIO, form: Form, places: Sequence[int], num_columns: int
 ) -> Iterator[Row]:
     csv.field_size_limit(MAX_TEXT)
-    reader = csv.reader(_lines(text), **form)
-    next(reader)
-    row = 1
+    reader: Any = form.rows(text)
+    row = form.num_above + 1
+    for _ in range(row):
+        next(reader)
     while True:
         row += 1
         num_before = reader.line_num
@@ -215,12 +332,13 @@ def _delimited_rows(
             reason = _explain(error, reader.line_num - num_before - 1)
             yield BadRow(file=str(path), row=row, reason=reason)
             continue
-        if len(cells) > num_columns:
+        if len(cells) > num_columns and any(cells[num_columns:]):
+            sign = DELIMITERS.get(form.delimiter, form.delimiter)
             fault = f"the row has {len(cells)} cells instead of {num_columns}"
             yield BadRow(
                 file=str(path),
                 row=row,
-                reason=f"{fault}: put texts with a {DELIMITERS[form['delimiter']]} in quotes",
+                reason=f"{fault}: put texts with a {sign} in quotes",
             )
         else:
             cells += [""] * (num_columns - len(cells))

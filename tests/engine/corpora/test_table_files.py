@@ -289,3 +289,69 @@ def test_a_parquet_file_that_repeats_a_text_is_decoded_in_parts_and_refused(
     # Of 105 MB of text, Arrow decodes 16 rows at once and a chunk has ten.
     assert pool.max_memory() < 20_000_000
     assert most < 20_000_000
+
+
+@pytest.mark.parametrize(
+    ("content", "columns", "texts", "said"),
+    [
+        # The separator of the rows, not of the header.
+        (
+            "id;text, in full, as spoken;year\n" + "1;peace, and war;1900\n" * 4,
+            ("id", "text, in full, as spoken", "year"),
+            ["peace, and war"] * 4,
+            "",
+        ),
+        ("id|a;b;c\n" + "1|peace, war\n" * 4, ("id", "a;b;c"), ["peace, war"] * 4, ""),
+        # Spreadsheets.
+        ("sep=;\nid;text\n1;peace\n2;war\n", ("id", "text"), ["peace", "war"], "in row 2"),
+        ("id,text\n1,peace,\n2,war,,\n", ("id", "text"), ["peace", "war"], ""),
+        ("id;text;\n1;peace;\n2;war;\n", ("id", "text"), ["peace", "war"], ""),
+        # Lines above the header.
+        (
+            "Speeches of the archive\n\nMade in 1900\nid,text\n" + "1,peace\n2,war\n" * 2,
+            ("id", "text"),
+            ["peace", "war"] * 2,
+            "in row 4",
+        ),
+        (
+            "# made in 1900;;\nid;text;x\n" + "1;peace;\n2;war;y\n" * 2,
+            ("id", "text", "x"),
+            ["peace", "war"] * 2,
+            "in row 2",
+        ),
+        # Exports of databases.
+        (
+            'id,text\n1,"He said \\\\"peace\\\\", twice"\n2,"war"\n'.replace("\\\\", "\\"),
+            ("id", "text"),
+            ['He said "peace", twice', "war"],
+            "",
+        ),
+        # One column.
+        ("text\npeace; war\n", ("text",), ["peace; war"], ""),
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_the_form_of_a_table_is_found_from_its_rows(tmp_path, content, columns, texts, said, end):
+    path = tmp_path / "a.csv"
+    path.write_text(content, newline=end)
+    table = open_table(path)
+    column = next(each for each in columns if each not in ("id", "year", "x"))
+    found = [text for chunk in table.read([column]) for text in chunk.cells[column]]
+    assert (tuple(each for each in table.columns if each in columns), found) == (columns, texts)
+    assert not [row for chunk in table.read([column]) for row in chunk.bad]
+    assert (said in " ".join(table.notes)) if said else table.notes == ()
+
+
+def test_the_rows_of_a_table_below_other_lines_keep_their_numbers(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("Speeches\n\nid,text\n1,peace\n2,\n3,war\n")
+    built = build(path)
+    assert built.corpus.titles == ("a, row 4", "a, row 6")
+    assert [row.row for row in built.bad.listed] == [5]
+
+
+@pytest.mark.parametrize("first", ["We are here to speak of peace and of the treaty", "1863"])
+def test_a_first_row_that_is_a_document_is_noted(tmp_path, first):
+    path = tmp_path / "a.csv"
+    path.write_text(f"{first}\nThe war is over\n")
+    assert "Row 1 is read as the names of the columns" in open_table(path).notes[0]
