@@ -32,6 +32,8 @@ NUM_BARS = 6
 PAPER = "#ffffff"
 INK = "#1b1f24"
 SOFT = "#59626b"
+# Of columns that are still to come.
+INK_AHEAD, SOFT_AHEAD = "#a2aab2", "#b4bac1"
 LINE = "#dfe4ea"
 EDGE = 20
 TABLE_WIDTH = 770
@@ -193,7 +195,9 @@ def _column_left(column: int, whole: Progress) -> float:
 def _draw_columns(draw: ImageDraw.ImageDraw, moment: Progress, whole: Progress) -> None:
     """Draw the heads of all columns; those that are still to come are faint."""
     for column, point in enumerate(whole.columns):
-        is_reached = column < len(moment.columns)
+        ink, soft = INK, SOFT
+        if column >= len(moment.columns):
+            ink, soft = INK_AHEAD, SOFT_AHEAD
         left = _column_left(column, whole)
         documents = f"{point.documents_seen:,}"
         _write(
@@ -201,11 +205,11 @@ def _draw_columns(draw: ImageDraw.ImageDraw, moment: Progress, whole: Progress) 
             (left, HEADS),
             date_text(point.date) or documents,
             13,
-            INK if is_reached else "#a2aab2",
+            ink,
             True,
         )
         if date_text(point.date):
-            _write(draw, (left, HEADS + 17), documents, 11, SOFT if is_reached else "#b4bac1")
+            _write(draw, (left, HEADS + 17), documents, 11, soft)
     draw.line((EDGE, FIRST_BLOCK - 4, EDGE + TABLE_WIDTH, FIRST_BLOCK - 4), fill=INK)
 
 
@@ -247,8 +251,10 @@ def _draw_topic(
     for cell in list_cells(moment, topic_id):
         # Words of the newest column come from their place in the column before; new ones appear at
         # their own.
-        back = 1 - slid if cell.column == newest and cell.before is not None else 0.0
-        fall = 0 if cell.before is None else back * (cell.before - cell.rank) * ROW
+        back = fall = 0.0
+        if cell.column == newest and cell.before is not None:
+            back = 1 - slid
+            fall = back * (cell.before - cell.rank) * ROW
         place = _column_left(cell.column, whole) - back * width, top + 26 + cell.rank * ROW + fall
         if cell.column == newest and cell.before is None and newest and slid < 1:
             continue
@@ -260,15 +266,11 @@ def _write_cell(
 ) -> None:
     left, top = place
     is_new = cell.mark == "+"
-    _write(draw, (left - 9, top), cell.mark, 12, color if is_new else SOFT, bold=True)
-    _write(
-        draw,
-        (left, top),
-        _fit(cell.word, width - 12, 12, is_new),
-        12,
-        color if is_new else INK,
-        is_new,
-    )
+    ink, soft = INK, SOFT
+    if is_new:
+        ink = soft = color
+    _write(draw, (left - 9, top), cell.mark, 12, soft, bold=True)
+    _write(draw, (left, top), _fit(cell.word, width - 12, 12, is_new), 12, ink, is_new)
 
 
 def _mix(color: str) -> tuple[int, ...]:

@@ -99,12 +99,10 @@ def explain_end(num_taken: int, num_shown: int) -> str:
     if num_taken > num_shown:
         return f"The run uses more than these {num_shown} iterations."
     line = ", up to the dashed line" if num_taken < num_shown else ""
-    end = (
-        f"In iteration {num_shown}, less than {100 * CONVERGED_SHARE:.1f} % of the words move to"
-        " another slot."
-        if num_shown < MOST_ITERATIONS
-        else f"After {num_shown} iterations, words still move between slots."
-    )
+    end = f"After {num_shown} iterations, words still move between slots."
+    if num_shown < MOST_ITERATIONS:
+        moved = f"less than {100 * CONVERGED_SHARE:.1f} % of the words move to another slot"
+        end = f"In iteration {num_shown}, {moved}."
     return f"The run stops after {count(num_taken, 'iteration')}{line}. {end}"
 
 
@@ -127,11 +125,9 @@ def explain_rate(progress: Progress) -> str:
         )
         return rate + AVERAGE if averages else rate
     if algorithm.reads is Reads.BATCHES:
-        rate = (
-            f" At the last step it was {progress.steps['learning_rate'][-1]:.4f}."
-            if len(progress.steps)
-            else ""
-        )
+        rate = ""
+        if len(progress.steps):
+            rate = f" At the last step it was {progress.steps['learning_rate'][-1]:.4f}."
         return (
             "<b>ρ<sub>t</sub> = S/n<sub>t</sub></b>, where n<sub>t</sub> is the number of"
             f" documents read (Wang & Blei 2012).{rate}"

@@ -27,8 +27,9 @@ def stick_frame(stick: Breaking, title: Title) -> pd.DataFrame:
     rows = []
     for k in range(number):
         topic_id = int(stick.topic_ids[k])
-        name = "left for new topics" if topic_id == NO_TOPIC else title(topic_id)
-        color = REST_COLOR if topic_id == NO_TOPIC else topic_color(topic_id)
+        name, color = "left for new topics", REST_COLOR
+        if topic_id != NO_TOPIC:
+            name, color = title(topic_id), topic_color(topic_id)
         rows.append(
             (
                 f"{k + 1}",

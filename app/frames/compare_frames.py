@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 from stickbreaker import engine
-from stickbreaker.app.frames.progress_frames import AXES, axis_values, write_npmi
+from stickbreaker.app.frames.progress_frames import AXES, axis_values, write_score
 from stickbreaker.app.frames.word_table import NO_TOPIC
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.kept_runs import KeptContent, KeptRun, Size
@@ -80,7 +80,7 @@ def run_rows(
             "is_ticked": run.key in ticked,
             "cells": [
                 title_corpus(run.corpus_name),
-                "" if run.heldout is None else f"{run.heldout:.3f}".replace("-", "−"),
+                write_score(run.heldout),
                 f"{run.num_topics:,}",
                 *quality_cells(run.quality),
                 f"{run.documents_seen:,}"
@@ -104,7 +104,7 @@ def quality_cells(quality: Mapping[str, float]) -> tuple[str, str, str]:
     if not quality:
         return "", "", ""
     return (
-        write_npmi(quality["weighted_npmi"]),
+        write_score(quality["weighted_npmi"]),
         f"{100 * quality['below_zero']:.0f} %",
         f"{quality['diversity']:.2f}",
     )

@@ -13,7 +13,7 @@ from stickbreaker.app.model.progress import Moment, Progress
 from stickbreaker.app.model.topic_life import BORN, GONE, NEAR_DUPLICATE, STABLE, LifeEvent
 from stickbreaker.app.theme import topic_color
 
-NUM_LANES, NUM_EVENTS = 30, 40
+NUM_LANES, NUM_EVENTS, NUM_LAST_WORDS = 30, 40, 5
 THINNEST, THICKEST = 2.0, 13.0
 LANE_COLUMNS = ["topic_id", "title", "y", "x0", "x1", "width", "share", "color"]
 MARK_COLUMNS = ["topic_id", "title", "y", "x", "kind", "text", "date", "color"]
@@ -88,17 +88,15 @@ def mark_frame(
 
 def describe_event(event: LifeEvent, progress: Progress) -> str:
     """Describe an event."""
-    other = (
-        ""
-        if event.other is None
-        else f"similarity {event.similarity:.2f} to {progress.topic_title(event.other)}"
-    )
-    return {
-        BORN: "born",
-        STABLE: "stable from here on",
+    alone = {BORN: "born", STABLE: "stable from here on", GONE: "gone"}
+    if event.other is None:
+        return alone[event.kind]
+    other = f"similarity {event.similarity:.2f} to {progress.topic_title(event.other)}"
+    with_other = {
         NEAR_DUPLICATE: f"{other} from here on; a merge is proposed",
-        GONE: f"gone; {other} before" if other else "gone",
-    }[event.kind]
+        GONE: f"gone; {other} before",
+    }
+    return with_other.get(event.kind) or alone[event.kind]
 
 
 def event_rows(progress: Progress, events: Sequence[LifeEvent]) -> list[dict[str, Any]]:
@@ -126,7 +124,7 @@ def event_rows(progress: Progress, events: Sequence[LifeEvent]) -> list[dict[str
     ]
 
 
-def last_words(progress: Progress, topic_id: int, number: int = 5) -> str:
+def last_words(progress: Progress, topic_id: int) -> str:
     """The most probable words of a topic at the last column where it was in use."""
     for point in reversed(progress.columns):
         if point.lists is None:
@@ -134,7 +132,8 @@ def last_words(progress: Progress, topic_id: int, number: int = 5) -> str:
         found = np.flatnonzero(point.lists.topic_ids == topic_id)
         if len(found):
             return ", ".join(
-                str(progress.vocabulary[int(word)]) for word in point.lists.words[found[0], :number]
+                str(progress.vocabulary[int(word)])
+                for word in point.lists.words[found[0], :NUM_LAST_WORDS]
             )
     return ""
 

@@ -5,7 +5,7 @@ Pure: no widget, no plot.
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import pandas as pd
@@ -100,9 +100,12 @@ def date_unit(date: object, has_times: bool = False) -> DateUnit:
     >>> date_unit(np.datetime64("1863")), date_unit(None)
     ('Y', 'D')
     """
-    unit = np.datetime_data(date)[0] if isinstance(date, np.datetime64) else "D"
-    is_time = has_times and unit not in ("Y", "M", "D")
-    return "Y" if unit == "Y" else "M" if unit == "M" else "m" if is_time else "D"
+    if not isinstance(date, np.datetime64):
+        return "D"
+    unit = np.datetime_data(date)[0]
+    if unit in ("Y", "M", "D"):
+        return cast(DateUnit, unit)
+    return "m" if has_times else "D"
 
 
 def date_text(date: Any, has_times: bool = False) -> str:
@@ -206,13 +209,15 @@ def topic_choices(
     }
 
 
-def write_npmi(value: float) -> str:
-    """Write an NPMI with three digits; empty if there is none.
+def write_score(value: float | None) -> str:
+    """Write a score or an NPMI with three digits; empty if there is none.
 
-    >>> write_npmi(-0.0421), write_npmi(float("nan"))
-    ('−0.042', '')
+    >>> write_score(-0.0421), write_score(float("nan")), write_score(None)
+    ('−0.042', '', '')
     """
-    return "" if np.isnan(value) else f"{value:.3f}".replace("-", "−")
+    if value is None or np.isnan(value):
+        return ""
+    return f"{value:.3f}".replace("-", "−")
 
 
 def tell_apart(titles: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:

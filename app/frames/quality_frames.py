@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from stickbreaker.app.frames.progress_frames import write_npmi
+from stickbreaker.app.frames.progress_frames import write_score
 from stickbreaker.app.frames.reading_frames import (
     Title,
     fitting_unit,
@@ -49,7 +49,7 @@ def quality_rows(reading: Reading, title: Title) -> list[dict[str, Any]]:
                 "cells": [
                     percent(share),
                     "" if peak is None else f"largest share: {names[peak]}",
-                    write_npmi(value),
+                    write_score(value),
                     f"{exclusivity:.2f}",
                 ],
                 "values": [share, peak, None if np.isnan(value) else value, exclusivity],
@@ -83,7 +83,7 @@ def describe_quality(reading: Reading) -> str:
         in_use += f"(The Live page counts {reading.num_weighted}, by the model's weights now.) "
     return (
         f"{in_use}"
-        f"Mean NPMI, weighted by tokens: {write_npmi(overall.weighted_npmi)}. "
+        f"Mean NPMI, weighted by tokens: {write_score(overall.weighted_npmi)}. "
         f"{count(number, 'topic')} with low coherence: {percent(low_share)} of the tokens. "
         f"Diversity: {overall.diversity:.2f}."
     )

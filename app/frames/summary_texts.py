@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from stickbreaker.app.frames.progress_frames import date_text
+from stickbreaker.app.frames.progress_frames import date_text, write_score
 from stickbreaker.app.frames.stream_texts import describe_stream
 from stickbreaker.app.model.checked_count import CountJob
 from stickbreaker.app.model.counting import count
@@ -80,22 +80,18 @@ def list_figures(progress: Progress) -> tuple[Figure, Figure]:
 
     The score is that of the held-out documents, and in a stream that of the next mini-batch.
     """
-    is_stream = progress.stream is not None
-    score = (progress.next_batch if is_stream else progress.heldout)["nats_per_word"]
+    label, scores = "Held-out log likelihood", progress.heldout
+    if progress.stream is not None:
+        label, scores = "Next-batch log likelihood", progress.next_batch
+    newest, number = NO_VALUE, NO_VALUE
+    if len(scores):
+        newest = write_score(scores["nats_per_word"][-1]) or NO_VALUE
     topics = progress.steps["num_topics"]
-    has_topics = len(topics) and not has_no_topic(progress)
-    newest = f"{score[-1]:.3f}".replace("-", "−") if len(score) else NO_VALUE
+    if len(topics) and not has_no_topic(progress):
+        number = f"{topics[-1]:,}"
     return (
-        Figure(
-            label="Next-batch log likelihood" if is_stream else "Held-out log likelihood",
-            value=newest,
-            unit="nats per held-out word",
-        ),
-        Figure(
-            label="Topics in use, so far",
-            value=f"{topics[-1]:,}" if has_topics else NO_VALUE,
-            unit="",
-        ),
+        Figure(label=label, value=newest, unit="nats per held-out word"),
+        Figure(label="Topics in use, so far", value=number, unit=""),
     )
 
 
@@ -149,14 +145,13 @@ def describe_names(returned: ReturnedNames) -> str:
     if not number:
         kept = "It is" if total == 1 else "They are"
         return f"No topic of this run fits the {names}. {kept} kept for later runs."
-    most_similar = (
-        f"given to the most similar {'topic' if number == 1 else 'topics'}: {_list(returned.given)}"
-    )
+    given = "were given to the most similar topics"
+    if number == 1:
+        given = "was given to the most similar topic"
     if number == total:
-        return f"The {names} {'was' if number == 1 else 'were'} {most_similar}."
+        return f"The {names} {given}: {_list(returned.given)}."
     return (
-        f"{number} of {names} {'was' if number == 1 else 'were'} {most_similar}. The others are"
-        " kept for later runs."
+        f"{number} of {names} {given}: {_list(returned.given)}. The others are kept for later runs."
     )
 
 

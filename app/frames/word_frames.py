@@ -76,9 +76,10 @@ def word_life_rows(frame: pd.DataFrame, measure: str) -> list[dict[str, Any]]:
         top = listed.loc[listed["value"].idxmax()]
         now = listed[listed["x"] == last]["value"]
         since = f"in the lists from {listed['documents_seen'].iloc[0]:,}"
-        until = (
-            " documents on" if len(now) else f" to {listed['documents_seen'].iloc[-1]:,} documents"
-        )
+        until, weight, share = f" to {listed['documents_seen'].iloc[-1]:,} documents", "", 0.0
+        if len(now):
+            until, share = " documents on", float(now.iloc[0] / largest)
+            weight = _write(now.iloc[0], measure)
         most = (
             f"highest after {top['documents_seen']:,} documents: {_write(top['value'], measure)},"
             f" rank {top['rank']:.0f}"
@@ -88,8 +89,8 @@ def word_life_rows(frame: pd.DataFrame, measure: str) -> list[dict[str, Any]]:
                 "key": int(topic_id),
                 "title": part["title"].iloc[0],
                 "color": topic_color(topic_id),
-                "weight": _write(now.iloc[0], measure) if len(now) else "",
-                "share": float(now.iloc[0] / largest) if len(now) else 0.0,
+                "weight": weight,
+                "share": share,
                 "words": f"{since}{until}; {most}",
                 "action": "select",
             }

@@ -71,12 +71,9 @@ def rate_plot(frame: pd.DataFrame) -> figure:
     set_x_axis(fig, "documents")
     for place, row in enumerate(frame.itertuples()):
         source = ColumnDataSource({"x": row.x, "y": row.y})
-        dash = DASHES[place % len(DASHES)]
-        style = (
-            {"line_width": 5, "line_dash": "solid"}
-            if row.is_chosen
-            else {"line_width": 2, "line_dash": dash}
-        )
+        style = {"line_width": 2, "line_dash": DASHES[place % len(DASHES)]}
+        if row.is_chosen:
+            style = {"line_width": 5, "line_dash": "solid"}
         line = fig.line("x", "y", source=source, color=row.color, legend_label=row.label, **style)
         marker = MARKERS[place % len(MARKERS)]
         fig.scatter(

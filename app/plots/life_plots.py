@@ -72,11 +72,11 @@ class WordPlot:
 
     def show(self, frame: pd.DataFrame, axis: str, measure: str) -> None:
         """Draw a `word_frame`; a line has gaps at columns that do not list the word."""
-        number = "0.00 %" if measure == OF_TOPIC else "0,0"
+        number = tick = "0,0"
+        if measure == OF_TOPIC:
+            number, tick = "0.00 %", "0.0 %"
         self.figure.xaxis.axis_label, self.figure.yaxis.axis_label = axis, measure
-        self.figure.yaxis.formatter = NumeralTickFormatter(
-            format="0.0 %" if measure == OF_TOPIC else "0,0"
-        )
+        self.figure.yaxis.formatter = NumeralTickFormatter(format=tick)
         self._hover.tooltips = [
             ("topic", "@title"),
             (axis, "@x{0,0}"),
