@@ -30,6 +30,7 @@ MAX_DIGITS = 18
 TOO_LARGE = f"{{}} has more than {MAX_DOCUMENTS:,} documents or {MAX_ENTRIES:,} entries. Split it."
 UCI = "UCI bag-of-words"
 LDA_C = "LDA-C"
+OUTSIDE = "word number {} is outside the list of {:,} words: number words from 0"
 MATRIX = "Matrix Market"
 VOCABULARY_NAMES = ("vocab.txt", "vocabulary.txt", "vocab.dat", "words.txt")
 
@@ -79,7 +80,20 @@ def read_counts(path: Path, kind: str, report: Report = lambda share, message: N
             counts, bad, faulty = read(path, stream, len(words), report)
     except OSError as error:
         raise CorpusError(f"Cannot read {path} ({error}). Compress or copy it again.") from error
+    if kind == LDA_C and counts.nnz and counts.indices.min() > 0:
+        notes += (_explain_first(path, words, bad),)
     return Counted(kind=kind, counts=counts, words=words, bad=bad, faulty=faulty, notes=notes)
+
+
+def _explain_first(path: Path, words: list[str], bad: BadRows) -> str:
+    """Say that the first word of the list never occurs.
+
+    Raises CorpusError if a number is that of a word after the last: the file counts from 1.
+    """
+    said = f"{path} has no word number 0, which is {words[0]!r:.40}: LDA-C numbers words from 0"
+    if any(row.reason == OUTSIDE.format(len(words), len(words)) for row in bad.listed):
+        raise CorpusError(f"{said}, but this file from 1. Subtract 1 from each word number.")
+    return f"{said}. If this file numbers them from 1, all words are wrong: subtract 1 from each."
 
 
 def _stem(path: Path) -> str:
@@ -135,7 +149,11 @@ def read_vocabulary(path: Path) -> tuple[list[str], tuple[str, ...]]:
     seen: set[str] = set()
     words = []
     for number, line in enumerate(lines, start=1):
-        word = line.strip().replace("\0", "") or f"(line {number})"
+        word = line.strip().replace("\0", "")
+        # R writes words in quotes.
+        if len(word) > 2 and word[0] == word[-1] == '"':
+            word = word[1:-1].replace('""', '"')
+        word = word or f"(line {number})"
         if len(word) > MAX_LETTERS:
             reason = f"a word has more than {MAX_LETTERS} letters"
             raise CorpusError(f"{path}, line {number}: {reason}. Put one word in each line.")
@@ -368,7 +386,8 @@ def parse_document(line: bytes, num_words: int) -> np.ndarray | str:
         )
     pairs = np.array(values, np.int64).reshape(-1, 2)
     if len(pairs) and not (pairs[:, 0].min() >= 0 and pairs[:, 0].max() < num_words):
-        return f"a word number is outside the list of {num_words:,} words: number words from 0"
+        wrong = next(word for word in pairs[:, 0].tolist() if not 0 <= word < num_words)
+        return OUTSIDE.format(wrong, num_words)
     if len(pairs) and pairs[:, 1].min() < 1:
         return "a count is less than 1: use whole numbers, 1 or more"
     return pairs

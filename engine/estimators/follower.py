@@ -307,7 +307,7 @@ class Follower:
             num_tokens=int(counts.data.sum()),
             tokens_left_out=int(counts.data.sum() - batch.data.sum()),
             nats_per_word=nats_per_word,
-            topic_shares=self.model._infer(batch).mean(0),
+            topic_shares=self.model.transform(batch).mean(0),
         )
 
     def _count_known(self, counts: csr_array, words: list[str]) -> csr_array:

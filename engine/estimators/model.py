@@ -523,18 +523,18 @@ class TopicModel(Estimator):
 
     @property
     def components_(self) -> np.ndarray:
-        """E[topics] (K, V); rows sum to 1."""
-        return self._summary().topics
+        """E[topics] (K, V), of the topics that `transform` has columns for; rows sum to 1."""
+        return self._summary().topics[self._columns()]
 
     @property
     def topic_weights_(self) -> np.ndarray:
-        """E[corpus weights] (K,); they sum to 1."""
-        return self._summary().weights
+        """E[corpus weights] (K,) of the topics in `components_`; those of all topics sum to 1."""
+        return self._summary().weights[self._columns()]
 
     @property
     def topic_ids_(self) -> np.ndarray:
         """Ids (K,) of the topics in `components_`; a topic never changes its id."""
-        return self._summary().topic_ids
+        return self._summary().topic_ids[self._columns()]
 
     @property
     def n_topics_(self) -> int:
@@ -607,9 +607,7 @@ class TopicModel(Estimator):
         ndarray of shape (K,)
             The names; those of the topics in use with `unused_topics="drop"`.
         """
-        return np.array(
-            [f"topic{topic_id}" for topic_id in self.topic_ids_[self._columns()]], object
-        )
+        return np.array([f"topic{topic_id}" for topic_id in self.topic_ids_], object)
 
     def topics_frame(
         self,

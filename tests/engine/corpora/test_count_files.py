@@ -135,3 +135,22 @@ def test_a_list_with_a_word_without_an_end_is_refused(tmp_path):
         CorpusError, match=r"vocab\.a\.txt, line 2: a word has more than 200 letters\. Put one word"
     ):
         build(tmp_path / "docword.a.txt")
+
+
+def test_an_lda_c_file_that_counts_from_1_is_refused_or_noted(tmp_path):
+    path = tmp_path / "mine.ldac"
+    (tmp_path / "mine.vocab").write_text("cotton\npeace\ntariff\n")
+    path.write_text("2 1:2 2:1\n1 3:1\n")
+    with pytest.raises(CorpusError, match="has no word number 0.* but this file from 1"):
+        build(path)
+    path.write_text("2 1:2 2:1\n1 2:1\n")
+    assert "no word number 0, which is 'cotton'" in build(path).notes[0]
+    path.write_text("2 0:2 2:1\n1 1:1\n")
+    assert build(path).notes == ()
+
+
+def test_words_in_quotes_are_read_without_them(tmp_path):
+    path = tmp_path / "mine.ldac"
+    (tmp_path / "mine.vocab").write_text('"cotton"\n"new ""york"""\n"\n')
+    path.write_text("3 0:2 1:1 2:1\n")
+    assert build(path).corpus.vocabulary.words == ("cotton", 'new "york"', '"')

@@ -386,3 +386,15 @@ def test_a_fit_that_has_settled_or_was_interrupted_continues_from_its_checkpoint
     part = read_until_settled()[1].fit(corpus, checkpoint=tmp_path / "part.npz")
     assert (bits(part), part.n_iter_) == (bits(whole), whole.n_iter_)
     assert_frame_equal(part.history_, whole.history_, check_dtype=False)
+
+
+def test_without_unused_topics_all_attributes_have_the_topics_of_transform(tiny_corpus):
+    kept = make(engine.OnlineHDP, max_topics=40).fit(tiny_corpus)
+    dropped = make(engine.OnlineHDP, max_topics=40, unused_topics="drop").fit(tiny_corpus)
+    num_topics = dropped.transform(tiny_corpus).shape[1]
+    assert num_topics == len(dropped.topic_ids_) < len(kept.topic_ids_)
+    assert dropped.components_.shape[0] == len(dropped.topic_weights_) == num_topics
+    assert list(dropped.get_feature_names_out()) == [f"topic{n}" for n in dropped.topic_ids_]
+    places = np.flatnonzero(np.isin(kept.topic_ids_, dropped.topic_ids_))
+    np.testing.assert_array_equal(kept.components_[places], dropped.components_)
+    np.testing.assert_array_equal(kept.topic_weights_[places], dropped.topic_weights_)
