@@ -219,7 +219,7 @@ PRECISION = _choice("Floating-point precision of topics and local steps", "float
 TOLERANCE = _number(
     "", (0.0, 1.0), "Stop when a pass raises the bound by less than this fraction of its value"
 )
-SWEEP_TOLERANCE = _number(
+PASS_TOLERANCE = _number(
     "", (0.0, 1.0), "Stop when the relative change of the bound falls below this"
 )
 WORD_TOTAL = _number(

@@ -1,7 +1,7 @@
 """Collapsed variational Bayes for the hierarchical Dirichlet process, CV-HDP (Teh, Kurihara &
 Welling 2007).
 
-A step is one sweep of Eq. 15 over the corpus, then Eq. 8 for the concentrations, the corpus weights
+A step is one pass of Eq. 15 over the corpus, then Eq. 8 for the concentrations, the corpus weights
 and, with `word_prior="learned"`, the base distribution τ. The truncation is nested: q(z) is zero
 beyond K topics, and the K-th stick leaves a rest for further topics. Deviations, each described in
 its module:
@@ -11,7 +11,7 @@ its module:
   bound (`engine.inference.posteriors`). The order is an index; topics keep their ids.
 
 The bound of a step is Eq. 18 plus the divergence of q(γ), which Eq. 18 omits. It uses E[γ] and
-E[log γ] for γ, and the posteriors before the sweep. It rests on second-order approximations, so it
+E[log γ] for γ, and the posteriors before the pass. It rests on second-order approximations, so it
 is only approximately a bound and may fall.
 """
 
@@ -46,9 +46,9 @@ from stickbreaker.engine.inference.posteriors import (
 # The shape of posteriors that are not learned: so large that mean and geometric mean agree.
 SHARP = 1e9
 SHAPES = (1e-3, 1e6)
-# β per word, and the number of sweeps, of a soft start.
+# β per word, and the number of passes, of a soft start.
 SOFT_WORDS = 1.0
-SOFT_SWEEPS = 20
+SOFT_PASSES = 20
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class CVHDPConfig:
         "printed: as in the paper; soft: the first 20 passes with a large β", "printed", "soft"
     )
     start_from: str = setting("own", **declared.START_FROM)
-    tolerance: float = setting(1e-5, **declared.SWEEP_TOLERANCE)
+    tolerance: float = setting(1e-5, **declared.PASS_TOLERANCE)
     precision: str = setting("float32", **declared.PRECISION)
 
     def __post_init__(self) -> None:
@@ -98,7 +98,7 @@ class CVHDPConfig:
 
 
 class CVHDPState(NamedTuple):
-    """What the next sweep needs.
+    """What the next pass needs.
 
     alpha, gamma, beta: posteriors of `doc_concentration`, `corpus_concentration` and the words'
     total concentration. sticks: those of the corpus weights π. base: Dirichlet parameters of τ
@@ -135,15 +135,15 @@ def init(config: CVHDPConfig, vocab_size: int, rng: np.random.Generator | None) 
 def step(
     config: CVHDPConfig, state: CVHDPState, batch: Batch, rng: np.random.Generator
 ) -> tuple[CVHDPState, StepInfo]:
-    """A sweep over the corpus, the bound, and the posteriors.
+    """A pass over the corpus, the bound, and the posteriors.
 
     Raises ValueError if the documents have changed.
     """
     is_soft = state.step < num_soft(config)
     priors = soften(find_priors(state)) if is_soft else find_priors(state)
-    assignments, measures = collapsed.sweep(state.assignments, priors, batch, rng)
+    assignments, measures = collapsed.make_pass(state.assignments, priors, batch, rng)
     num_tokens = max(batch.documents.num_tokens, 1)
-    # The first sweep, and the first after a soft start, has no posterior: G[π_k] = 1/K does not
+    # The first pass, and the first after a soft start, has no posterior: G[π_k] = 1/K does not
     # come from sticks.
     is_bounded = state.step > num_soft(config)
     bound = (measures.log_joint - divergence(config, state)) / num_tokens if is_bounded else None
@@ -184,8 +184,8 @@ def start_from(
 
 
 def num_soft(config: CVHDPConfig) -> int:
-    """Number of sweeps of a soft start."""
-    return SOFT_SWEEPS if config.first_sweeps == "soft" else 0
+    """Number of passes of a soft start."""
+    return SOFT_PASSES if config.first_sweeps == "soft" else 0
 
 
 def soften(priors: Priors) -> Priors:
@@ -195,7 +195,7 @@ def soften(priors: Priors) -> Priors:
 
 
 def find_priors(state: CVHDPState) -> Priors:
-    """G[απ_k], E[α], G[βτ_w] and E[β]; before the first sweep G[π_k] = 1/K."""
+    """G[απ_k], E[α], G[βτ_w] and E[β]; before the first pass G[π_k] = 1/K."""
     num_topics = len(state.expected_tokens)
     weights = (
         np.exp(state.sticks.expected_logs())

@@ -1,7 +1,7 @@
 """Collapsed variational Bayes for latent Dirichlet allocation, CV-LDA (Teh, Newman & Welling 2007).
 
 The settings are those of Teh, Kurihara & Welling (2007): α = 0.1 and π = 1/K, read as 0.1 in total,
-β = 100 in total. The concentrations are fixed; a sweep is Eq. 15 of that paper with these values
+β = 100 in total. The concentrations are fixed; a pass is Eq. 15 of that paper with these values
 instead of expectations.
 """
 
@@ -29,7 +29,7 @@ class CVLDAConfig:
     doc_concentration: float = setting(0.1, **declared.LDA_CONCENTRATION)
     word_total: float = setting(100.0, **declared.WORD_TOTAL)
     start_from: str = setting("own", **declared.START_FROM)
-    tolerance: float = setting(1e-5, **declared.SWEEP_TOLERANCE)
+    tolerance: float = setting(1e-5, **declared.PASS_TOLERANCE)
     precision: str = setting("float32", **declared.PRECISION)
 
     def __post_init__(self) -> None:
@@ -37,7 +37,7 @@ class CVLDAConfig:
 
 
 class CVLDAState(NamedTuple):
-    """What the next sweep needs: q(z), the tokens of each topic (K,), the number of sweeps, the
+    """What the next pass needs: q(z), the tokens of each topic (K,), the number of passes, the
     last bound.
     """
 
@@ -84,7 +84,7 @@ def step(
 ) -> tuple[CVLDAState, StepInfo]:
     """A pass over the corpus, and its bound; ValueError if the documents have changed."""
     priors = find_priors(config, len(state.assignments.word_counts))
-    assignments, measures = collapsed.sweep(state.assignments, priors, batch, rng)
+    assignments, measures = collapsed.make_pass(state.assignments, priors, batch, rng)
     tokens = assignments.topic_tokens()
     bound = measures.log_joint / max(batch.documents.num_tokens, 1)
     has_converged = collapsed.has_converged(bound, state.bound, config.tolerance)

@@ -69,7 +69,7 @@ def sample_batch(
     """Mean counts of sampled assignments; each document is a table of its component.
 
     A single document is drawn from the closed form of q(z), `num_samples` times. The documents of a
-    larger mini-batch are sampled jointly, in `num_samples` sweeps after `burn_in` (sec. 2.2, "we
+    larger mini-batch are sampled jointly, in `num_samples` passes after `burn_in` (sec. 2.2, "we
     choose not to factorize").
     """
     words = documents.distinct_words()
@@ -81,7 +81,7 @@ def sample_batch(
     tables = np.zeros(len(components.totals))
     burn_in = config.burn_in if len(z) > 1 else 0
     for number in range(burn_in + config.num_samples):
-        components = sweep(own, components, prior, rng, z)
+        components = make_pass(own, components, prior, rng, z)
         if number >= burn_in:
             counts = widen(counts, len(components.totals))
             tables = widen(tables, len(components.totals))
@@ -114,14 +114,14 @@ def open_components(
     )
 
 
-def sweep(
+def make_pass(
     documents: Documents,
     components: Components,
     prior: MixturePrior,
     rng: np.random.Generator,
     z: np.ndarray,
 ) -> Components:
-    """One sweep over the mini-batch.
+    """One pass over the mini-batch.
 
     Returns the components, with more columns if new ones needed them.
     """

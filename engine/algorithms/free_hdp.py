@@ -86,7 +86,7 @@ def sample_batch(
     tables = np.zeros(len(topics.totals))
     draw_shares(topics, prior, rng)
     for number in range(config.burn_in + config.num_samples):
-        topics = sweep(tokens, topics, prior, rng)
+        topics = make_pass(tokens, topics, prior, rng)
         if number >= config.burn_in:
             counts = widen(counts, len(topics.totals))
             tables = widen(tables, len(topics.totals))
@@ -135,10 +135,10 @@ def open_topics(config: FreeHDPConfig, state: GrowingState, words: np.ndarray) -
     )
 
 
-def sweep(
+def make_pass(
     tokens: Tokens, topics: LocalTopics, prior: LocalPrior, rng: np.random.Generator
 ) -> LocalTopics:
-    """One sweep over the whole mini-batch.
+    """One pass over the whole mini-batch.
 
     Returns the topics, with more columns if new topics needed them.
     """
@@ -151,7 +151,7 @@ def sweep(
 
 
 def infer(config: FreeHDPConfig, state: GrowingState, documents: Documents) -> np.ndarray:
-    """Topic shares E[θ] (S, K) of documents over the topics born so far, by sweeps at E[topics].
+    """Topic shares E[θ] (S, K) of documents over the topics born so far, at E[topics].
 
     Nothing is learned.
 

@@ -1,13 +1,13 @@
 """Gibbs sampling of the HDP by direct assignment: topics are born and die, and the sampler draws
 their number too.
 
-A sweep draws the topic of every token given all others, with the topics' words and the documents'
+A pass draws the topic of every token given all others, with the topics' words and the documents'
 shares integrated out. It then draws the tables of each document's topics, α and γ given the tables,
 and the corpus weights (π_1, ..., π_K, π_u) ~ Dirichlet(tables, γ), where π_u belongs to all topics
 not yet born. Every conditional is exact (Teh, Jordan, Beal & Blei 2006, sec. 5.3; the letters are
 those of Teh, Kurihara & Welling 2007: β τ_w is `word_concentration`).
 
-After the burn-in each `sample_every`-th sweep is a sample. E[topic] is averaged over a topic's
+After the burn-in each `sample_every`-th pass is a sample. E[topic] is averaged over a topic's
 samples, which needs one number for each word and topic. `predict_words` gives Eq. 17's term of the
 present sample; the scorer averages it over samples, with one number for each word that it scores.
 """
@@ -23,11 +23,11 @@ from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, choice, setting
 from stickbreaker.engine.inference import gibbs as sampled
 from stickbreaker.engine.inference.concentrations import GammaPrior, draw_concentration
-from stickbreaker.engine.inference.gibbs import Assignments, GibbsSweep, TopicAverages
+from stickbreaker.engine.inference.gibbs import Assignments, GibbsPass, TopicAverages
 from stickbreaker.engine.kernels.gibbs import TopicPool
 
-# Number of sweeps of the soft start, and the least α and η during it.
-SOFT_SWEEPS = 60
+# Number of passes of the soft start, and the least α and η during it.
+SOFT_PASSES = 60
 SOFT_DOC_CONCENTRATION = 20.0
 SOFT_WORD_CONCENTRATION = 0.5
 SHAPES = (0.5, 1e3)
@@ -68,7 +68,7 @@ class GibbsHDPConfig:
 
 
 class GibbsHDPState(NamedTuple):
-    """What the next sweep needs; K changes from step to step.
+    """What the next pass needs; K changes from step to step.
 
     topic_ids: (K,) ascending, never used twice; weights: (K,) π, `unused_weight` π_u; tables: (K,).
     expected_tokens: (K,) the tokens of each topic. doc_concentration, corpus_concentration: the
@@ -111,7 +111,7 @@ def step(
     config: GibbsHDPConfig, state: GibbsHDPState, batch: Batch, rng: np.random.Generator
 ) -> tuple[GibbsHDPState, StepInfo]:
     """One pass over the corpus, then tables, α, γ and π; new documents get random topics."""
-    alpha, gamma, eta = _sweep_concentrations(config, state)
+    alpha, gamma, eta = _pass_concentrations(config, state)
     pool = TopicPool(
         topic_ids=state.topic_ids,
         tokens=state.expected_tokens,
@@ -120,44 +120,44 @@ def step(
         next_id=state.next_id,
         is_growing=True,
     )
-    swept = sampled.sweep(state.assignments, batch, pool, (alpha, gamma, eta), rng)
+    drawn = sampled.make_pass(state.assignments, batch, pool, (alpha, gamma, eta), rng)
     if config.concentrations == "resampled":
-        alpha, gamma = _draw_concentrations(config, (alpha, gamma), swept, rng)
+        alpha, gamma = _draw_concentrations(config, (alpha, gamma), drawn, rng)
     else:
         alpha = config.doc_concentration
-    weights = rng.dirichlet(np.append(np.maximum(swept.tables, 1), gamma))
+    weights = rng.dirichlet(np.append(np.maximum(drawn.tables, 1), gamma))
     step = state.step + 1
-    averages = sampled.follow_topics(state.averages, state.topic_ids, swept.pool.topic_ids)
+    averages = sampled.follow_topics(state.averages, state.topic_ids, drawn.pool.topic_ids)
     if sampled.is_sample(config, step) and not _is_soft(config, step):
-        averages = sampled.average(averages, swept.assignments, config.word_concentration)
+        averages = sampled.average(averages, drawn.assignments, config.word_concentration)
     state = GibbsHDPState(
-        assignments=swept.assignments,
+        assignments=drawn.assignments,
         averages=averages,
-        topic_ids=swept.pool.topic_ids,
+        topic_ids=drawn.pool.topic_ids,
         weights=weights[:-1],
-        tables=swept.tables.astype(float),
-        expected_tokens=swept.pool.tokens.astype(float),
+        tables=drawn.tables.astype(float),
+        expected_tokens=drawn.pool.tokens.astype(float),
         unused_weight=float(weights[-1]),
         doc_concentration=alpha,
         corpus_concentration=gamma,
-        next_id=swept.pool.next_id,
+        next_id=drawn.pool.next_id,
         step=step,
     )
     return state, sampled.describe_step(step, _phase(config, step))
 
 
 def _is_soft(config: GibbsHDPConfig, step: int) -> bool:
-    return config.start == "soft" and step <= SOFT_SWEEPS
+    return config.start == "soft" and step <= SOFT_PASSES
 
 
 def _phase(config: GibbsHDPConfig, step: int) -> Phase:
     return Phase.SOFTENED if _is_soft(config, step) else sampled.phase_of(config, step)
 
 
-def _sweep_concentrations(
+def _pass_concentrations(
     config: GibbsHDPConfig, state: GibbsHDPState
 ) -> tuple[float, float, float]:
-    """α, γ and η of the next sweep."""
+    """α, γ and η of the next pass."""
     alpha = state.doc_concentration
     eta = config.word_concentration
     if _is_soft(config, state.step + 1):
@@ -167,12 +167,12 @@ def _sweep_concentrations(
 
 
 def _draw_concentrations(
-    config: GibbsHDPConfig, before: tuple[float, float], swept: GibbsSweep, rng: np.random.Generator
+    config: GibbsHDPConfig, before: tuple[float, float], drawn: GibbsPass, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Draw α given all tables, and γ given the number of topics that have tables."""
-    num_tables = swept.tables.sum()
-    doc_sizes = swept.assignments.doc_sizes
-    num_topics = int(np.count_nonzero(swept.tables))
+    num_tables = drawn.tables.sum()
+    doc_sizes = drawn.assignments.doc_sizes
+    num_topics = int(np.count_nonzero(drawn.tables))
     doc_prior = GammaPrior(shape=config.doc_shape, rate=config.doc_rate)
     corpus_prior = GammaPrior(shape=config.corpus_shape, rate=config.corpus_rate)
     alpha = draw_concentration(before[0], num_tables, doc_sizes, doc_prior, rng)

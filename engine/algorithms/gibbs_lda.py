@@ -1,9 +1,9 @@
 """Collapsed Gibbs sampling of LDA: Griffiths & Steyvers (2004), at the settings of Teh, Kurihara &
 Welling (2007).
 
-It is the sweep of the HDP's sampler over a fixed number of topics with equal weights. Teh 2007
+It is the pass of the HDP's sampler over a fixed number of topics with equal weights. Teh 2007
 prints α = 0.1 and π = 1/K, a total of 0.1, and β τ_w = 100/V per word; α can also be resampled in
-each sweep, given its tables. After the burn-in E[topic] is averaged over samples, one number for
+each pass, given its tables. After the burn-in E[topic] is averaged over samples, one number for
 each word and topic.
 """
 
@@ -43,7 +43,7 @@ class GibbsLDAConfig:
 
 
 class GibbsLDAState(NamedTuple):
-    """What the next sweep needs. expected_tokens: (K,) of each topic.
+    """What the next pass needs. expected_tokens: (K,) of each topic.
 
     doc_concentration: the last draw of Kα.
     """
@@ -56,7 +56,7 @@ class GibbsLDAState(NamedTuple):
 
 
 def init(config: GibbsLDAConfig, vocab_size: int, rng: np.random.Generator) -> GibbsLDAState:
-    """State before the first sweep; nothing is drawn."""
+    """State before the first pass; nothing is drawn."""
     size = config.max_topics
     return GibbsLDAState(
         assignments=sampled.no_assignments(vocab_size, size),
@@ -70,7 +70,7 @@ def init(config: GibbsLDAConfig, vocab_size: int, rng: np.random.Generator) -> G
 def step(
     config: GibbsLDAConfig, state: GibbsLDAState, batch: Batch, rng: np.random.Generator
 ) -> tuple[GibbsLDAState, StepInfo]:
-    """One sweep over the whole corpus, then α; a new document starts at random topics."""
+    """One pass over the whole corpus, then α; a new document starts at random topics."""
     alpha = state.doc_concentration
     eta = config.word_concentration
     ids = np.arange(config.max_topics)
@@ -83,22 +83,22 @@ def step(
         is_growing=False,
     )
     is_drawn = config.concentrations == "resampled"
-    swept = sampled.sweep(
+    drawn = sampled.make_pass(
         state.assignments, batch, pool, (alpha, 1.0, eta), rng, with_tables=is_drawn
     )
     if is_drawn:
         prior = GammaPrior(shape=config.doc_shape, rate=config.doc_rate)
         alpha = draw_concentration(
-            alpha, swept.tables.sum(), swept.assignments.doc_sizes, prior, rng
+            alpha, drawn.tables.sum(), drawn.assignments.doc_sizes, prior, rng
         )
     step = state.step + 1
     averages = state.averages
     if sampled.is_sample(config, step):
-        averages = sampled.average(averages, swept.assignments, eta)
+        averages = sampled.average(averages, drawn.assignments, eta)
     state = GibbsLDAState(
-        assignments=swept.assignments,
+        assignments=drawn.assignments,
         averages=averages,
-        expected_tokens=swept.pool.tokens.astype(float),
+        expected_tokens=drawn.pool.tokens.astype(float),
         doc_concentration=alpha,
         step=step,
     )
@@ -132,7 +132,7 @@ def summarize(config: GibbsLDAConfig, state: GibbsLDAState) -> TopicSummary:
 
 
 def memory(config: GibbsLDAConfig, documents: Documents) -> int:
-    """Bytes of the state and of a sweep."""
+    """Bytes of the state and of a pass."""
     return sampled.count_bytes(documents, config.max_topics)
 
 

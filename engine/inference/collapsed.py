@@ -1,4 +1,4 @@
-"""What collapsed variational algorithms share: q(z) of a whole corpus, a sweep over it, and
+"""What collapsed variational algorithms share: q(z) of a whole corpus, a pass over it, and
 measures of its counts.
 
 Source: Teh, Kurihara & Welling (2007). One deviation: all tokens of a word in a document share one
@@ -18,7 +18,7 @@ INFINITY = float("inf")
 # A topic with a lower weight gets no token of any corpus; the square of its inverse still fits a
 # float32.
 SMALLEST_PRIOR = 1e-18
-MOST_SWEEPS = 50
+MOST_ITERATIONS = 50
 TOLERANCE = 1e-3
 
 
@@ -64,7 +64,7 @@ class Priors(NamedTuple):
 
 
 class Measures(NamedTuple):
-    """Measures of the assignments after a sweep, at the priors of the sweep.
+    """Measures of the assignments after a pass, at the priors of the pass.
 
     doc_tables: (K,), E[s_.k]; word_tables: (V,), E[t_.w] (Eq. 12); log_xi: Σ_k E[log ξ_k] (Eq. 11).
     log_joint: E[log p(z, x | ...)] - E[log q(z)], the part of Eq. 18 without divergences, in nats.
@@ -87,12 +87,12 @@ def no_assignments(config: CollapsedConfig, vocab_size: int) -> SoftAssignments:
     )
 
 
-def sweep(
+def make_pass(
     assignments: SoftAssignments, priors: Priors, batch: Batch, rng: np.random.Generator
 ) -> tuple[SoftAssignments, Measures]:
-    """One sweep of Eq. 15 over all documents, and its Measures.
+    """One pass of Eq. 15 over all documents, and its Measures.
 
-    The first sweep starts from q ∝ 1 + u (sec. 4).
+    The first pass starts from q ∝ 1 + u (sec. 4).
 
     Raises ValueError if the documents are not those of the assignments.
     """
@@ -116,8 +116,8 @@ def sweep(
         total=float(priors.word_total),
     )
     kernels.sweep_documents(documents, own, counts, totals, shares)
-    swept = SoftAssignments(doc_ids=assignments.doc_ids, shares=shares, word_counts=counts)
-    return _measure(swept, documents, priors)
+    after = SoftAssignments(doc_ids=assignments.doc_ids, shares=shares, word_counts=counts)
+    return _measure(after, documents, priors)
 
 
 def _draw(
@@ -168,7 +168,7 @@ def _count(
 def _measure(
     assignments: SoftAssignments, documents: Documents, priors: Priors
 ) -> tuple[SoftAssignments, Measures]:
-    """The assignments with counts free of a sweep's rounding errors, and their Measures."""
+    """The assignments with counts free of a pass's rounding errors, and their Measures."""
     assignments, counts, doc_tables, doc_terms, entropy = _count(assignments, documents, priors.doc)
     word_tables = np.zeros(len(counts))
     topic_tables = np.zeros(1)
@@ -204,10 +204,10 @@ def expected_topics(
 def infer_shares(
     documents: Documents, topics: np.ndarray, geometric_prior: np.ndarray, mean_prior: np.ndarray
 ) -> np.ndarray:
-    """Topic shares (S, K) of unread documents by Eq. 16: topics (K, V) fixed, E[n_dk] from sweeps
+    """Topic shares (S, K) of unread documents by Eq. 16: topics (K, V) fixed, E[n_dk] by iterations
     of Eq. 15.
 
-    geometric_prior: (K,) G[απ_k], for the sweeps; mean_prior: (K,) E[απ_k], for the shares.
+    geometric_prior: (K,) G[απ_k], for the iterations; mean_prior: (K,) E[απ_k], for the shares.
     """
     words = documents.distinct_words()
     # log φ_kw of the fixed topics; the smallest normal number stands for 0.
@@ -215,7 +215,7 @@ def infer_shares(
     tokens = np.empty((documents.num_documents, len(mean_prior)), topics.dtype)
     own = documents.indexed(words)
     kernels.infer_documents(
-        own, logs, geometric_prior.astype(topics.dtype), MOST_SWEEPS, TOLERANCE, tokens
+        own, logs, geometric_prior.astype(topics.dtype), MOST_ITERATIONS, TOLERANCE, tokens
     )
     shares: np.ndarray = tokens + mean_prior.astype(topics.dtype)
     normalized: np.ndarray = shares / shares.sum(1, keepdims=True)

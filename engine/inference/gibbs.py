@@ -1,4 +1,4 @@
-"""The topic of each token, as samplers remember it: its start, sweeps over it, averages of samples,
+"""The topic of each token, as samplers remember it: its start, passes over it, averages of samples,
 and predictions.
 """
 
@@ -83,8 +83,8 @@ class TopicAverages(NamedTuple):
     num_samples: np.ndarray
 
 
-class GibbsSweep(NamedTuple):
-    """Result of a sweep: assignments, the pool of its K topics before the next π, and tables (K,),
+class GibbsPass(NamedTuple):
+    """Result of a pass: assignments, the pool of its K topics before the next π, and tables (K,),
     0 if not drawn.
     """
 
@@ -122,9 +122,9 @@ def count_tokens(documents: Documents) -> np.ndarray:
 
 
 def count_bytes(documents: Documents, num_topics: int) -> int:
-    """Bytes of a state with these documents and this number of topics, and of a sweep over it.
+    """Bytes of a state with these documents and this number of topics, and of a pass over it.
 
-    A token costs 4 bytes in each of two states and 16 in a sweep; counts and averages of words in
+    A token costs 4 bytes in each of two states and 16 in a pass; counts and averages of words in
     topics 12.
     """
     vocab_size = int(documents.words.max(initial=-1)) + 1
@@ -154,15 +154,15 @@ def resolve_assignments(
     return doc_sizes, topics
 
 
-def sweep(
+def make_pass(
     assignments: Assignments,
     batch: Batch,
     pool: TopicPool,
     concentrations: tuple[float, float, float],
     rng: np.random.Generator,
     with_tables: bool = True,
-) -> GibbsSweep:
-    """One sweep over every token, then the tables of each topic in each document, if they are
+) -> GibbsPass:
+    """One pass over every token, then the tables of each topic in each document, if they are
     requested.
 
     pool: TopicPool of K topics, whose tokens are counted here; concentrations: (α, γ, η). If topics
@@ -174,26 +174,26 @@ def sweep(
     tokens = np.bincount(topics, minlength=len(pool.topic_ids))
     vocab_size = len(assignments.topic_words)
     documents = _own_documents(batch.documents)
-    # One sweep of z, word by word; then s_jk of each document and topic.
+    # One pass of z, word by word; then s_jk of each document and topic.
     layout = arrange_tokens(documents, doc_sizes, topics, vocab_size, len(tokens))
-    swept = sweep_tokens(rng, layout, _drop_empty(pool._replace(tokens=tokens)), alpha, gamma, eta)
-    tables = np.zeros(len(swept.tokens), np.int64)
+    drawn = sweep_tokens(rng, layout, _drop_empty(pool._replace(tokens=tokens)), alpha, gamma, eta)
+    tables = np.zeros(len(drawn.tokens), np.int64)
     if with_tables:
-        draw_doc_tables(rng, layout, alpha * swept.weights, tables)
+        draw_doc_tables(rng, layout, alpha * drawn.weights, tables)
     # Topics without a token are gone; the others move together, in the order of their ids.
-    kept = _choose_kept(swept)
-    new_places = np.zeros(len(swept.tokens), np.int32)
+    kept = _choose_kept(drawn)
+    new_places = np.zeros(len(drawn.tokens), np.int32)
     new_places[kept] = np.arange(len(kept))
     topics = np.empty_like(topics)
     topic_words = np.zeros((vocab_size, len(kept)), np.int32)
     read_out(documents, layout, new_places, topics, topic_words)
-    pool = swept._replace(
-        topic_ids=swept.topic_ids[kept], tokens=swept.tokens[kept], weights=swept.weights[kept]
+    pool = drawn._replace(
+        topic_ids=drawn.topic_ids[kept], tokens=drawn.tokens[kept], weights=drawn.weights[kept]
     )
     kept_assignments = Assignments(
         doc_ids=np.array(batch.doc_ids), doc_sizes=doc_sizes, topics=topics, topic_words=topic_words
     )
-    return GibbsSweep(assignments=kept_assignments, pool=pool, tables=tables[kept])
+    return GibbsPass(assignments=kept_assignments, pool=pool, tables=tables[kept])
 
 
 def _own_documents(documents: Documents) -> Documents:
@@ -246,7 +246,7 @@ def _choose_kept(pool: TopicPool) -> np.ndarray:
 
 
 def is_sample(config: SamplerConfig, step: int) -> bool:
-    """Whether this sweep is a sample that the averages include."""
+    """Whether this pass is a sample that the averages include."""
     beyond = step - config.burn_in
     return beyond > 0 and beyond % config.sample_every == 0
 
@@ -257,7 +257,7 @@ def phase_of(config: SamplerConfig, step: int) -> Phase:
 
 
 def describe_step(step: int, phase: Phase) -> StepInfo:
-    """The StepInfo of a sweep, which replaces everything that was there before."""
+    """The StepInfo of a pass, which replaces everything that was there before."""
     return StepInfo(step=step, learning_rate=1.0, phase=phase, startup_share=0.0)
 
 

@@ -1,6 +1,6 @@
 """A run that continues from the sampler of the HDP (Teh 2007 sec. 4, Fig. 3).
 
-The driver makes the sweeps of the sampler before the first step of the run. They read the same
+The driver makes the passes of the sampler before the first step of the run. They read the same
 training documents.
 """
 
@@ -14,7 +14,7 @@ from stickbreaker.engine.algorithms.gibbs_hdp import GibbsHDPConfig, GibbsHDPSta
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.documents import Batch
 
-SWEEPS = 200
+NUM_PASSES = 200
 
 
 def asks_for_sampler(algorithm: Algorithm, config: Any) -> bool:
@@ -22,37 +22,20 @@ def asks_for_sampler(algorithm: Algorithm, config: Any) -> bool:
     return algorithm.start_from is not None and config.start_from == "gibbs"
 
 
-def start_from_sampler(
-    algorithm: Algorithm, config: Any, train: Corpus, seed: int, sweeps: int = SWEEPS
-) -> Any:
-    """The algorithm's state at the sampler's topics after some sweeps from 100 topics, or from K if
-    that is fewer.
-    """
+def start_from_sampler(algorithm: Algorithm, config: Any, train: Corpus, seed: int) -> Any:
+    """The algorithm's state at the sampler's topics, from 100 topics or from K if that is fewer."""
     if algorithm.start_from is None:
         raise ValueError(
             f"Algorithm {algorithm.name!r} cannot start from the sampler: use 'cv-hdp' or 'cv-lda'."
         )
     batch = next(train.batches(train.num_documents))
-    sampled = _sample(
-        min(GibbsHDPConfig().initial_topics, config.max_topics),
-        train.vocab_size,
-        batch,
-        seed,
-        sweeps,
-    )
-    tokens = count_entries(batch, sampled, config.max_topics)
+    sampler = GibbsHDPConfig(initial_topics=min(GibbsHDPConfig().initial_topics, config.max_topics))
+    state = gibbs_hdp.init(sampler, train.vocab_size, np.random.default_rng([seed, 0]))
+    for number in range(NUM_PASSES):
+        rng = np.random.default_rng([seed, number + 1])
+        state, _ = gibbs_hdp.step(sampler, state, batch, rng)
+    tokens = count_entries(batch, state, config.max_topics)
     return algorithm.start_from(config, train.vocab_size, batch, tokens)
-
-
-def _sample(
-    initial_topics: int, vocab_size: int, batch: Batch, seed: int, sweeps: int
-) -> GibbsHDPState:
-    """The state of the sampler after some sweeps."""
-    config = GibbsHDPConfig(initial_topics=initial_topics)
-    state = gibbs_hdp.init(config, vocab_size, np.random.default_rng([seed, 0]))
-    for number in range(sweeps):
-        state, _ = gibbs_hdp.step(config, state, batch, np.random.default_rng([seed, number + 1]))
-    return state
 
 
 def count_entries(batch: Batch, sampled: GibbsHDPState, max_topics: int) -> np.ndarray:

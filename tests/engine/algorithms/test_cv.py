@@ -257,10 +257,10 @@ def test_a_soft_start_sweeps_under_a_large_beta_and_then_under_its_own(tiny_corp
         max_topics=4, first_sweeps="soft", precision="float64", word_prior="learned", word_total=0.6
     )
     before = None
-    for state, info in steps_of(cv_hdp, config, tiny_corpus, cv_hdp.SOFT_SWEEPS + 3):
-        is_soft = info.step <= cv_hdp.SOFT_SWEEPS
+    for state, info in steps_of(cv_hdp, config, tiny_corpus, cv_hdp.SOFT_PASSES + 3):
+        is_soft = info.step <= cv_hdp.SOFT_PASSES
         assert info.phase == ("soft" if is_soft else "learning")
-        assert (info.bound is None) == (info.step <= cv_hdp.SOFT_SWEEPS + 1)
+        assert (info.bound is None) == (info.step <= cv_hdp.SOFT_PASSES + 1)
         assert (state.beta.mean() == pytest.approx(0.6)) == is_soft
         if before is not None:
             priors = cv_hdp.find_priors(before)
@@ -269,6 +269,6 @@ def test_a_soft_start_sweeps_under_a_large_beta_and_then_under_its_own(tiny_corp
                     words=np.full(6, cv_hdp.SOFT_WORDS), word_total=6 * cv_hdp.SOFT_WORDS
                 )
             batch = next(tiny_corpus.batches(12))
-            expected, _ = collapsed.sweep(before.assignments, priors, batch, None)
+            expected, _ = collapsed.make_pass(before.assignments, priors, batch, None)
             np.testing.assert_array_equal(state.assignments.shares, expected.shares)
         before = state

@@ -84,7 +84,7 @@ def test_the_frequencies_of_the_sampler_are_those_of_the_enumerated_posterior(st
     )
     z, seen = np.full(len(BAGS), -1, np.int32), np.zeros((15_000, len(exact)), bool)
     for number in range(-100, len(seen)):
-        components = free_dp_mixture.sweep(own, components, prior, rng, z)
+        components = free_dp_mixture.make_pass(own, components, prior, rng, z)
         if number >= 0:
             seen[number, places[naive_free.name_new(z, num_known)]] = True
     usual = shares > 1e-3

@@ -91,7 +91,7 @@ def test_the_frequencies_of_the_sampler_are_those_of_the_enumerated_posterior(st
     tokens, topics, prior = open_chain(state, documents_of_words(DOCUMENTS))
     draw_shares(topics, prior, rng)
     for number in range(-100, len(seen)):
-        topics = free_hdp.sweep(tokens, topics, prior, rng)
+        topics = free_hdp.make_pass(tokens, topics, prior, rng)
         draw_shares(topics, prior, rng)
         if number >= 0:
             values[number] = topics.tables.sum(), *topics.shares[:num_known], topics.rest[0]
@@ -157,7 +157,7 @@ def test_sampling_topics_and_words_in_turn_keeps_the_joint_distribution_of_the_m
     draw_shares(topics, prior, rng)
     chain = np.empty((12_000, forward.shape[1]))
     for number in range(-100, len(chain)):
-        topics = free_hdp.sweep(tokens, topics, prior, rng)
+        topics = free_hdp.make_pass(tokens, topics, prior, rng)
         draw_shares(topics, prior, rng)
         tokens.words[:] = draw_words(tokens.topics.tolist(), lam, rng)
         topics.words[:] = 0.4
@@ -211,7 +211,7 @@ def test_a_sweep_that_runs_out_of_columns_continues_where_it_stopped(monkeypatch
         rng = np.random.default_rng(0)
         draw_shares(topics, prior, rng)
         for _ in range(3):
-            topics = free_hdp.sweep(tokens, topics, prior, rng)
+            topics = free_hdp.make_pass(tokens, topics, prior, rng)
             draw_shares(topics, prior, rng)
         ends.append(tokens.topics)
     assert ends[0].max() > 2 * free_hdp.BLOCK

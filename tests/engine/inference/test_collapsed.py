@@ -79,7 +79,7 @@ def test_sweeps_and_their_measures_equal_those_of_the_naive_twin(seed, precision
     tolerance = {"float32": 1e-4, "float64": 1e-9}[precision]
     q = None
     for _ in range(4):
-        assignments, measures = collapsed.sweep(
+        assignments, measures = collapsed.make_pass(
             assignments, priors, batch, np.random.default_rng(seed)
         )
         if q is None:
@@ -102,7 +102,7 @@ def test_sweeps_and_their_measures_equal_those_of_the_naive_twin(seed, precision
 def test_counts_of_words_are_sums_of_shares():
     batch, priors = draw(0)
     config = CVHDPConfig(max_topics=len(priors.doc), precision="float64")
-    assignments, _ = collapsed.sweep(
+    assignments, _ = collapsed.make_pass(
         collapsed.no_assignments(config, len(priors.words)), priors, batch, np.random.default_rng(0)
     )
     shares, c = assignments.shares, batch.documents.counts[:, None]
@@ -117,7 +117,7 @@ def test_counts_of_words_are_sums_of_shares():
 
 
 def test_the_shares_of_unread_documents_equal_those_of_the_naive_twin(monkeypatch):
-    monkeypatch.setattr(collapsed, "MOST_SWEEPS", 7)
+    monkeypatch.setattr(collapsed, "MOST_ITERATIONS", 7)
     monkeypatch.setattr(collapsed, "TOLERANCE", 0.0)
     batch, priors = draw(1)
     topics = np.random.default_rng(1).dirichlet(np.full(len(priors.words), 0.3), len(priors.doc))
@@ -130,11 +130,11 @@ def test_the_shares_of_unread_documents_equal_those_of_the_naive_twin(monkeypatc
 def test_documents_other_than_the_remembered_ones_are_rejected():
     batch, priors = draw(0)
     config = CVHDPConfig(max_topics=len(priors.doc))
-    known, _ = collapsed.sweep(
+    known, _ = collapsed.make_pass(
         collapsed.no_assignments(config, len(priors.words)), priors, batch, np.random.default_rng(0)
     )
     with pytest.raises(ValueError, match="not the documents of the earlier steps"):
-        collapsed.sweep(known, priors, batch._replace(doc_ids=batch.doc_ids + 1), None)
+        collapsed.make_pass(known, priors, batch._replace(doc_ids=batch.doc_ids + 1), None)
 
 
 def test_the_estimated_memory_is_that_of_two_states_and_the_counts_between_them():
@@ -143,7 +143,7 @@ def test_the_estimated_memory_is_that_of_two_states_and_the_counts_between_them(
     vocab_size = int(batch.documents.words.max()) + 1
     empty = collapsed.no_assignments(config, vocab_size)
     priors = priors._replace(words=priors.words[:vocab_size])
-    after, _ = collapsed.sweep(empty, priors, batch, np.random.default_rng(0))
+    after, _ = collapsed.make_pass(empty, priors, batch, np.random.default_rng(0))
     counts_between = np.zeros((vocab_size, 3, config.max_topics)).nbytes
     expected = 2 * after.shares.nbytes + 3 * after.word_counts.nbytes + counts_between
     assert collapsed.memory(config, batch.documents) == expected
