@@ -41,7 +41,7 @@ from stickbreaker.engine.corpora.stop_words import LANGUAGES
 
 QUIET_SECONDS = 0.35
 KINDS = (
-    "CSV, TSV, JSON lines or Parquet, also packed; text files or a zip of them; docword, .ldac or"
+    "CSV, TSV, JSON or Parquet, also packed; text files or a zip of them; docword, .ldac or"
     " .mtx with a vocabulary file"
 )
 SAMPLES = (

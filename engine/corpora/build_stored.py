@@ -31,7 +31,6 @@ from stickbreaker.engine.corpora.library import (
     find_own,
     name_folder,
 )
-from stickbreaker.engine.corpora.packed_files import plain_path
 from stickbreaker.engine.corpora.piece_shards import PlannedShard, ShardMaker, Survey
 from stickbreaker.engine.corpora.pieces import (
     BuildPlan,
@@ -44,7 +43,7 @@ from stickbreaker.engine.corpora.pieces import (
     list_files,
 )
 from stickbreaker.engine.corpora.remote_files import copy_remote
-from stickbreaker.engine.corpora.rows import TABLE_SUFFIXES, BadRows
+from stickbreaker.engine.corpora.rows import BadRows
 from stickbreaker.engine.corpora.shards import Manifest, ShardSize, is_stored, seal_corpus
 from stickbreaker.engine.corpora.sources import (
     FOLDER,
@@ -52,6 +51,7 @@ from stickbreaker.engine.corpora.sources import (
     find_source,
     is_document,
     is_remote,
+    is_table,
     name_source,
 )
 from stickbreaker.engine.corpora.stored import (
@@ -377,11 +377,7 @@ def _list_tables(path: Path) -> list[Source]:
     if source.kind != FOLDER:
         return [source._replace(path=found)]
     files = list_files(found)
-    tables = [
-        file
-        for file in files
-        if plain_path(file).suffix.lower() in TABLE_SUFFIXES and not is_stored(file.parent)
-    ]
+    tables = [file for file in files if is_table(file) and not is_stored(file.parent)]
     own = [file for file in tables if file.parent == found]
     # Programs that write tables in subfolders add files such as _SUCCESS.
     texts = filter(is_document, files)

@@ -15,6 +15,7 @@ TABLE_SUFFIXES = {
     ".tsv": "TSV",
     ".tab": "TSV",
     ".jsonl": "JSON lines",
+    ".json": "JSON",
     ".ndjson": "JSON lines",
     ".parquet": "Parquet",
     ".pq": "Parquet",

@@ -25,7 +25,7 @@ from stickbreaker.engine.corpora.text_files import (
 )
 
 KINDS = (
-    "CSV (.csv), TSV (.tsv), JSON lines (.jsonl) or Parquet (.parquet), also in a .zip or as .gz,"
+    "CSV (.csv), TSV (.tsv), JSON (.json, .jsonl) or Parquet (.parquet), also in a .zip or as .gz,"
     " .bz2, .xz or .zst; a folder or a .zip of text files, UCI bag-of-words (docword.*.txt), LDA-C"
     " (.ldac) or Matrix Market (.mtx) with a list of words in the same folder"
 )
@@ -37,9 +37,9 @@ TEXT_SUFFIXES = {**TABLE_SUFFIXES, ".zip": ARCHIVE}
 MAX_FILE_BYTES = 4_000_000_000
 # The names of files that describe the texts next to them.
 ABOUT = re.compile(
-    r"(?i)_|(?:readme|licen[cs]e|copying|citation|change(?:log|s)|authors|contribut|notice|about|info"
-    r"|meta|vocab|stop.?words|code.?book|data.?(?:card|dictionary|sheet)|manifest|checksums?|sha\d"
-    r"|md5|terms|sources?)(?![a-z]{3})"
+    r"(?i)_|(?:readme|licen[cs]e|copying|citation|change(?:log|s)|authors|contribut(?:ing|ors)|notice|about|info"
+    r"|meta(?:data)?|vocab(?:ulary)?|stop.?words|code.?book|data.?(?:card|dictionary|sheet)|manifest|checksums?|sha\d"
+    r"|md5|terms|sources?|package|dataset|config|schema|state)(?![a-z]{3})"
 )
 # A folder with more texts is one of texts, whatever else is in it.
 FEW_TEXTS = 10
@@ -197,6 +197,12 @@ def is_document(name: PurePosixPath | Path) -> bool:
     return is_text(name) and not ABOUT.match(name.stem)
 
 
+def is_table(path: Path) -> bool:
+    """Whether a file is a table, and not JSON that describes the files next to it, by its name."""
+    suffix = plain_path(path).suffix.lower()
+    return suffix in TABLE_SUFFIXES and not (suffix == ".json" and ABOUT.match(path.stem))
+
+
 def find_table(path: Path, files: Iterable[tuple[str, int]]) -> str:
     """Find the only table among the names and sizes of the files in a folder or archive; "" if they
     are texts.
@@ -208,7 +214,7 @@ def find_table(path: Path, files: Iterable[tuple[str, int]]) -> str:
     texts: dict[str, int] = {}
     for name, size in files:
         plain = PurePosixPath(name)
-        if plain_path(Path(name)).suffix.lower() in TABLE_SUFFIXES:
+        if is_table(Path(name)):
             tables[name] = size
         elif is_document(plain):
             texts[name] = size

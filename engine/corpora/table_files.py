@@ -61,7 +61,8 @@ def open_table(path: Path, encoding: str = "") -> Table:
     if kind == "Parquet":
         return check_columns(open_parquet(path))
     found = find_encoding(path, encoding)
-    opened = (open_json_lines if kind == "JSON lines" else open_delimited)(path, found)
+    open_text = {"JSON lines": open_json_lines, "JSON": open_json}.get(kind, open_delimited)
+    opened = open_text(path, found)
     return check_columns(opened)
 
 
@@ -405,6 +406,62 @@ def open_json_lines(path: Path, encoding: Encoding) -> Table:
         read=read,
         notes=(encoding.note,) if encoding.note else (),
     )
+
+
+def open_json(path: Path, encoding: Encoding) -> Table:
+    """Open a JSON file with a list of objects, alone or in an object, or with one object per line.
+
+    Raises CorpusError if it has another form.
+    """
+    with path.open(encoding=encoding.name, errors="replace") as text:
+        first = next((line for line in _short_lines(text) if line.strip()), "")
+    if isinstance(_read_object(first), dict):
+        return open_json_lines(path, encoding)
+    items = _load_items(path, encoding)
+    columns: dict[str, tuple[str, ...]] = {}
+    for item in items[:1_000]:
+        _add_fields(columns, list_fields(item))
+
+    def read(wanted: Sequence[str]) -> Iterator[Chunk]:
+        paths = [columns[name] for name in wanted]
+        seen = [0]
+        yield from gather(str(path), wanted, lambda: seen[0] / len(items), rows(paths, seen))
+
+    def rows(paths: Sequence[Sequence[str]], seen: list[int]) -> Iterator[Row]:
+        for row, item in enumerate(items, start=1):
+            seen[0] = row
+            if isinstance(item, dict):
+                yield row, [write_cell(find_field(item, field)) for field in paths]
+            else:
+                yield BadRow(file=str(path), row=row, reason="the item is not a JSON object")
+
+    return Table(
+        path=path,
+        kind="JSON",
+        columns=tuple(columns),
+        read=read,
+        notes=(encoding.note,) if encoding.note else (),
+    )
+
+
+def _load_items(path: Path, encoding: Encoding) -> list[Any]:
+    """The longest list with objects in a JSON file, which is it or one of its fields."""
+    try:
+        with path.open(encoding=encoding.name, errors="replace") as text:
+            content = json.load(text)
+    except (ValueError, RecursionError) as error:
+        raise CorpusError(
+            f"Cannot read {path} as JSON ({first_line(error)}). Write a list of objects, or one"
+            " object per line into a .jsonl file."
+        ) from error
+    inside = list(content.values()) if isinstance(content, dict) else [content]
+    lists = [each for each in inside if isinstance(each, list)]
+    items: list[Any] = max(lists, key=len, default=[])
+    if items and all(isinstance(each, str) for each in items):
+        return [{"text": each} for each in items]
+    if not any(isinstance(each, dict) for each in items):
+        raise CorpusError(f"{path} has no list of objects. Write one, like [{{'text': ...}}].")
+    return items
 
 
 def _add_fields(columns: dict[str, tuple[str, ...]], paths: Iterable[tuple[str, ...]]) -> None:

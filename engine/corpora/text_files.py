@@ -49,7 +49,6 @@ REMEDIES = {
         ".htm",
         ".xml",
     ): "Save the text as .txt, in a folder",
-    (".json",): "Write one object per line into a .jsonl file",
 }
 
 # Longer numbers are sorted in parts: Python reads no number of more than 4,300 digits.

@@ -92,3 +92,34 @@ def test_python_times_keep_their_day():
     from stickbreaker.engine.corpora.cells import write_cell
 
     assert write_cell(datetime(2000, 1, 1, tzinfo=UTC)) == "2000-01-01T00:00:00"
+
+
+ITEMS = [{"id": n, "body": {"text": text}} for n, text in enumerate(["peace treaty", "war"])]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        json.dumps(ITEMS),
+        json.dumps(ITEMS, indent=2),
+        json.dumps({"count": 2, "tags": ["a"], "items": ITEMS}, indent=1),
+        "".join(json.dumps(item) + "\n" for item in ITEMS),
+    ],
+)
+def test_a_json_file_may_be_a_list_or_have_one_or_be_lines(tmp_path, content):
+    path = tmp_path / "a.json"
+    path.write_text(content)
+    assert open_file(path).columns == ("id", "body.text")
+    assert read(path, "body.text") == ["peace treaty", "war"]
+    built = build(path, Columns("body.text"))
+    assert built.corpus.titles == ("a, row 1", "a, row 2")
+
+
+def test_a_json_list_of_texts_is_read_and_other_json_is_refused(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(["peace treaty", "war"]))
+    assert set(build(path).corpus.vocabulary) == {"peace", "treaty", "war"}
+    for wrong in ("[1, 2]", '{\n"a": {"b": 1}}', "[{"):
+        path.write_text(wrong)
+        with pytest.raises(CorpusError, match="list of objects"):
+            build(path)

@@ -314,7 +314,6 @@ def test_the_error_for_an_impossible_path_is_short(name):
     ("name", "remedy"),
     [
         ("mine.csv.7z", "Unpack it first"),
-        ("mine.json", "one object per line"),
         ("mine.txt", "Put it into a folder"),
         ("mine.xlsx", "as CSV"),
         ("mine.dat", "Use CSV"),

@@ -20,6 +20,7 @@ ABOUT = {
     "LICENSE": "Free",
     "CITATION.cff": "cite",
     "vocab.txt": "war\nfree",
+    "metadata.json": "{}",
     "data_dictionary.txt": "text: what was said",
 }
 PACK = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
