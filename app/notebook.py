@@ -101,7 +101,6 @@ class LiveRun(Viewer):
             WordTable(self.state),
             TopicsNow(self.state),
         )
-        self.now.param.watch(self._pick, "picked", onlychanged=False)
         self._views = self.curves, self.table, self.now
         self._waiting: Any = None
         self._layout = pn.Column(self.curves.held_out, *self._views, sizing_mode="stretch_width")
@@ -169,9 +168,6 @@ class LiveRun(Viewer):
             self.state.publish(progress)
         for ref in find_roots(self._views):
             push_on_root(ref)
-
-    def _pick(self, event: Any) -> None:
-        self.table.show(event.new)
 
 
 class ReadingError(RuntimeError):

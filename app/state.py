@@ -103,6 +103,9 @@ class RunState(param.Parameterized):
         default=0, doc="Grows with each document that the user opens, also the same one again."
     )
     holds_recorded = param.Event(doc="The user looks at a recorded run.")
+    num_picked = param.Integer(
+        default=0, doc="Grows with each topic that the user picks, also the same one again."
+    )
     brings_text = param.Event(doc="The user wants to bring a text.")
 
     def __init__(self, on_error: Callable[[Exception], None] | None = None, **params: Any):
@@ -146,6 +149,10 @@ class RunState(param.Parameterized):
         shown = rewind(self.progress, self.moment)
         replayed = (shown.now,) if shown.status == REPLAYED else None
         self.param.update(shown=shown, columns=_list_columns(shown), replayed=replayed)
+
+    def pick_topic(self, topic_id: int) -> None:
+        """Select a topic and put it first in the word lists, also if it is selected already."""
+        self.param.update(topic=topic_id, num_picked=self.num_picked + 1)
 
     def open_document(self, row: int) -> None:
         """Select a document; the one that is selected already opens again."""

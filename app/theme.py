@@ -63,6 +63,15 @@ def contrast(one: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
+def ink_on(color: str) -> str:
+    """Black or white, whichever is easier to read on a colour.
+
+    >>> ink_on("#000000")
+    '#ffffff'
+    """
+    return max(("#ffffff", "#000000"), key=lambda ink: contrast(ink, color))
+
+
 @lru_cache(maxsize=4096)
 def topic_color(topic_id: int) -> str:
     """The colour of a topic; it depends only on the id, so it never changes.

@@ -10,6 +10,7 @@ from stickbreaker.app.model.checked_count import CountJob
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress, ReturnedNames, has_no_topic
 from stickbreaker.app.model.replay import REPLAYED
+from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.runs.count_check import CountCheck, Trend
 
 OPENING = "The corpus is being opened."
@@ -88,10 +89,14 @@ def list_figures(progress: Progress) -> tuple[Figure, Figure]:
         newest = write_score(scores["nats_per_word"][-1]) or NO_VALUE
     topics = progress.steps["num_topics"]
     if len(topics) and not has_no_topic(progress):
-        number = f"{topics[-1]:,}"
+        now = progress.now
+        # The number that Topics has, once the documents have been read.
+        is_read = now is not None and now.is_read
+        number = f"{len(rank_topics(now.tokens)) if is_read else topics[-1]:,}"
+    counted = "Topics in use" if progress.status == "finished" else "Topics in use, so far"
     return (
         Figure(label=label, value=newest, unit="nats per held-out word"),
-        Figure(label="Topics in use, so far", value=number, unit=""),
+        Figure(label=counted, value=number, unit=""),
     )
 
 

@@ -57,6 +57,15 @@ def topics_frame(
     )
 
 
+def list_shares(moment: Moment | None) -> dict[int, float]:
+    """The shares of the topics in use by id, in the order of the ids."""
+    if moment is None:
+        return {}
+    used = rank_topics(moment.tokens)
+    shares = moment.shares[used].round(4).tolist()
+    return dict(sorted(zip(moment.topic_ids[used].tolist(), shares, strict=True)))
+
+
 def list_choices(
     topics: pd.DataFrame, selected: Sequence[int], title: Callable[[int], str]
 ) -> dict[str, int]:

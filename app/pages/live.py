@@ -27,7 +27,6 @@ class Live(Page):
         self.summary, self.table, self.now = RunSummary(state), WordTable(state), TopicsNow(state)
         self.curves, self.count_note = Curves(state, waits=True), CountNote(state, self.commands)
         self.views = (self.summary, self.table, self.now, self.curves, self.count_note)
-        self.now.param.watch(lambda event: self.table.show(event.new), "picked", onlychanged=False)
         right = pn.Column(self.now, self.curves.held_out, sizing_mode="stretch_width", margin=0)
         top = lay_at_end(self.summary, self.count_note.button)
         middle = lay_side_by_side(self.table, right)

@@ -25,6 +25,5 @@ class StreamPage(Page):
         self.facts = StreamFactsView(state)
         self.curves = Curves(state, waits=True, axes=("documents", "dates"), title="Curves")
         self.views = (self.summary, self.table, self.now, self.facts, self.curves)
-        self.now.param.watch(lambda event: self.table.show(event.new), "picked", onlychanged=False)
         right = pn.Column(self.now, self.facts, sizing_mode="stretch_width", margin=0)
         return [self.summary, lay_side_by_side(self.table, right), self.curves]

@@ -38,6 +38,7 @@ from stickbreaker.app.views.rate_sketch import RateSketch
 from stickbreaker.app.views.reading_note import ReadingNote
 from stickbreaker.app.views.replay_player import ReplayPlayer
 from stickbreaker.app.views.sharing import Sharing
+from stickbreaker.app.views.stick import Stick
 from stickbreaker.app.views.watched_settings import WatchedSettings
 from stickbreaker.app.widgets.layouts import NO_HEIGHT_LIMIT, lay_in_lines
 from stickbreaker.engine.files.whole_files import FileError
@@ -85,7 +86,7 @@ class Session(BrowserSession):
         self._stands_in = (Progress(), Progress())
         self.state.publish(self._preview())
         self._rewind()
-        self.header = Header(self.state, self.commands)
+        self.header = Header(self.state, self.commands, Stick(self.state).pieces)
         self.bar = self.header.bar
         self.sharing, self.names_note = Sharing(self.state), NamesNote(self.state, self.commands)
         self.reading_note = ReadingNote(self.state, self.commands)

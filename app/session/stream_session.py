@@ -12,6 +12,7 @@ from stickbreaker.app.server.stream import Stream
 from stickbreaker.app.session.browser_session import BrowserSession
 from stickbreaker.app.state import LAST
 from stickbreaker.app.views.header import StatusBar, describe_progress
+from stickbreaker.app.views.stick import Stick
 from stickbreaker.app.widgets.layouts import NO_HEIGHT_LIMIT
 
 
@@ -25,7 +26,9 @@ class StreamSession(BrowserSession):
         super().__init__()
         self._stream = stream
         self._has_joined = False
-        self.bar = StatusBar(sizing_mode="stretch_width", margin=(0, 10))
+        self.bar = StatusBar(
+            stick=Stick(self.state).pieces, sizing_mode="stretch_width", margin=(0, 10)
+        )
         self.state.page = StreamPage.title
         self.list_pages([StreamPage(self.state.freeze())])
         self.state.param.watch(self._write_bar, "progress", precedence=LAST)

@@ -108,6 +108,7 @@ class StatusBar(PlainScript):
         0, doc="Grows every second on a served page, so that the browser notices a lost connection."
     )
     work_seconds = param.Number(0.0, doc="Seconds since it began, when `work` is sent.")
+    stick = pn.custom.Child(allow_None=True, default=None)
     buttons = pn.custom.Child(allow_None=True, default=None)
 
     _esm = Path(__file__).with_name("status_bar.js").read_text()
@@ -122,9 +123,11 @@ class StatusBar(PlainScript):
 class Header(StateFollower, pn.viewable.Viewer):
     """Shows the state of the run, and the buttons to run, pause, step, restart, pace
     and share it.
+
+    stick: a component above the progress of the run.
     """
 
-    def __init__(self, state: RunState, commands: RunCommands):
+    def __init__(self, state: RunState, commands: RunCommands, stick: PlainScript | None = None):
         super().__init__(state)
         self._commands = commands
         self.run = pmui.Button(
@@ -180,7 +183,9 @@ class Header(StateFollower, pn.viewable.Viewer):
         )
         self._parts = (self.run, self.step, self.restart, self.share, self.pace, self.extend)
         self.buttons = lay_in_lines(gap="10px 8px", margin=(10, 0, 0, 0))
-        self.bar = StatusBar(buttons=self.buttons, sizing_mode="stretch_width", margin=(0, 10))
+        self.bar = StatusBar(
+            stick=stick, buttons=self.buttons, sizing_mode="stretch_width", margin=(0, 10)
+        )
         self.bar.on_msg(lambda event: commands.toggle())
         self._show_buttons()
         self._write()
@@ -275,7 +280,8 @@ def describe_progress(progress: Progress, moment: Progress | None = None) -> dic
 def _describe_phase(progress: Progress) -> str:
     if progress.phase == Phase.WARM_UP:
         return f"{Phase.WARM_UP}, temperature {progress.temperature:.1f}"
-    return f"{progress.phase} phase" if progress.phase else ""
+    # Under the hood has the two parts of a pass of the online HDP.
+    return f"{progress.phase} phase" if progress.phase not in ("", Phase.TWO_LEVEL) else ""
 
 
 def _describe_documents(progress: Progress) -> str:
@@ -283,7 +289,8 @@ def _describe_documents(progress: Progress) -> str:
         return count(progress.documents_seen, "document")
     if not progress.documents_total:
         return ""
-    return f"{progress.documents_seen:,} of {count(progress.documents_total, 'document')}"
+    read = f"{progress.documents_seen:,} of {count(progress.documents_total, 'document')}"
+    return f"{read}, {progress.num_held_out:,} held out" if progress.num_held_out else read
 
 
 def _describe_date(progress: Progress) -> str:

@@ -37,6 +37,15 @@ const write = (node, text) => {
   node.style.display = text ? "" : "none"
 }
 
+// "now at 1889": the date is large.
+const writeDate = (node, text) => {
+  if (node.textContent === text) { return }
+  const [, words, date] = text.match(/^(.*) (\S+)$/) ?? [null, text, ""]
+  node.replaceChildren(`${words} `)
+  make("strong", "date", node).textContent = date
+  node.style.display = text ? "" : "none"
+}
+
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
 // Whether the server answers a request for one of the files of this page.
@@ -73,8 +82,13 @@ export function render({model, view}) {
   chip.append(icon)
   const state = make("span", "state", chip)
   const cells = {}
-  for (const name of ["phase", "corpus", "reading", "documents", "speed"]) { cells[name] = make("span", name, line) }
-  const track = make("div", "track", bar)
+  for (const name of ["corpus", "documents", "speed", "phase"]) { cells[name] = make("span", name, line) }
+  const middle = make("div", "middle", bar)
+  cells.reading = make("div", "reading", middle)
+  const stick = make("div", "pieces", middle)
+  const pieces = model.get_child("stick")
+  if (pieces) { stick.append(pieces) }
+  const track = make("div", "track", stick)
   track.setAttribute("role", "progressbar")
   track.setAttribute("aria-valuemin", "0")
   track.setAttribute("aria-valuemax", "100")
@@ -114,7 +128,8 @@ export function render({model, view}) {
     chip.style.background = is_lost ? LOST.color : model.color
     path.setAttribute("d", is_lost ? LOST.icon : ICONS[model.status] ?? ICONS.ready)
     write(state, is_lost ? LOST.state : model.state)
-    for (const [name, node] of Object.entries(cells)) { write(node, model[name]) }
+    for (const [name, node] of Object.entries(cells)) { if (name !== "reading") { write(node, model[name]) } }
+    writeDate(cells.reading, model.reading)
     const percent = Math.round(1000 * model.share) / 10
     track.setAttribute("aria-valuenow", String(percent))
     track.setAttribute("aria-label", model.share_label)

@@ -29,19 +29,12 @@ STILL_ALIKE = "Warm-up: topics are still similar."
 
 
 class TopicsNow(StateFollower, Viewer):
-    """The largest topics of the run.
-
-    `picked` is the id of the topic whose button was pressed last.
-    """
-
-    picked = param.Integer(
-        default=None, allow_None=True, doc="The topic pressed last; triggers at each press."
-    )
+    """The largest topics of the run; their buttons pick a topic."""
 
     def __init__(self, state: RunState) -> None:
         super().__init__(state)
         self._run_id: object = None
-        self.rows = PickList(self._pick)
+        self.rows = PickList(state.pick_topic, self._point)
         heading = pn.pane.HTML(
             "<h2 style='margin:0;font-size:18px'>Largest topics</h2>",
             sizing_mode="stretch_width",
@@ -67,11 +60,13 @@ class TopicsNow(StateFollower, Viewer):
         rows = topic_rows(progress, before, self.state.by_relevance)
         self.rows.show(rows, empty_note(progress), note_above(progress))
 
-    def _pick(self, topic_id: int) -> None:
-        if topic_id == self.picked:
-            self.param.trigger("picked")
-        else:
-            self.picked = topic_id
+    def _point(self, topic_id: int | None) -> None:
+        self.state.pointed_topic = topic_id
+
+    @param.depends("state.pointed_topic", watch=True)
+    @guarded
+    def _mark(self) -> None:
+        self.rows.pointed = self.state.pointed_topic
 
 
 def name_whole(progress: Progress) -> str:

@@ -89,6 +89,7 @@ export function render({ model }) {
     const [chip, name, note] = title.firstChild.children
     chip.style.background = block.color
     body.style.setProperty("--topic", block.color)
+    body.classList.toggle("pointed", block.topic_id === model.pointed)
     put(name, block.title)
     put(note, block.note)
     for (let rank = 0; rank < NUM_RANKS; rank++) {
@@ -179,7 +180,7 @@ export function render({ model }) {
     is_pending = true
     queueMicrotask(() => { is_pending = false; write() })
   }
-  model.on(["columns", "blocks", "empty"], schedule)
+  model.on(["columns", "blocks", "empty", "pointed"], schedule)
   write()
   scroller.addEventListener("scroll", count_unseen, {passive: true})
   const frame = make("div", {class: "frame"}, turns, scroller, empty)

@@ -47,6 +47,7 @@ class WordCells(PlainScript):
         doc="One dict a topic: topic_id, title, note, color, cells[rank][column] = [word, mark]."
     )
     empty = param.String(doc="The text to show if there is no block.")
+    pointed = param.Integer(default=None, allow_None=True, doc="The topic to highlight.")
 
     _esm = read_script(Path(__file__).with_name("word_table.js"))
     _stylesheets: ClassVar = [
@@ -117,6 +118,17 @@ class WordTable(StateFollower, Viewer):
         others = [k for k in self.topics if k != topic_id]
         self._set_topics([int(topic_id), *others[: MAX_TOPICS - 1]], is_chosen=True)
         self._reveal.number += 1
+
+    @param.depends("state.num_picked", watch=True)
+    @guarded
+    def _show_picked(self) -> None:
+        if self.state.topic is not None:
+            self.show(self.state.topic)
+
+    @param.depends("state.pointed_topic", watch=True)
+    @guarded
+    def _mark(self) -> None:
+        self.cells.pointed = self.state.pointed_topic
 
     def _choose(self, event: param.parameterized.Event) -> None:
         if self._is_writing:

@@ -34,6 +34,7 @@ export function render({ model }) {
     const [chip, title, weight, bar, button] = item.firstChild.children
     put(title, row.title)
     item.classList.toggle("short", row.button !== undefined)
+    item.classList.toggle("pointed", row.key === model.pointed)
     title.title = row.button === undefined ? "" : row.title
     put(weight, row.weight)
     put(button, row.button ?? row.action)
@@ -69,7 +70,7 @@ export function render({ model }) {
 
   list.addEventListener("mouseleave", () => point(null))
   list.addEventListener("focusout", () => point(null))
-  model.on(["rows", "note"], write)
+  model.on(["rows", "note", "pointed"], write)
   write()
   return make("div", {}, note, list)
 }

@@ -26,6 +26,7 @@ class PickList(PlainScript):
         )
     )
     note = param.String(doc="The text above the rows, or instead of them.")
+    pointed = param.Integer(default=None, allow_None=True, doc="The key of the row to highlight.")
     tells_pointed = param.Boolean(
         False, doc="Whether the browser tells which row the pointer or the focus is on."
     )

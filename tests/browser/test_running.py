@@ -22,7 +22,9 @@ def test_a_first_visit_begins_to_learn_by_itself_and_says_where_it_is(dashboard)
         ratio=0.2
     )
     expect(dashboard.reading).to_have_text(re.compile(r"now at \d{4}"))
-    expect(dashboard.documents).to_have_text(re.compile(r"^[\d,]+ of 9,\d{3} documents$"))
+    expect(dashboard.documents).to_have_text(
+        re.compile(r"^[\d,]+ of 9,\d{3} documents, [\d,]+ held out$")
+    )
     expect(dashboard.phase).to_have_text(re.compile(r"^warm-up, temperature [1-4]\.\d$"))
     expect(dashboard.page.get_by_role("progressbar", name="Documents seen")).to_be_visible()
 

@@ -289,15 +289,18 @@ def test_no_smaller_steps_are_advised_where_documents_are_few():
 def test_the_status_bar_says_how_far_the_stream_is():
     progress = progress_of(
         small_config(), status="running", phase="two-level", documents_seen=2_560, documents_total=9_445,
-        date=np.datetime64("1863", "Y"), documents_per_second=158.7,
+        num_held_out=1_000, date=np.datetime64("1863", "Y"), documents_per_second=158.7,
     )  # fmt: skip
     texts = describe_progress(progress)
     assert (texts["state"], texts["phase"], texts["reading"]) == (
         "Running",
-        "two-level phase",
+        "",
         "now at 1863",
     )
-    assert (texts["documents"], texts["speed"]) == ("2,560 of 9,445 documents", "159 a second")
+    assert (texts["documents"], texts["speed"]) == (
+        "2,560 of 9,445 documents, 1,000 held out",
+        "159 a second",
+    )
     assert texts["share"] == pytest.approx(2_560 / 9_445, abs=1e-4)
 
 
