@@ -12,7 +12,6 @@ import panel_material_ui as pmui
 import param
 
 from stickbreaker.app.commands.run_commands import RunCommands
-from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.presets import (
     COMPLETE_PRESETS,
     PRESETS,
@@ -36,7 +35,7 @@ from stickbreaker.app.widgets.edits import Edits
 from stickbreaker.app.widgets.help_button import HELP_STYLE, help_button
 from stickbreaker.app.widgets.sliders import SENTENCES, asked_of, make_sliders, show_value
 from stickbreaker.engine.algorithm import Algorithm
-from stickbreaker.engine.schedules import FEWEST_BATCHES, Forecast, averages_passes, forecast
+from stickbreaker.engine.schedules import Forecast, averages_passes, forecast
 
 # For screen readers only.
 UNSEEN = (
@@ -46,8 +45,6 @@ UNSEEN = (
 NOTE_STYLE = """
 p { margin: 0 0 4px; font-size: 13px; line-height: 1.4;
   color: var(--panel-on-surface-color, inherit); }
-p.warning { padding: 8px 12px; border-left: 4px solid #ef6c00; border-radius: 4px;
-  background: color-mix(in srgb, #ef6c00 15%, transparent); font-size: 14px; }
 h2 { font-size: 16px; margin: 8px 0 0; color: var(--panel-on-surface-color, inherit); }
 """
 
@@ -96,7 +93,7 @@ class Controls(StateFollower, pn.viewable.Viewer):
         self.algorithm = _make_algorithm_menu(algorithms, spec.algorithm)
         self.sliders = make_sliders(spec.config)
         self.forms = (ConfigForm(type(spec.config)), ConfigForm(type(spec.settings)))
-        self.forecast = pn.pane.HTML("", stylesheets=[NOTE_STYLE], sizing_mode="stretch_width")
+        self.memory = pn.pane.HTML("", stylesheets=[NOTE_STYLE], sizing_mode="stretch_width")
         self.defaults = _make_link("Defaults", lambda event: self.choose_defaults())
         self.clear = pmui.Button(
             label="Hide earlier runs",
@@ -211,9 +208,7 @@ class Controls(StateFollower, pn.viewable.Viewer):
         self._write_rates(config)
         if has_presets(config):
             self.defaults.label = describe_defaults(self.forms[0].config_class(), self._corpus_size)
-        text = describe_forecast(expected, self._corpus_size)
-        warning = f'<p class="warning" role="status">⚠ {escape(text)}</p>' if text else ""
-        self.forecast.object = warning + self._describe_memory(config)
+        self.memory.object = self._describe_memory(config)
 
     def _write_rates(self, config: Any) -> None:
         """Show the current values, which are also there while the panel is closed."""
@@ -387,7 +382,7 @@ class Controls(StateFollower, pn.viewable.Viewer):
             self.bring,
             self.algorithm,
             self._rates,
-            self.forecast,
+            self.memory,
             self.learning,
             self._complete,
             self.advanced,
@@ -486,28 +481,6 @@ def describe_effect(progress: Progress, algorithms: Mapping[str, Algorithm]) -> 
     if progress.documents_total > size:
         return "Changes apply from the next mini-batch. κ and τ₀ act in the first pass only."
     return "Changes apply from the next mini-batch."
-
-
-def describe_forecast(expected: Forecast, corpus_size: int) -> str:
-    """Warn about settings that learn too little, with a remedy.
-
-    Return "" if there is no problem.
-    """
-    if not expected.is_too_little:
-        return ""
-    if corpus_size < FEWEST_BATCHES:
-        return f"Too few documents: {corpus_size:,}. Use more passes or more documents."
-    steps = count(expected.num_steps, "step")
-    if not expected.leaves_warm_up:
-        return (
-            f"These settings give {steps}, so the warm-up does not end. Lower S or τ₀, or use more"
-            " passes."
-        )
-    left = f"{100 * expected.startup_share:.0f} %"
-    return (
-        f"These settings give {steps}, and {left} of the random start stays in the topics. "
-        "Lower κ, S or τ₀, or use more passes."
-    )
 
 
 def _make_corpus_menu(corpora: tuple[str, ...]) -> pmui.Select:

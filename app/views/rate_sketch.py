@@ -12,14 +12,21 @@ from bokeh.models import Range1d
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.progress_frames import END_ROOM
-from stickbreaker.app.model.progress import Curve
+from stickbreaker.app.model.progress import Curve, Progress
 from stickbreaker.app.plots.curve_plots import rate_plot
 from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.declarations import resolved
-from stickbreaker.engine.schedules import Forecast, planned_rates, resolve
+from stickbreaker.engine.inference.states import ScheduleConfig
+from stickbreaker.engine.schedules import FEWEST_BATCHES, Forecast, planned_rates, resolve
 
 MAX_POINTS = 200
+# The room of a warning is there before it, so that nothing moves.
+TEXT_STYLE = """
+:host { min-height: 7em; font-size: 13px; color: var(--panel-on-surface-color, inherit); }
+p { margin: 4px 0 0; padding: 4px 10px; border-left: 4px solid #ef6c00; border-radius: 4px;
+  background: color-mix(in srgb, #ef6c00 15%, transparent); }
+"""
 
 
 class RateSketch(StateFollower, Viewer):
@@ -34,7 +41,7 @@ class RateSketch(StateFollower, Viewer):
         self._is_replayed = is_replayed
         self.plot = rate_plot()
         self.text = pn.pane.HTML(
-            "", sizing_mode="stretch_width", margin=(0, 10), styles={"font-size": "13px"}
+            "", sizing_mode="stretch_width", margin=(0, 10), stylesheets=[TEXT_STYLE]
         )
         figure = pn.pane.Bokeh(self.plot.figure, sizing_mode="stretch_width", margin=0)
         self._layout = pn.Column(
@@ -53,11 +60,21 @@ class RateSketch(StateFollower, Viewer):
     def show(  # type: ignore[override]  # Viewer.show serves a view by itself
         self, algorithm: Algorithm, config: Any, corpus_size: int, expected: Forecast
     ) -> None:
-        """Draw the rates of a run from its start, if the algorithm has a learning rate."""
+        """Draw the rates of the run if it goes on with these settings, or of a run with them.
+
+        Nothing, if the algorithm has no learning rate.
+        """
         self._layout.visible = algorithm.has_learning_rate
-        if algorithm.has_learning_rate:
-            plan = partial(planned_rates, algorithm, resolve(config, corpus_size), corpus_size)
-            self._draw(plan, np.array([]), np.array([]), expected.num_steps, expected.startup_share)
+        if not algorithm.has_learning_rate:
+            return
+        config = resolve(config, corpus_size)
+        progress = self.state.progress
+        is_on = progress.algorithm == algorithm.name and progress.status != "finished"
+        if is_on and progress.documents_seen:
+            self._draw_run(progress, algorithm, config)
+        else:
+            plan = partial(planned_rates, algorithm, config, corpus_size)
+            self._draw(plan, np.array([]), np.array([]), expected, corpus_size)
 
     @param.depends("state.shown", "state.progress", watch=True)
     @guarded
@@ -66,8 +83,10 @@ class RateSketch(StateFollower, Viewer):
         progress = self.state.shown if self._is_replayed else self.state.progress
         config, algorithm = progress.schedule, progress.algorithm_record
         self._layout.visible = progress.config is None or config is not None
-        if algorithm is None or config is None or not progress.documents_total:
-            return
+        if algorithm is not None and config is not None and progress.documents_total:
+            self._draw_run(progress, algorithm, config)
+
+    def _draw_run(self, progress: Progress, algorithm: Algorithm, config: ScheduleConfig) -> None:
         taken = steps_taken(progress.steps)
         step = int(taken[-1]) if len(taken) else 0
         left = ceil(
@@ -76,25 +95,21 @@ class RateSketch(StateFollower, Viewer):
         plan = partial(planned_rates, algorithm, config, progress.corpus_size)
         to_come = plan(np.arange(step + 1, step + left + 1))
         at_end = progress.startup_share * float(np.prod(1 - to_come))
-        self._draw(
-            plan,
-            taken,
-            progress.steps["learning_rate"],
-            step + left,
-            at_end,
-            progress.startup_share,
-        )
+        expected = Forecast(step + left, startup_share=at_end, leaves_warm_up=True)
+        rates = progress.steps["learning_rate"]
+        self._draw(plan, taken, rates, expected, progress.corpus_size, progress.startup_share)
 
     def _draw(
         self,
         plan: Callable[[np.ndarray], np.ndarray],
         taken: np.ndarray,
         rates: np.ndarray,
-        num_steps: int,
-        at_end: float,
+        expected: Forecast,
+        corpus_size: int,
         now: float = 1.0,
     ) -> None:
         step = int(taken[-1]) if len(taken) else 0
+        num_steps = expected.num_steps
         planned = planned_steps(max(1, step), num_steps)
         plot = self.plot
         plot.planned.data = {"x": planned, "y": plan(planned)}
@@ -104,9 +119,10 @@ class RateSketch(StateFollower, Viewer):
         x_range = cast(Range1d, plot.figure.x_range)
         if x_range.end != end:
             x_range.end = end
-        self.text.object = summary_html(
-            step, num_steps, float(rates[-1]) if step else None, now, at_end
-        )
+        rate = float(rates[-1]) if step else None
+        text = summary_html(step, num_steps, rate, now, expected.startup_share)
+        warning = warn(expected, corpus_size)
+        self.text.object = text + (f"<p role='status'>⚠ {warning}</p>" if warning else "")
 
 
 def steps_taken(steps: Curve) -> np.ndarray:
@@ -144,3 +160,14 @@ def summary_html(step: int, num_steps: int, rate: float | None, now: float, at_e
         else (f" Share of the random start that will be left at the end: {at_end:.0%}.")
     )
     return place + left.replace("%", " %")
+
+
+def warn(expected: Forecast, corpus_size: int) -> str:
+    """Warn about settings that learn too little, with a remedy; "" if there is no problem."""
+    if not expected.is_too_little:
+        return ""
+    if corpus_size < FEWEST_BATCHES:
+        return f"Too few documents: {corpus_size:,}. Use more passes or more documents."
+    if not expected.leaves_warm_up:
+        return "The warm-up does not end: lower S or τ₀, or use more passes."
+    return "Much of the random start stays: lower κ, S or τ₀, or use more passes."

@@ -31,7 +31,7 @@ AT_END_STYLE = """
 """
 SIDE_BY_SIDE_STYLE = """
 :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: 16px; align-items: start; }
-@media (min-width: 1300px) { :host { grid-template-columns: minmax(0, 18fr) minmax(300px, 7fr); } }
+@media (min-width: 1300px) { :host { grid-template-columns: minmax(0, 1fr) 420px; } }
 """
 # A part of a layout is never higher than the part around it, which a page gives the height of the
 # window: later parts would overlap. Related: https://github.com/bokeh/bokeh/issues/11396.

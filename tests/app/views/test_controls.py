@@ -13,12 +13,12 @@ from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.model.run_spec import LiveSettings, RunSpec
 from stickbreaker.app.state import RunState
-from stickbreaker.app.views.controls import Controls, describe_forecast
+from stickbreaker.app.views.controls import Controls
 from stickbreaker.app.views.header import Header, StatusBar, describe_progress
-from stickbreaker.app.views.rate_sketch import RateSketch
+from stickbreaker.app.views.rate_sketch import RateSketch, warn
 from stickbreaker.app.widgets.sliders import show_value
 from stickbreaker.engine import RunSettings, find_algorithm
-from stickbreaker.engine.schedules import Forecast, open_settings
+from stickbreaker.engine.schedules import Forecast, forecast, open_settings
 from tests.app.small_runs import HDP, LDA, NAME, SETTINGS, open_spec, small_config, small_spec
 from tests.app.views.test_views import progress as steps_progress
 
@@ -256,22 +256,22 @@ def test_a_form_with_a_fault_stops_a_restart_and_opens(controls):
     assert (config["max_topics"], config["batch_size"], settings["passes"]) == (4, 16, None)
 
 
-def test_the_page_warns_of_settings_that_learn_too_little_before_the_start(controls):
-    controls.state.publish(progress_of(small_config(batch_size=16), corpus_size=10_000))
-    assert controls.forecast.object == ""
-    controls.set_live({"batch_size": 4096})
-    assert "warning" in controls.forecast.object
+def test_the_page_warns_of_settings_that_learn_too_little_before_the_start():
+    sketch = RateSketch(RunState())
+    for size, is_warned in ((16, False), (4096, True)):
+        config = small_config(batch_size=size)
+        sketch.show(HDP, config, 10_000, forecast(HDP, config, 10_000, 1))
+        assert ("role='status'" in sketch.text.object) is is_warned
 
 
-def test_a_forecast_names_what_is_wrong_and_what_to_do():
-    assert describe_forecast(Forecast(37, 0.07, True), 9_384) == ""
-    assert "the warm-up does not end" in describe_forecast(Forecast(3, 0.7, False), 9_384)
-    assert "30 %" in describe_forecast(Forecast(10, 0.3, True), 9_384)
-    assert "Lower" in describe_forecast(Forecast(10, 0.3, True), 9_384)
+def test_a_warning_names_what_is_wrong_and_what_to_do():
+    assert warn(Forecast(37, 0.07, True), 9_384) == ""
+    assert "warm-up does not end" in warn(Forecast(3, 0.7, False), 9_384)
+    assert "lower κ" in warn(Forecast(10, 0.3, True), 9_384)
 
 
 def test_no_smaller_steps_are_advised_where_documents_are_few():
-    said = describe_forecast(Forecast(1, 0.0, False), 1)
+    said = warn(Forecast(1, 0.0, False), 1)
     assert said == "Too few documents: 1. Use more passes or more documents."
     few = describe_progress(
         progress_of(small_config(), status="finished", corpus_size=1, documents_total=1)
@@ -426,9 +426,9 @@ def test_the_memory_that_an_algorithm_needs_is_shown_before_the_start(acts):
     )
     controls = Controls(RunState(), commands, open_spec(), (NAME,), (HDP, LDA), Sketch)
     controls.state.publish(progress_of(small_config(batch_size=16, delay=1.0), corpus_size=64))
-    assert "MB" not in controls.forecast.object
+    assert "MB" not in controls.memory.object
     controls.algorithm.value = "lda"
-    assert "about 25 MB here" in controls.forecast.object
+    assert "about 25 MB here" in controls.memory.object
 
 
 def test_after_the_first_pass_of_a_run_that_averages_the_page_says_that_some_sliders_have_no_effect(
