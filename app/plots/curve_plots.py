@@ -102,7 +102,7 @@ CURVE_KINDS = {
 class CurvePlot(NamedTuple):
     """A figure and its data sources.
 
-    `seed` gives an empty plot an axis, and has a value of the curve otherwise.
+    `seed` gives an empty plot an axis, and the lowest and highest value of the curve otherwise.
     """
 
     figure: figure

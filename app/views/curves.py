@@ -210,11 +210,14 @@ class Curves(StateFollower, Viewer):
         """
         text = wrap_note(first_value_note(self.state.shown, name)) if is_empty else ""
         replace_if_changed(plot.note, {"text": [text] if text else []})
-        values = [float(y[0]) for y in (plot.points.data["y"], *plot.earlier.data["ys"]) if len(y)]
+        # In a replay the axis has room for the whole run.
+        whole = curve_columns(self.state.progress, name, self.axis)["y"]
+        values = [y for y in (whole[np.isfinite(whole)], *plot.earlier.data["ys"]) if len(y)]
         has_values = bool(values)
+        ends = [float(np.min(values[0])), float(np.max(values[0]))] if has_values else [0.0, 1.0]
         # The browser may draw between the change of the points and that of the seed, which is
         # therefore never empty.
-        replace_if_changed(plot.seed, {"x": [0, 0], "y": values[:1] * 2 if values else [0, 1]})
+        replace_if_changed(plot.seed, {"x": [0, 0], "y": ends})
         plot.figure.yaxis.major_label_text_alpha = 1.0 if has_values else 0.0
 
     def _move_range(self) -> None:
@@ -222,7 +225,7 @@ class Curves(StateFollower, Viewer):
 
         A reset follows again.
         """
-        known = axis_span((self.state.shown, *self.earlier), self.axis)
+        known = axis_span((self.state.progress, *self.earlier), self.axis)
         span = known or (0.0, 1.0)
         for plot in self.plots.values():
             plot.figure.xaxis.major_label_text_alpha = 1.0 if known else 0.0
