@@ -541,9 +541,12 @@ class Record:
         self._columns.append(make_moment(event.documents_seen, event.date, event.summary, lists))
         self._default_topics.follow(self._columns, self._corpus)
         if self._corpus is not None:
-            # A topic that is gone keeps its last label, for its history.
+            # A topic that is gone keeps its last label, for its history. At the end of a pass all
+            # labels are chosen again, so that they are those of the model in files and in Python.
             words = self._corpus.vocabulary.words
-            self._labels |= label_topics(event.summary, words, self._labels, self._label_with)
+            is_end = event.documents_seen % self.corpus_size == 0
+            kept = {} if is_end else self._labels
+            self._labels |= label_topics(event.summary, words, kept, self._label_with)
 
     def _take_next_batch(self, event: Evaluated) -> None:
         row = (

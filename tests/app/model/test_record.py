@@ -68,6 +68,7 @@ def test_the_curve_the_life_of_topics_and_an_estimator_have_the_same_topics_in_u
     loaded = engine.load(tmp_path / "model.npz")
     used, tokens = set(progress.columns[-1].lists.topic_ids.tolist()), progress.now.expected_tokens
     assert used == set(loaded.topics_frame()["topic_id"])
+    assert loaded.topic_labels() == {k: progress.labels[k] for k in loaded.topic_labels()}
     assert progress.steps["num_topics"][-1] == loaded.n_topics_ == len(used) < (tokens >= 1).sum()
     assert f"Of the {len(used)} topics in use now" in summarize_life(progress, ())
 
