@@ -91,10 +91,10 @@ class RunCommands:
 
     @for_presenters
     def toggle(self) -> None:
-        """Run or pause; restart a finished run."""
+        """Run or pause; a finished run reads the corpus once more."""
         runner = self._controlled.runner
-        if runner.progress.status in ("finished", "failed"):
-            self.restart()
+        if runner.progress.status == "finished":
+            runner.extend()
         elif runner.wants_to_run:
             runner.pause()
         else:
@@ -133,11 +133,6 @@ class RunCommands:
             return
         settings.apply()
         self._controlled.runner.restart(spec)
-
-    @for_presenters
-    def extend(self) -> None:
-        """Read the corpus of a finished run once more."""
-        self._controlled.runner.extend()
 
     @for_presenters
     def clear(self) -> None:

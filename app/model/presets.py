@@ -22,7 +22,7 @@ class Preset:
 
 @dataclass(frozen=True)
 class CompletePreset:
-    """An algorithm with all the settings of a paper's system."""
+    """An algorithm with all its settings; those that are not named have their defaults."""
 
     label: str
     algorithm: str
@@ -59,6 +59,7 @@ WANG_2011 = {
     "concentrations": "fixed",
 }
 COMPLETE_PRESETS = (
+    CompletePreset(label="Stickbreaker defaults", algorithm="hdp", settings={}),
     CompletePreset(
         label="Wang 2011, as printed", algorithm="hdp", settings=WANG_2011 | {"start": "wang"}
     ),

@@ -326,8 +326,10 @@ class Controls(StateFollower, pn.viewable.Viewer):
         config = self.forms[0].config_class(**preset.settings)
         self.forms[0].edits.forget()
         self.forms[0].fill(config)
-        self._choose_live({name: read_fields(config)[name] for name in self._asked()})
-        self.chosen = frozenset((*left_fields(config), *self._asked()))
+        values = read_fields(fill_in(config, self._corpus_size) if self._corpus_size else config)
+        asked = {name: values[name] for name in self._asked()}
+        self._choose_live({name: value for name, value in asked.items() if value is not None})
+        self.chosen = frozenset({*left_fields(config), *asked} & preset.settings.keys())
         self._commands.restart()
 
     def choose_defaults(self) -> None:
@@ -346,15 +348,8 @@ class Controls(StateFollower, pn.viewable.Viewer):
         self.set_live(values)
 
     def _lay_out(self) -> pn.viewable.Viewable:
-        self._restart = pmui.Button(
-            label="Restart with these settings",
-            icon="replay",
-            sizing_mode="stretch_width",
-            on_click=lambda event: self._commands.restart(),
-        )
         self._advanced = pn.Column(
-            _note("Changes apply after a restart. The current run does not change."),
-            self._restart,
+            _note("Changes apply when you press Restart. The current run does not change."),
             sizing_mode="stretch_width",
         )
         self.advanced = pmui.Accordion(
@@ -434,7 +429,7 @@ class Controls(StateFollower, pn.viewable.Viewer):
         open them.
         """
         if self.advanced.active:
-            self._advanced[1:] = [*self.forms, self._restart]
+            self._advanced[1:] = self.forms
 
     def _show_asked(self) -> None:
         asked, has_all = self._asked(), has_presets(self.forms[0].config_class)

@@ -45,6 +45,7 @@ READ = {"running": "now at", REPLAYED: "replay at"}
 FEW_DOCUMENTS = (
     "Too few documents: {:,}. Use at least 100, for example a CSV with one paragraph per row."
 )
+RESTART_HELP = "New topics, with the settings at the side; the curves of this run stay, dashed."
 PHASE_HELP: dict[str, str] = {
     Phase.WARM_UP: (
         "A document is spread over many topics, and over fewer as the temperature falls to 1; then"
@@ -134,7 +135,7 @@ class Header(StateFollower, pn.viewable.Viewer):
             label="Pause",
             icon="pause",
             color="primary",
-            width=136,
+            width=158,
             margin=0,
             on_click=lambda event: commands.toggle(),
         )
@@ -149,6 +150,7 @@ class Header(StateFollower, pn.viewable.Viewer):
         self.restart = pmui.Button(
             label="Restart",
             icon="replay",
+            description=RESTART_HELP,
             variant="outlined",
             margin=0,
             sx=_fit_phones(112),
@@ -172,16 +174,7 @@ class Header(StateFollower, pn.viewable.Viewer):
             on_click=lambda event: commands.share(),
             sx=_fit_phones(98),
         )
-        self.extend = pmui.Button(
-            label="Another pass",
-            icon="replay_circle_filled",
-            variant="outlined",
-            margin=0,
-            sx={"width": "158px", PHONE: {"width": "144px", "padding": "5px 6px"}},
-            visible=False,
-            on_click=lambda event: commands.extend(),
-        )
-        self._parts = (self.run, self.step, self.restart, self.share, self.pace, self.extend)
+        self._parts = (self.run, self.step, self.restart, self.share, self.pace)
         self.buttons = lay_in_lines(gap="10px 8px", margin=(10, 0, 0, 0))
         self.bar = StatusBar(
             stick=stick, buttons=self.buttons, sizing_mode="stretch_width", margin=(0, 10)
@@ -209,16 +202,11 @@ class Header(StateFollower, pn.viewable.Viewer):
             self.bar.param.update(work=progress.work, work_seconds=seconds)
         is_going = progress.status in ("running", "opening", "compiling", "waiting")
         is_over = progress.status in ("finished", "failed")
-        label, icon = (
-            ("Pause", "pause")
-            if is_going
-            else ("Run again", "replay")
-            if is_over
-            else ("Run", "play_arrow")
-        )
-        self.run.param.update(label=label, icon=icon)
+        label, icon = ("Pause", "pause") if is_going else ("Run", "play_arrow")
+        if progress.status == "finished":
+            label, icon = "Another pass", "replay_circle_filled"
+        self.run.param.update(label=label, icon=icon, disabled=progress.status == "failed")
         self.step.disabled = is_over
-        self.extend.visible = progress.status == "finished"
         self.bar.write(described | {"note": f"{described['note']} {self.state.fault}".strip()})
 
     def show_pace(self, seconds_per_batch: float | None) -> None:

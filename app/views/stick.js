@@ -3,7 +3,7 @@ const POINT_MILLISECONDS = 80
 const LEAVE_MILLISECONDS = 500
 
 export function render({ model }) {
-  const stick = make("div", {class: "stick", role: "toolbar", "aria-label": "Topics by share"})
+  const stick = make("div", {class: "stick", role: "group", "aria-label": "Topics by share"})
   const tip = make("div", {class: "tip", "aria-hidden": "true", hidden: ""})
   const pieces = new Map()
   let told = null
@@ -82,10 +82,10 @@ export function render({ model }) {
   stick.addEventListener("keydown", event => {
     const others = [...stick.querySelectorAll(":enabled")]
     const place = others.indexOf(stick.getRootNode().activeElement)
-    const moved = {ArrowRight: place + 1, ArrowLeft: place - 1, Home: 0, End: others.length - 1}[event.key]
+    const moved = {ArrowRight: (place + 1) % others.length, ArrowLeft: place - 1, Home: 0, End: others.length - 1}[event.key]
     if (moved === undefined) return
     event.preventDefault()
-    others[moved]?.focus()
+    others.at(moved)?.focus()
   })
   stick.addEventListener("pointerleave", () => point(null))
   stick.addEventListener("focusout", () => point(null))

@@ -19,7 +19,7 @@ def test_a_dead_engine_is_reported_and_a_restart_learns_again(visit, dying_addre
     expect(page.locator("li")).to_have_count(5)
     expect(page.get_by_text("Mini-batch 4 of")).to_be_visible()
     page.get_by_role("button", name="Hoffman 2013").click()
-    dashboard.button("Run again").click()
+    dashboard.button("Restart").click()
     dashboard.expect_state("Running")
     expect(page.get_by_text("κ 0.9, τ₀ 1, S 500").last).to_be_visible()
     dashboard.finish()

@@ -142,7 +142,7 @@ def test_the_buttons_of_a_finished_run_take_two_lines_on_a_phone_and_keep_their_
     look_at_finished,
 ):
     dashboard = look_at_finished(PHONE)
-    names = ("Run again", "Step", "Restart", "Share", "Another pass")
+    names = ("Another pass", "Step", "Restart", "Share")
     parts = [dashboard.button(name) for name in names] + [
         dashboard.page.get_by_role("combobox", name="Pace")
     ]
@@ -151,7 +151,6 @@ def test_the_buttons_of_a_finished_run_take_two_lines_on_a_phone_and_keep_their_
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= PHONE["width"] for box in boxes)
     middles = [box["y"] + box["height"] / 2 for box in boxes]
     assert max(middles[:4]) - min(middles[:4]) < 2
-    assert abs(middles[4] - middles[5]) < 2
 
 
 def test_a_phone_shows_everything_without_scrolling_sideways(visit):

@@ -91,13 +91,13 @@ def test_the_space_bar_in_a_text_field_neither_runs_nor_pauses(restarted):
     restarted.expect_state("Running", seconds=0.1)
 
 
-def test_full_speed_reads_everything_and_can_run_again(restarted):
+def test_full_speed_reads_everything_and_can_read_it_again(restarted):
     restarted.finish()
     assert restarted.num_seen() == int(restarted.documents.inner_text().split()[2].replace(",", ""))
     expect(restarted.step_button).to_be_disabled()
     expect(restarted.reading).to_have_text("read up to 2021")
     restarted.choose_pace("One mini-batch a second")
-    restarted.button("Run again").click()
+    restarted.button("Another pass").click()
     restarted.expect_state("Running")
 
 

@@ -25,7 +25,6 @@ def test_a_watcher_follows_the_presenter_on_a_separate_page_without_controls(vis
         "Restart",
         "Share",
         "Bring your own text",
-        "Restart with these settings",
     ):
         expect(watcher.button(name)).to_have_count(0)
     for setting in SLIDERS:

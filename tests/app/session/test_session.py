@@ -462,7 +462,7 @@ def test_topics_stay_selected_in_another_pass_of_their_run(session, until):
     table = session.pages[LIVE].table
     shown = next(k for k in session.state.titles if k not in table.topics)
     table.show(shown)
-    session.commands.extend()
+    session.commands.toggle()
     until(lambda: session.run.runner.progress.run_id == 2)
     session.look()
     assert (session.state.topic, session.state.moment) == (other, None)
