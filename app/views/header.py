@@ -302,4 +302,4 @@ def _describe_note(progress: Progress) -> str:
         progress.now is None or has_no_topic(progress)
     ):
         return f"{FEW_DOCUMENTS.format(progress.corpus_size)} {progress.message}".rstrip()
-    return progress.message
+    return "" if progress.status == "finished" else progress.message

@@ -418,3 +418,11 @@ def test_steps_of_a_thinned_curve_end_at_the_present_one():
     thinned = Curve({name: column[::2] for name, column in steps.columns.items()})
     assert steps_taken(steps).tolist() == list(range(1, 10))
     assert steps_taken(thinned).tolist() == [1, 3, 5, 7, 9]
+
+
+def test_a_finished_run_says_above_the_word_lists_whether_another_pass_helps():
+    view = RunSummary(RunState())
+    show(view, progress(9, status="finished", message="Another <pass> helps."))
+    assert "Another &lt;pass&gt; helps." in view.__panel__().object
+    show(view, progress(8, message="It waits."))
+    assert "It waits." not in view.__panel__().object
