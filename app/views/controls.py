@@ -349,7 +349,10 @@ class Controls(StateFollower, pn.viewable.Viewer):
 
     def _lay_out(self) -> pn.viewable.Viewable:
         self._advanced = pn.Column(
-            _note("Changes apply when you press Restart. The current run does not change."),
+            _note(
+                "Changes apply when you press Restart: the topics start again; the curves of the"
+                " current run stay, dashed."
+            ),
             sizing_mode="stretch_width",
         )
         self.advanced = pmui.Accordion(

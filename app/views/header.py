@@ -45,7 +45,6 @@ READ = {"running": "now at", REPLAYED: "replay at"}
 FEW_DOCUMENTS = (
     "Too few documents: {:,}. Use at least 100, for example a CSV with one paragraph per row."
 )
-RESTART_HELP = "New topics, with the settings at the side; the curves of this run stay, dashed."
 PHASE_HELP: dict[str, str] = {
     Phase.WARM_UP: (
         "A document is spread over many topics, and over fewer as the temperature falls to 1; then"
@@ -150,7 +149,6 @@ class Header(StateFollower, pn.viewable.Viewer):
         self.restart = pmui.Button(
             label="Restart",
             icon="replay",
-            description=RESTART_HELP,
             variant="outlined",
             margin=0,
             sx=_fit_phones(112),
