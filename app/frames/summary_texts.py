@@ -89,10 +89,10 @@ def list_figures(progress: Progress) -> tuple[Figure, Figure]:
         newest = write_score(scores["nats_per_word"][-1]) or NO_VALUE
     topics = progress.steps["num_topics"]
     if len(topics) and not has_no_topic(progress):
-        now = progress.now
-        # The number that Topics has, once the documents have been read.
-        is_read = now is not None and now.is_read
-        number = f"{len(rank_topics(now.tokens)) if is_read else topics[-1]:,}"
+        now, number = progress.now, f"{topics[-1]:,}"
+        if now is not None and now.is_read:
+            # The number that Topics has.
+            number = f"{len(rank_topics(now.tokens)):,}"
     counted = "Topics in use" if progress.status == "finished" else "Topics in use, so far"
     return (
         Figure(label=label, value=newest, unit="nats per held-out word"),
