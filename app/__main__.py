@@ -45,9 +45,7 @@ def serve(arguments: list[str] | None = None) -> None:
 
 
 def provide_home() -> None:
-    """Name "/" as the home folder of an account without one, as Docker does: Bokeh needs one when
-    it is imported.
-    """
+    """Name "/" as the home of an account without one: Bokeh needs one when it is imported."""
     try:
         Path.home()
     except RuntimeError:

@@ -46,9 +46,7 @@ class MetricsHandler(RequestHandler):
     """Numbers of the process in the text format of Prometheus."""
 
     def get(self) -> None:
-        """Write runs by status, open pages, pages made, cores, documents of a stream, and events
-        since the start.
-        """
+        """Write runs by status, pages open and made, cores, a stream's documents, and events."""
         service, _ = state.cache.get((SERVICE,), (None, None))
         self.set_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
         if service is None:

@@ -59,9 +59,7 @@ def _load_extensions() -> None:
 
 
 def _label_once(label_with: Labeller | None) -> Labeller | None:
-    """The same labels, without a second call for the same words: a call may take long, as that of a
-    language model.
-    """
+    """The same labels, without a second, perhaps long call for the same words."""
     if label_with is None:
         return None
     label = cache(lambda words: label_with(list(words)))
@@ -132,20 +130,14 @@ class LiveRun(Viewer):
         self._show()
 
     def finished_views(self) -> pn.Column:
-        """The views as they are now. A saved notebook keeps them.
-
-        It keeps the live ones as they were when shown.
-        """
+        """The views as they are now, which a saved notebook keeps."""
         state = RunState()
         state.publish(self.progress)
         views = Curves(state), WordTable(state), TopicsNow(state)
         return pn.Column(views[0].held_out, *views, sizing_mode="stretch_width")
 
     def read(self) -> Reading:
-        """Read the whole corpus with the current model.
-
-        Raises ValueError before the first mini-batch.
-        """
+        """Read the corpus with the current model; ValueError before the first mini-batch."""
         model = self._record.model()
         if model is None:
             raise ValueError("The run has not learned yet: await learn() first.")

@@ -170,9 +170,7 @@ class RunState(param.Parameterized):
 
     @property
     def _has_other_topics(self) -> bool:
-        """Whether the reading is that of an earlier run, in which the numbers of topics mean other
-        topics.
-        """
+        """Whether the reading is of an earlier run, with other topics."""
         return (
             self.reading is not None and self.reading.model.topics_key != self.progress.topics_key
         )
@@ -183,10 +181,7 @@ class RunState(param.Parameterized):
 
     @param.depends("reading", "shows_reading", watch=True)
     def _select_topic(self) -> None:
-        """Select the largest topic until the user selects one.
-
-        Deselect one of the reading of an earlier run.
-        """
+        """Select the largest topic until the user does; deselect an earlier run's."""
         reading = self.reading
         if self._has_earlier_topic and not (self.shows_reading and self._has_other_topics):
             self.param.update(topic=None, pointed_topic=None)
@@ -223,10 +218,7 @@ class StateFollower(param.Parameterized):
 
 
 def _list_columns(progress: Progress) -> tuple[object, ...]:
-    """What the columns of the word lists depend on.
-
-    Before the first one, the words are those of now.
-    """
+    """What the columns of the word lists depend on; at first, the words of now."""
     now = progress.now
     return (
         progress.run_id,

@@ -90,9 +90,7 @@ def topic_color(topic_id: int) -> str:
 
 
 def _color_of_luminance(hue: float, saturation: float, target: float) -> str:
-    """The hex colour of this hue and saturation whose luminance is nearest to the target, by
-    bisection.
-    """
+    """The hex colour of this hue and saturation with the luminance nearest the target."""
     low, high = 0.0, 1.0
     for _ in range(12):
         middle = (low + high) / 2

@@ -122,10 +122,7 @@ class ClassCommands:
         run.notify()
 
     def _read_text(self, corpus_name: str, row: int) -> str:
-        """The text of a document.
-
-        Empty if the corpus is stored without its text, or it cannot be read.
-        """
+        """The text of a document; empty if the corpus has none, or it cannot be read."""
         try:
             texts = self.find_texts(corpus_name)
             return "" if texts is None else texts.read([row])[0]

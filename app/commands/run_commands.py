@@ -162,10 +162,7 @@ class RunCommands:
         self.state.page = LIVE
 
     def read(self) -> None:
-        """Read the corpus with the current model, unless this has been done.
-
-        Watchers may do it too.
-        """
+        """Read the corpus with the current model, once; watchers may do it too."""
         if self.run is not None:
             self.run.reader.ask()
             self.state.publish(job=self.run.reader.job)
@@ -193,10 +190,7 @@ class RunCommands:
     def plan_sweep(
         self, values: dict[str, tuple[float | int, ...]], systems: list[str]
     ) -> tuple[RunSpec, ...]:
-        """Make the runs of a sweep around the settings of the controls.
-
-        Raises SweepError if there is no such sweep.
-        """
+        """The runs of a sweep around the controls' settings; SweepError if there is none."""
         spec = self._find_settings().read_spec()
         if spec is None:
             raise SweepError("Correct the setting under Advanced settings first.")
@@ -244,10 +238,7 @@ class RunCommands:
             self.notify(f"The topic names of the deleted corpus could not be removed: {error}")
 
     def estimate_memory(self, algorithm: Algorithm, config: Any) -> int:
-        """Return the bytes that an algorithm stores about the documents of this corpus.
-
-        0 if none.
-        """
+        """Bytes that an algorithm stores about the documents of this corpus."""
         corpus = self.run.runner.corpus if self.run is not None else None
         return (
             0

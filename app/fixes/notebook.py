@@ -19,9 +19,7 @@ handle_message = getattr(pyviz_comms.JupyterCommJS, "_handle_msg", None)
 
 
 def fix_notebook(loop: asyncio.AbstractEventLoop) -> None:
-    """Make Panel send its style sheets inline and handle messages of the browser on this loop,
-    which runs the cells.
-    """
+    """Make Panel send style sheets inline and handle messages on the loop of the cells."""
     if patch_sheet is not None:
         resources.patch_stylesheet = panel.reactive.patch_stylesheet = inline_stylesheet
     if handle_message is not None:

@@ -28,10 +28,7 @@ CANNOT_PROTECT = (
 
 
 def find_missing() -> str:
-    """Say which of the names is missing without which a server would not be protected.
-
-    An empty text if none is.
-    """
+    """Say which name is missing without which a server would not be protected."""
     missing = [name for owner, name in NEEDED if not hasattr(owner, name)]
     return CANNOT_PROTECT.format(missing[0]) if missing else ""
 
@@ -52,9 +49,7 @@ def make_servers_of(application: type[BokehTornado], http: type[HTTPServer], sec
 
 
 def open_browser_with_token() -> None:
-    """Let `panel serve --show` open the address that contains the start-up token: a server has no
-    option for it.
-    """
+    """Let `panel serve --show` open the address with the start-up token."""
     show: Any = getattr(Server, "show", None)
 
     def show_with_token(server: Any, *arguments: Any, **options: Any) -> None:

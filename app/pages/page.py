@@ -69,9 +69,7 @@ class ReadingPage(Page):
     @param.depends("state.progress", "state.job", watch=True)
     @guarded
     def _read(self) -> None:
-        """Read the corpus with the model of a run that has no reading, and once more when the run
-        has finished.
-        """
+        """Read the corpus if the run has no reading, and again when it has finished."""
         progress, reading = self.state.progress, self.state.reading
         is_new = reading is None or reading.model.run_id != progress.run_id
         has_failed = self.state.job.status == "failed"

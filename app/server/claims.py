@@ -101,9 +101,7 @@ def _find_provider(handler: RequestHandler) -> Any:
 
 
 def read_request(handler: RequestHandler) -> Claims:
-    """Return who asks and what they may do, from the request itself: its cookies, its address and
-    its headers.
-    """
+    """Who asks and what they may do, from the cookies, address and headers."""
     asks_for_login = not isinstance(_find_provider(handler), NullAuth)
     user = find_login(handler) if asks_for_login else None
     if user == GUEST or WATCH in handler.request.arguments:
@@ -114,10 +112,7 @@ def read_request(handler: RequestHandler) -> Claims:
 
 
 def find_login(handler: RequestHandler) -> str:
-    """Return the name of the user who is logged in.
-
-    GUEST where a page is open to visitors without a login.
-    """
+    """The name of the user who is logged in; GUEST on a page open to visitors."""
     from panel.auth import BasicAuthProvider
 
     is_panel_login = isinstance(_find_provider(handler), BasicAuthProvider)
@@ -130,9 +125,7 @@ def find_login(handler: RequestHandler) -> str:
 
 
 def _find_rights(handler: RequestHandler) -> frozenset[str]:
-    """Return the rights without a login: those of the start-up token, and paths only on the serving
-    machine.
-    """
+    """The rights by the start-up token; paths only on the serving machine."""
     shown = handler.get_cookie(name_cookie(handler.request), "") or ""
     if not hmac.compare_digest(shown.encode(), START_TOKEN.cookie.encode()):
         return frozenset()

@@ -25,10 +25,7 @@ class ClassBoard:
         self._change(lambda state: state.ask(task))
 
     def answer(self, page: str, number: object, option: object) -> None:
-        """Take the answer of a page to the task of this number.
-
-        Anything that is not a valid answer changes nothing.
-        """
+        """Take a valid answer of a page to the task of this number."""
         self._change(lambda state: state.answer(page, number, option))
 
     def resolve(self, number: int, correct: int) -> None:

@@ -51,9 +51,7 @@ class CountChecker:
         self.job = CountJob()
 
     def start(self) -> None:
-        """Check the current model, unless a check is at work or the sampler cannot start from this
-        model.
-        """
+        """Check the current model, unless a check is at work or the sampler cannot start."""
         with self._lock:
             model = self._take_model()
             if model is None or self.job.is_active or not can_check(model.algorithm):
@@ -108,10 +106,7 @@ class CountChecker:
             self._cpu_queue.leave(stop)
 
     def _wait(self, model: Model, publish: Callable[..., bool], stop: threading.Event) -> bool:
-        """Wait for the sampler's compiled code and for a core.
-
-        False if the check was cancelled meanwhile.
-        """
+        """Wait for compiled code and a core; False if the check was cancelled meanwhile."""
         spec = RunSpec(
             corpus_name=model.corpus.name,
             algorithm=SAMPLER,

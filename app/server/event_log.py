@@ -64,10 +64,7 @@ class EventLog:
         self._counts = Counter(dict.fromkeys(EVENTS, 0))
 
     def write(self, event: str, run: str = "", **facts: Any) -> None:
-        """Count an event of `EVENTS` and write it.
-
-        run: the key of its run, of which the log has a digest.
-        """
+        """Count and write an event of `EVENTS`, with a digest of the run's key."""
         with self._lock:
             self._counts[event] += 1
         when = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -75,9 +72,7 @@ class EventLog:
         _log.info(json.dumps({"time": when, "event": event, **key, **facts}))
 
     def write_fault(self, event: str, fault: str, run: str = "") -> None:
-        """Count and write a failure, or that a limit was reached. fault: as
-        `find_fault` gives it.
-        """
+        """Count and write a failure or a reached limit, as `find_fault` gives it."""
         if fault in LIMIT_NAMES:
             self.write("limit_reached", run, limit=fault)
         else:
@@ -156,10 +151,7 @@ def _name_fault(message: str) -> str:
 
 
 def open_log() -> None:
-    """Write the events to the file named by STICKBREAKER_LOG, if there is one.
-
-    Raises OSError if that is impossible.
-    """
+    """Write the events to the file named by STICKBREAKER_LOG, if there is one."""
     path = os.environ.get(LOG_VARIABLE)
     if path and not any(isinstance(handler, logging.FileHandler) for handler in _log.handlers):
         handler = logging.FileHandler(path, encoding="utf-8")

@@ -218,10 +218,7 @@ class PasswordHandler(BasicLoginHandler):
         self.redirect(next_url if next_url.startswith(base) else next_url.replace("/", base, 1))
 
     def _show_form(self, fault: str) -> None:
-        """Show the form, or the administrator's own.
-
-        Its address is relative, as in Panel's own form.
-        """
+        """Show the form, or the administrator's own, with a relative address."""
         given = getattr(self, "_login_template", BASIC_LOGIN_TEMPLATE)
         form = LOGIN_PAGE if given is BASIC_LOGIN_TEMPLATE else given
         endpoint = getattr(self, "_login_endpoint", "/login")

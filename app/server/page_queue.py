@@ -39,23 +39,15 @@ class PageQueue:
             await asyncio.sleep(PAUSE_SECONDS)
 
     def expect(self, session: ServerSession) -> None:
-        """Count a page as open until it opens its websocket.
-
-        From then on it is open while a websocket is.
-        """
+        """Count a page as open until it opens its websocket; then that one counts."""
         self._loading.add(session)
 
     def stop_expecting(self, session: ServerSession) -> None:
-        """Note that a page has opened its websocket, or will not do so because its
-        client has left.
-        """
+        """Note that a page has opened its websocket, or that its client has left."""
         self._loading.discard(session)
 
     def list_open(self, sessions: Iterable[ServerSession]) -> list[ServerSession]:
-        """Return the sessions of pages that load or are connected.
-
-        A closed page keeps its session for a while.
-        """
+        """The sessions of pages that load or are connected, without those just closed."""
         return [
             session for session in sessions if session.connection_count or session in self._loading
         ]
@@ -65,10 +57,7 @@ PAGE_QUEUE = PageQueue()
 
 
 def refuse_page(sessions: Iterable[ServerSession], claims: Claims) -> LimitReachedError | None:
-    """Say why one more page is not made.
-
-    None if it is made. sessions: of the pages that are open.
-    """
+    """Say why one more page is not made, or None. sessions: of the open pages."""
     users = [read_payload(get_token_payload(session.token)).user for session in sessions]
     if len(users) >= (most := find_limit(PAGES)):
         return LimitReachedError(PAGES, FULL.format(most))

@@ -97,9 +97,7 @@ class ProtectedTornado(BokehTornado):  # type: ignore[misc]  # Bokeh's hints are
         return delegate
 
     def listen_at(self, addresses: set[str]) -> None:
-        """Note at which addresses of this machine the server listens, and let the pages there open
-        websockets.
-        """
+        """Note at which addresses the server listens, so that their pages open websockets."""
         self._is_listening = bool(addresses)
         if addresses:
             origins = self.websocket_origins

@@ -56,9 +56,7 @@ class Reader:
         self.job = ReadingJob()
 
     def ask(self) -> None:
-        """Read the corpus with the current model, unless this has been done or a reading is in
-        progress.
-        """
+        """Read the corpus with the current model, once."""
         with self._lock:
             model = self._take_model()
             if model is None or self.job.status == "reading" or self._has_read(model):
@@ -116,10 +114,7 @@ class Reader:
                 self._turn.leave()
 
     def _sample(self, model: Model) -> Model:
-        """The model with a sample of its corpus in memory, if that is a stored one.
-
-        The sample stays the same.
-        """
+        """The model with one sample of a stored corpus in memory."""
         corpus = model.corpus
         if not isinstance(corpus, StoredCorpus):
             return model

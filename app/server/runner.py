@@ -118,10 +118,7 @@ class Runner:
             requests.begin(start, is_running)
 
     def extend(self) -> None:
-        """Read the corpus once more, as a run of its own that continues the finished one.
-
-        Otherwise nothing happens.
-        """
+        """Read the corpus once more, in a new run that continues the finished one."""
         checkpoint = self._record.extend() if self._record is not None else None
         if checkpoint is not None:
             self.restore(checkpoint, is_running=True, is_on_disk=True)
@@ -161,9 +158,7 @@ class Runner:
                 raise ValueError("There is no run to change yet: begin one with restart(spec).")
 
     def set_pace(self, seconds_per_batch: float | None) -> None:
-        """Set the seconds from one mini-batch to the next: 0 is as fast as possible, None one pass
-        a minute.
-        """
+        """Set the seconds of a mini-batch: 0 is full speed, None one pass a minute."""
         with self._asking():
             self.seconds_per_batch = seconds_per_batch
             self._due = float("-inf")
@@ -213,10 +208,7 @@ class Runner:
 
     @contextmanager
     def _asking(self) -> Iterator[Requests]:
-        """Give the pending requests under the lock.
-
-        If the block ends without an error, the thread looks at them.
-        """
+        """Give the pending requests under the lock; then the thread looks at them."""
         with self._changed:
             yield self.requests
             self.requests.number += 1
@@ -299,10 +291,7 @@ class Runner:
                 self._store.save(record.save_start())
 
     def _rename(self, names: Mapping[int, str], undoes: bool) -> set[str]:
-        """Name topics of the current run, or take back what they were given.
-
-        Return the names to forget.
-        """
+        """Name topics, or take names back; return the names to forget."""
         if self._record is None:
             return set()
         topic_names = self._record.topic_names
@@ -311,9 +300,7 @@ class Runner:
         return {topic_names.rename(topic_id, name) for topic_id, name in names.items()} - {""}
 
     def _record_new(self, start: Start) -> Record | None:
-        """Begin a record of a new or a saved run, and return the one before it where that has
-        learned.
-        """
+        """Begin a record; return the one before it if that has learned."""
         left = self._record if self._record is not None and self._record.documents_seen else None
         if left is not None:
             left.wait()
@@ -361,9 +348,7 @@ class Runner:
     def _keep_names(
         self, record: Record, topic_ids: Collection[int], forgotten: Collection[str] = ()
     ) -> None:
-        """Keep the names of these topics for later runs of the corpus, with the words that the
-        topics have now.
-        """
+        """Keep the names of these topics for later runs, with their present words."""
         model = record.model()
         names = record.topic_names
         if model is None or not (topic_ids or forgotten):
@@ -447,9 +432,7 @@ class Runner:
             self._publish()
 
     def _save_if_due(self, record: Record, is_waiting: bool = False) -> None:
-        """Save the run if it waits, after half a minute, or at a column that is not close to the
-        last one.
-        """
+        """Save the run if it waits, after half a minute, or at a column before the end."""
         if not self._is_unsaved:
             return
         waited = self._clock() - self._saved_at
@@ -483,9 +466,7 @@ class Runner:
             self._sleep(max(0.0, self._due - self._clock()))
 
     def _next_due(self, started: float, is_single: bool) -> float:
-        """The time from which the pace is counted: a mini-batch that is a little late does not
-        delay the next ones.
-        """
+        """The time from which the pace counts: being a little late does not add up."""
         return started if is_single or started - self._due > MAX_LAG_SECONDS else self._due
 
     def _delay(self, record: Record) -> float:

@@ -44,9 +44,7 @@ class UnsafeSettingsError(Exception):
 
 
 def choose_secret(environment: Mapping[str, str] = os.environ) -> str:
-    """Choose what signs session tokens: the administrator's secret if it is a good one, or one of
-    this start.
-    """
+    """What signs session tokens: the administrator's good secret, or one of this start."""
     given = environment.get("BOKEH_SECRET_KEY", "")
     if given and len(given) < MIN_SECRET:
         raise UnsafeSettingsError(SHORT.format("BOKEH_SECRET_KEY", MIN_SECRET))

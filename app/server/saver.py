@@ -52,10 +52,7 @@ class Saver:
         self._thread: threading.Thread | None = None
 
     def save(self, saved_runs: SavedRuns, run: SavedRun) -> None:
-        """Write a run soon.
-
-        Returns at once. After `close` the run is written before this returns.
-        """
+        """Write a run soon, in the background; after `close`, at once."""
         with self._changed:
             if not self._is_closed:
                 self._failed.pop(run.key, None)
@@ -140,9 +137,7 @@ class Saver:
 
 
 def describe_fault(error: BaseException, retry_seconds: float = RETRY_SECONDS) -> str:
-    """Say why a run could not be saved and what to do, without the names of folders, which users
-    need not know.
-    """
+    """Say why a run could not be saved and what to do, without names of folders."""
     cause: BaseException | None = error
     while cause is not None and not (isinstance(cause, OSError) and cause.errno):
         cause = cause.__cause__

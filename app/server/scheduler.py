@@ -37,10 +37,7 @@ def find_client() -> "Client | None":
 
 @lru_cache(1)
 def connect_once() -> "Client | None":
-    """Connect to the scheduler.
-
-    Later calls return the same client. Raises ClusterError as `find_client` does.
-    """
+    """The client of the scheduler, the same one in each call; or a ClusterError."""
     address = os.environ.get(VARIABLE, "")
     if not address:
         return None
@@ -70,9 +67,7 @@ def connect_once() -> "Client | None":
 
 
 def _check_certificates(address: str) -> None:
-    """Raise ClusterError if the settings of Dask name no certificates, or some that
-    cannot be read.
-    """
+    """Raise ClusterError if Dask has no certificates, or unreadable ones."""
     from distributed.security import Security
 
     reason = "which needs certificates"
@@ -92,9 +87,6 @@ def _check_certificates(address: str) -> None:
 
 
 def find_cluster() -> Cluster | None:
-    """The workers of the scheduler, checked.
-
-    None if no scheduler is named. Raises ClusterError as `connect` does.
-    """
+    """The scheduler's checked workers, if one is named; or a ClusterError."""
     client = find_client()
     return None if client is None else connect(client, find_environment)

@@ -325,9 +325,7 @@ class Service:
         return None, RUN_GONE if visitor.run else ""
 
     def _find_saved(self, visitor: Visitor) -> list[SavedRuns]:
-        """Where the saved run of a link may be: of any user for a link to watch, else of the
-        visitor.
-        """
+        """Where a link's saved run may be: any user's for a link to watch, else the visitor's."""
         if visitor.watch is not None:
             return [SavedRuns(folder / OPEN_RUNS) for folder in list_data()]
         return [self.find_files(visitor.user).runs] if visitor.run else []
@@ -369,10 +367,7 @@ class Service:
         return Run(address, store, events, load, self._shared, sweep)
 
     def _remove_idle_later(self) -> None:
-        """Remove idle runs when the one that was left first is due.
-
-        One timer does it for all runs.
-        """
+        """Remove idle runs, by one timer, when the first one is due."""
         with self._lock:
             now = self.clock()
             # A run whose sweep is running is looked at again later.
@@ -396,9 +391,7 @@ def find_service() -> Service:
 
 
 def first_spec() -> RunSpec:
-    """The settings of a new page: the first algorithm with its defaults, on the first built-in
-    corpus.
-    """
+    """The settings of a new page: the defaults on the first built-in corpus."""
     algorithm = engine.REGISTRY[0]
     return RunSpec(
         corpus_name=CORPUS_NAME,

@@ -190,9 +190,7 @@ class Stream:
             self._save()
 
     def _save(self) -> None:
-        """Save the model with the position after its last document, unless they are
-        saved already.
-        """
+        """Save the model with its position, unless they are saved already."""
         if self._saved is None or self._position is None:
             return
         seconds = SAVE_SECONDS
@@ -214,9 +212,7 @@ class Stream:
 
 
 def _forget_early(model: OnlineTopicModel) -> None:
-    """Keep the newest moments of a model's history only, so that it does not grow
-    with the stream.
-    """
+    """Keep the newest moments of a model's history, so that it does not grow."""
     moments = model.history_["checkpoint"]
     if len(moments) and moments.iloc[-1] - moments.iloc[0] >= MOST_MOMENTS:
         model.history_ = model.history_[moments > moments.iloc[-1] - MOST_MOMENTS].reset_index(
@@ -225,10 +221,7 @@ def _forget_early(model: OnlineTopicModel) -> None:
 
 
 def find_stream() -> Stream | None:
-    """The stream of this process, which begins at the first call.
-
-    None if the server follows none.
-    """
+    """The stream of this process, if the server follows one."""
     source = find_source()
     if source is None:
         return None

@@ -50,10 +50,7 @@ class StreamSource:
 
 @lru_cache(1)
 def find_source() -> StreamSource | None:
-    """The source that the variables name.
-
-    None without one. Raises CorpusError if it cannot be read.
-    """
+    """The source that the variables name, if any; or a CorpusError."""
     written = os.environ.get(PATH, "")
     if not written:
         return None
@@ -85,9 +82,7 @@ def find_source() -> StreamSource | None:
 
 
 def _check_lines(source: StreamSource) -> None:
-    """Raise CorpusError if a file has lines, but no text in the first of them, as with a wrong name
-    of the text.
-    """
+    """Raise CorpusError if a file has lines, but the first one has no text."""
     with source.path.open("rb") as file:
         first = file.readline(LONGEST_LINE)
     if len(first) == LONGEST_LINE:

@@ -76,10 +76,7 @@ class Sweep:
         self._notify()
 
     def close(self) -> None:
-        """Stop after the present mini-batch, at the end of the server.
-
-        The saved sweep can be continued.
-        """
+        """Stop after the present mini-batch; the saved sweep can be continued."""
         with self._lock:
             runner = self._release()
         if runner is not None:
@@ -103,10 +100,7 @@ class Sweep:
         self._notify()
 
     def _hear(self, runner: Runner) -> None:
-        """Note the progress of the current run, and begin the next run when it ends.
-
-        Called on the runner's thread.
-        """
+        """On the runner's thread: note the progress, and begin the next run."""
         progress = runner.progress
         with self._lock:
             state = self.state

@@ -92,10 +92,7 @@ def _lower_priority() -> None:
 
 
 def _limit_memory() -> None:
-    """Let this process have no more memory than its limit.
-
-    Other systems have no such setting that works.
-    """
+    """Limit the memory of this process, where the system can."""
     if sys.platform == "linux":
         import resource
 
@@ -106,9 +103,7 @@ def _limit_memory() -> None:
 def _answer(
     tasks: TextTaskRunner, task: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> tuple[str, Any]:
-    """Return what the page receives: "done" with a result, "stopped", or "refused" with a reason
-    and a fault.
-    """
+    """Return "done" with a result, "stopped", or "refused" with a reason and a fault."""
     try:
         return "done", task(tasks, *arguments)
     except Stopped:
@@ -206,9 +201,7 @@ class TextWorker:
         return process, pipe
 
     def _check_number(self) -> None:
-        """Raise LimitReachedError if there are as many processes as the server allows, in total or
-        for this user.
-        """
+        """Raise LimitReachedError if there are too many processes, in total or of the user."""
         if self.user is not None and TextWorker.users.count(self.user) >= (
             most := find_limit(TEXT_PROCESSES_PER_USER)
         ):

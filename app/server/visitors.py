@@ -28,9 +28,7 @@ class Visitor:
 
 
 def for_presenters(act: Callable[..., Any]) -> Callable[..., None]:
-    """Make an action of a page do nothing unless the page `may_act`, even if its browser asks for
-    it.
-    """
+    """Make an action do nothing unless the page `may_act`, whatever its browser asks."""
 
     @wraps(act)
     def attempt(page: Any, *arguments: Any) -> None:
@@ -79,7 +77,5 @@ def may_name_paths() -> bool:
 
 
 def may_manage() -> bool:
-    """Whether the page may delete corpora and open or delete kept runs: after a login or with the
-    start-up token.
-    """
+    """Whether the page may manage corpora and kept runs: logged in or with the token."""
     return MANAGE in find_claims().rights

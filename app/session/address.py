@@ -66,9 +66,7 @@ class Address:
         return fault
 
     def go_back(self, query: str) -> None:
-        """Select what an earlier address of this page names, after the browser's back or forward
-        button.
-        """
+        """Select what an earlier address names, after the back or forward button."""
         if self._run is None:
             return
         place = read_place(query, self._run.runner.progress, self.pages)

@@ -64,9 +64,7 @@ class Link:
 
 
 def write_link(key: str, progress: Progress, place: Place) -> str:
-    """Write the query of an address, with the settings that the user has set or that differ from
-    the defaults.
-    """
+    """The query of an address, with settings that the user set or that are no default."""
     parts: dict[str, Any] = {"run": key}
     if progress.config is not None and progress.settings is not None:
         parts |= {"corpus": progress.corpus_name, "algorithm": progress.algorithm}
@@ -175,9 +173,7 @@ def _choose(
 
 
 def _fill(config: Any, asked: dict[str, str], faults: list[str]) -> tuple[Any, dict[str, Any]]:
-    """Return the config with the values of the link, checked one by one and then together, and the
-    valid values.
-    """
+    """The config with the valid values of the link, and these values."""
     hints, given = get_type_hints(type(config)), {}
     for each in fields(config):
         if each.name in asked:

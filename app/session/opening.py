@@ -57,9 +57,7 @@ def describe_opening(progress: Progress, corpus_name: str) -> dict[str, Any]:
 
 
 def _describe_lists(progress: Progress) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the heads of the newest columns and the word lists of the topics that the page shows
-    at first.
-    """
+    """The heads of the newest columns, and the word lists of the first topics shown."""
     filled = fill_first(progress).columns
     reached = len(filled)
     kept = slice(max(0, reached - MOST_COLUMNS), reached)
@@ -75,9 +73,7 @@ def _describe_lists(progress: Progress) -> tuple[list[dict[str, Any]], list[dict
 
 
 def _describe_curve(progress: Progress) -> dict[str, Any] | None:
-    """Return the title of the held-out curve, its points in a box of fixed size, and its lowest and
-    highest value.
-    """
+    """The held-out curve's title, points in a fixed box, lowest and highest value."""
     name = "heldout" if progress.stream is None else "next_batch"
     columns, span = curve_columns(progress, name), axis_span((progress,), "documents")
     is_known = np.isfinite(columns["y"])

@@ -267,9 +267,7 @@ class Session(BrowserSession):
         super().turn()
 
     def unfold(self) -> None:
-        """Draw the open page and the settings in one message, after the browser has the state of
-        the run.
-        """
+        """Draw page and settings in one message, once the browser has the run's state."""
         with pn.io.hold(self.document):
             self._rewind()
             self.turn()

@@ -21,9 +21,7 @@ NO_SPINNERS = {"& .MuiIconButton-root": {"display": "none"}}
 
 
 def empty_if_zero() -> CustomJSTickFormatter:
-    """The format of a number that is never 0: panel-material-ui sends 0 for a number without a
-    value.
-    """
+    """The format of a number that is never 0, which panel-material-ui sends for none."""
     return CustomJSTickFormatter(code="return tick ? String(tick) : ''")
 
 
@@ -155,10 +153,7 @@ class ConfigForm(pn.viewable.Viewer):
         )
 
     def read(self) -> dict[str, Any] | None:
-        """Return the answers if the config accepts them.
-
-        Otherwise show the errors and return None.
-        """
+        """The answers if the config accepts them; else show the errors."""
         faults = find_faults(self.config_class, self.answers())
         if faults or self._is_made:
             self._show(faults)

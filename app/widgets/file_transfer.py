@@ -117,10 +117,7 @@ class FileTransfer(PlainScript):
         self._send_msg({"kind": "answer", "is_taken": True})
 
     def send_file(self, path: Path, name: str) -> None:
-        """Send a file to the browser, which saves it under this name.
-
-        The server's file is removed afterwards.
-        """
+        """Send a file to the browser, which saves it, and remove the server's."""
         self._waiting.append((path, name))
         if self.outgoing is None:
             self._send_next()

@@ -51,9 +51,7 @@ class UploadSpace:
         self.used: Counter[str | None] = Counter()
 
     def check(self, user: str | None, own: int, more: int) -> None:
-        """Raise LimitReachedError if more bytes for an upload that has `own` bytes
-        exceed a limit.
-        """
+        """Raise LimitReachedError if more bytes for an upload of `own` bytes are too many."""
         _check(own + more, UPLOAD, LARGE)
         if user is not None:
             _check(self.used[user] + more, UPLOADS_PER_USER, MUCH_OF_USER)
@@ -112,10 +110,7 @@ class Upload:
         )
 
     def add(self, part: str) -> None:
-        """Append a part, in base64.
-
-        Raises CorpusError if it is damaged, or the upload becomes too large.
-        """
+        """Append a part, in base64; CorpusError if it is damaged or too large."""
         try:
             content = base64.b64decode(part, validate=True)
         except (binascii.Error, ValueError, TypeError) as error:
@@ -130,9 +125,7 @@ class Upload:
         self._file.write(content)
 
     def end(self) -> Path:
-        """Return where the files are: the only file, or the innermost folder that holds all of
-        them.
-        """
+        """Where the files are: the only one, or the innermost folder of all."""
         self._close()
         if self.folder is None or not self._num_files:
             raise CorpusError("No file was received: choose one.")
