@@ -26,6 +26,7 @@ from tests.benchmarks import (
     corpora,
     digests,
     heldout,
+    imports,
     machine,
     printed,
     profile,
@@ -494,3 +495,15 @@ def test_the_page_of_results_is_printed_from_the_stored_comparisons():
     stored = json.loads(results.STORED.read_text("utf-8"))
     page = (Path(__file__).parents[1] / "engine" / "RESULTS.md").read_text("utf-8")
     assert page == results.make_page(stored) + "\n"
+
+
+def test_every_kind_of_file_is_written_read_and_described(tmp_path, capsys):
+    imports.main(["--rows", "60", "--json", str(tmp_path / "rows.json")])
+    rows = json.loads((tmp_path / "rows.json").read_text())
+    assert [row["kind"] for row in rows] == list(imports.KINDS)
+    assert capsys.readouterr().out.count("\n") == len(rows) + 2
+    for row in rows:
+        size = 6 if "texts" in row["kind"] else 60
+        assert row["documents"] + row["rows left out"] == size
+        assert row["dates"].startswith("19") or row["read as"] == "LDA-C"
+        assert ("row 3" in row["assumed"]) == ("lines above" in row["kind"])

@@ -18,6 +18,10 @@ NUM_LISTED = 8
 MAX_ROWS = 5_000_000
 MAX_TITLE = 300
 NO_TEXT = "the text is empty"
+# What programs write where there is no text.
+PLACEHOLDERS = frozenset(
+    ("nan", "NaN", "None", "null", "NULL", "<NA>", "NA", "N/A", "#N/A", "[deleted]", "[removed]")
+)
 WORDLESS = "no counted words remain in the text"
 
 
@@ -108,6 +112,8 @@ def take_chunk(
         plain = unwrap_text(text)
         if plain is None:
             wrong.append(table.name_bad(row, IS_OBJECT))
+        elif plain.strip() in PLACEHOLDERS:
+            wrong.append(table.name_bad(row, f"the text is only {plain.strip()!r}"))
         elif not plain.strip():
             wrong.append(table.name_bad(row, NO_TEXT))
         elif columns.group and not groups[place].strip():

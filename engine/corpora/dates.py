@@ -41,7 +41,7 @@ FIRST_DAY = np.datetime64("1899-12-30", "D")
 SERIAL_RANGE = (10_000, 74_000)
 # Seconds, milliseconds, microseconds and nanoseconds, by the size of the number.
 STAMP_RANGES = tuple((10.0 ** (8 + 3 * unit), 10.0 ** (3 * unit)) for unit in range(4))
-NUMBER = r"-?\d{4,20}(?:\.\d+)?|-?\d\.\d+e\+?\d\d"
+NUMBER = r"-?\d{1,20}(?:\.\d+)?|-?\d\.\d+e\+?\d\d"
 # "12/8/1863", "8.12.63 10:30", "12-8-1863, 5:30:00 PM".
 ORDERED = re.compile(
     r"\d{1,2}(?P<sign>[./ -])\d{1,2}(?P=sign)(?P<year>\d{4}|\d{2})"
@@ -322,6 +322,10 @@ def _read_stamps(cells: "pd.Series") -> np.ndarray:
     for least, scale in STAMP_RANGES:
         is_unit = (abs(numbers) >= least) & (abs(numbers) < 1_000 * least)
         seconds[is_unit] = numbers[is_unit] / scale
+    # Around 1970 the numbers are small, which only the others show to be seconds.
+    num_large = int((~np.isnan(seconds)).sum())
+    if num_large and 2 * num_large >= (~np.isnan(numbers)).sum():
+        seconds = np.where(np.isnan(seconds), numbers, seconds)
     whole = np.floor(np.where(np.isnan(seconds), 0.0, seconds)).astype(np.int64)
     times = whole.astype("datetime64[s]")
     return _coarsest(np.where(np.isnan(seconds), np.datetime64("NaT", "s"), times))

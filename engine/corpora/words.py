@@ -4,6 +4,7 @@ import re
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from html import unescape
 from typing import NamedTuple
 from unicodedata import category, normalize
 
@@ -20,6 +21,9 @@ MAX_VOCABULARY = 100_000
 MAX_LETTERS = 200
 # Distinct words and phrases in memory during the count, before rare ones are removed: about 2 GB.
 MAX_TERMS = 5_000_000
+# Ligatures in letters, and marks that no word has: soft hyphens and byte-order marks.
+JOINED = {ord(sign): normalize("NFKC", sign) for sign in "ﬀﬁﬂﬃﬄﬅﬆ"} | {0xAD: "", 0xFEFF: ""}
+LINE_END = re.compile(r"(?<=[^\W\d_])-\r?\n[ \t]*(?=[^\W\d_A-Z])")
 # Texts that show whether words are separated.
 NUM_FIRST = 200
 BY_SIZE = "the number of documents"
@@ -204,16 +208,18 @@ class WordCounter:
     ----------
     choices : WordChoices
         Which words are counted.
+    repairs : bool
+        Whether words that PDF files and web pages split are joined, as in `repair_text`.
     """
 
-    def __init__(self, choices: WordChoices):
+    def __init__(self, choices: WordChoices, repairs: bool = True):
         from sklearn.feature_extraction.text import CountVectorizer
 
         vectorizer = CountVectorizer(
             token_pattern=write_pattern(choices.min_letters, choices.keeps_digits),
             stop_words=sorted(choices.left_out()) or None,
             ngram_range=(1, choices.max_ngram),
-            preprocessor=_prepare,
+            preprocessor=_prepare_repaired if repairs else _prepare,
         )
         self._choices = choices
         self._analyze = vectorizer.build_analyzer()
@@ -286,6 +292,24 @@ def refuse_unspaced(texts: Iterable[str]) -> None:
 def _prepare(text: str) -> str:
     # NFC joins letters and combining marks, so that equal words have equal characters.
     return normalize("NFC", text).lower()
+
+
+def _prepare_repaired(text: str) -> str:
+    return _prepare(repair_text(text))
+
+
+def repair_text(text: str) -> str:
+    """Join what PDF files and web pages split: ligatures, soft hyphens, words with a hyphen at
+    the ends of lines, and the entities of HTML.
+
+    >>> repair_text("e\ufb03cient har\u00adbour, Caf&eacute;, hyphen-\nated")
+    'efficient harbour, Café, hyphenated'
+    """
+    if "&" in text:
+        text = unescape(text)
+    if not text.isascii():
+        text = text.translate(JOINED)
+    return LINE_END.sub("", text) if "-\n" in text or "-\r" in text else text
 
 
 def limit_words(
@@ -449,7 +473,8 @@ def count_words(
             min_documents=min_documents,
             max_share=max_share,
             max_words=max_words or MAX_VOCABULARY,
-        )
+        ),
+        repairs=False,
     )
     counter.add(texts)
     return counter.finish()

@@ -1,5 +1,6 @@
 """Which words are counted, and the measured effect of each choice."""
 
+import json
 import re
 
 import numpy as np
@@ -15,7 +16,7 @@ from stickbreaker.engine.corpora.words import (
     measure_words,
 )
 from stickbreaker.engine.estimators import CorpusVectorizer
-from tests.engine.corpora.small_files import TEXTS
+from tests.engine.corpora.small_files import TEXTS, build
 
 
 @pytest.mark.parametrize(
@@ -147,3 +148,28 @@ def test_separated_words_are_counted(tmp_path, text):
     assert set(corpus.vocabulary) == {
         word for word in text.split() if len(word) > 2 or word > "\u3000"
     }
+
+
+def test_words_that_pdf_files_and_web_pages_split_are_joined(tmp_path):
+    path = tmp_path / "a.jsonl"
+    texts = ["e\ufb03cient har\u00adbour", "Caf&eacute; &amp; treaty", "tar-\niff well-\nKnown"]
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    words = WordChoices(languages=(), min_documents=1, max_share=1.0)
+    assert set(load_corpus(path, words=words).vocabulary) == {
+        "efficient",
+        "harbour",
+        "café",
+        "treaty",
+        "tariff",
+        "well",
+        "known",
+    }
+
+
+@pytest.mark.parametrize("text", ["nan", "[deleted]", "[removed]", "NULL", "N/A"])
+def test_what_programs_write_without_a_text_is_no_document(tmp_path, text):
+    path = tmp_path / "a.csv"
+    path.write_text(f"text,year\n{text},1900\npeace,1901\n")
+    built = build(path)
+    assert built.corpus.num_documents == 1
+    assert f"the text is only '{text}'" in str(built.bad.listed[0])

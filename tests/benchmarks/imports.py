@@ -1,0 +1,182 @@
+"""What is read, left out and assumed for generated files of all kinds, and the seconds it takes.
+
+    python -m tests.benchmarks.imports [--rows 100000] [--kinds NAME ...] [--json FILE]
+
+Each kind has an oddity that people's files have. Folders and archives of texts have a tenth of the
+rows. The seconds are those of `load_corpus` in one process, with the columns of the preview.
+"""
+
+import argparse
+import gzip
+import json
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from stickbreaker.engine.corpora.load import load_corpus
+from stickbreaker.engine.corpora.preview import preview
+from stickbreaker.engine.corpora.words import WordChoices
+from tests.benchmarks.heldout import to_markdown, write_json
+
+NUM_WORDS = 60
+Write = Callable[[pd.DataFrame, Path], Path]
+
+
+def make_rows(number: int, seed: int = 0) -> pd.DataFrame:
+    """Texts with a Zipf vocabulary, and dates in days; each hundredth text is empty."""
+    rng = np.random.default_rng(seed)
+    words = np.array(
+        [f"wört{place}" if place % 7 == 0 else f"word{place}" for place in range(5_000)]
+    )
+    chosen = words[np.minimum(rng.zipf(1.3, (number, NUM_WORDS)), len(words)) - 1]
+    texts = [" ".join(row) for row in chosen]
+    texts[::100] = [""] * len(texts[::100])
+    days = pd.Timestamp("1900-01-01") + pd.to_timedelta(rng.integers(0, 36_500, number), "D")
+    return pd.DataFrame(
+        {"id": np.arange(number), "text": texts, "date": days.astype("datetime64[s]")}
+    )
+
+
+def _csv(rows: pd.DataFrame, path: Path) -> Path:
+    rows.to_csv(path, index=False)
+    return path
+
+
+def _windows_csv(rows: pd.DataFrame, path: Path) -> Path:
+    dates = rows["date"].dt.strftime("%d.%m.%Y")
+    table = rows.assign(date=dates).to_csv(index=False, sep=";")
+    path.write_text(f"Export\n\n{table}", encoding="cp1252")
+    return path
+
+
+def _tsv(rows: pd.DataFrame, path: Path) -> Path:
+    rows.assign(date=rows["date"].dt.strftime("%d %B %Y")).to_csv(path, index=False, sep="\t")
+    return path
+
+
+def _lines(rows: pd.DataFrame, path: Path) -> Path:
+    stamps = rows["date"].astype(np.int64)
+    records = zip(rows["id"], rows["text"], stamps, strict=True)
+    path.write_text(
+        "".join(
+            json.dumps({"id": int(n), "post": {"body": text.split()}, "created": int(stamp)}) + "\n"
+            for n, text, stamp in records
+        )
+    )
+    return path
+
+
+def _json(rows: pd.DataFrame, path: Path) -> Path:
+    rows.assign(date=rows["date"].dt.strftime("%Y-%m")).to_json(path, orient="records")
+    return path
+
+
+def _parquet(rows: pd.DataFrame, path: Path) -> Path:
+    rows.assign(date=rows["date"].dt.tz_localize("Europe/Berlin")).to_parquet(path)
+    return path
+
+
+def _gzip(rows: pd.DataFrame, path: Path) -> Path:
+    path.write_bytes(gzip.compress(rows.to_csv(index=False).encode(), 1))
+    return path
+
+
+def _zipped_table(rows: pd.DataFrame, path: Path) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("README.md", "About these speeches")
+        archive.writestr("data/speeches.csv", rows.to_csv(index=False))
+    return path
+
+
+def _name_texts(rows: pd.DataFrame) -> list[tuple[str, str]]:
+    some = rows.iloc[: max(1, len(rows) // 10)]
+    days = some["date"].dt.strftime("%Y_%m")
+    return [
+        (f"letter_{n:06}_{day}.txt", text)
+        for n, day, text in zip(some["id"], days, some["text"], strict=True)
+    ]
+
+
+def _folder(rows: pd.DataFrame, path: Path) -> Path:
+    path.mkdir()
+    for name, text in _name_texts(rows):
+        (path / name).write_text(text, encoding="utf-8")
+    return path
+
+
+def _zipped_texts(rows: pd.DataFrame, path: Path) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in _name_texts(rows):
+            archive.writestr(name, text)
+    return path
+
+
+def _counts(rows: pd.DataFrame, path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    path.with_suffix(".vocab").write_text("".join(f'"word{n}"\n' for n in range(1_000)))
+    with path.open("w") as out:
+        for _ in range(len(rows)):
+            ids = np.unique(np.minimum(rng.zipf(1.3, NUM_WORDS), 1_000) - 1)
+            out.write(f"{len(ids)} {' '.join(f'{word}:2' for word in ids)}\n")
+    return path
+
+
+KINDS: dict[str, tuple[str, Write]] = {
+    "CSV": ("a.csv", _csv),
+    "CSV, semicolons, Windows-1252, lines above": ("b.csv", _windows_csv),
+    "TSV, dates in words": ("c.tsv", _tsv),
+    "JSON lines, token lists in objects, Unix times": ("d.jsonl", _lines),
+    "JSON list, months": ("e.json", _json),
+    "Parquet, time zone": ("f.parquet", _parquet),
+    "CSV, gzip": ("g.csv.gz", _gzip),
+    "zip of a table with a README": ("h.zip", _zipped_table),
+    "folder of texts, months in names": ("i", _folder),
+    "zip of texts": ("j.zip", _zipped_texts),
+    "LDA-C, words in quotes": ("k.ldac", _counts),
+}
+
+
+def measure(kind: str, number: int, folder: Path) -> dict[str, object]:
+    """Write, preview and load the file of a kind with this number of rows."""
+    name, write = KINDS[kind]
+    path = write(make_rows(number), folder / name)
+    seen = preview(path)
+    columns = {part: getattr(seen.chosen, part) for part in ("text", "date", "title")}
+    effect = seen.measure(WordChoices())
+    start = time.perf_counter()
+    corpus = load_corpus(path, **(columns if seen.columns else {}))
+    seconds = time.perf_counter() - start
+    return {
+        "kind": kind,
+        "read as": seen.kind,
+        "columns": ", ".join(filter(None, columns.values())),
+        "documents": corpus.num_documents,
+        "dates": " to ".join(seen.date_span or ()),
+        "rows left out": seen.num_bad,
+        "tokens left out": f"{1 - effect.num_tokens / max(1, effect.raw_tokens):.0%}",
+        "assumed": " ".join(seen.notes).replace(f"{folder}/", ""),
+        "seconds": round(seconds, 2),
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print a row for each kind."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        rows = [measure(kind, given.rows, Path(folder)) for kind in given.kinds]
+    print(to_markdown(pd.DataFrame(rows)))
+    if given.json:
+        write_json(given.json, rows)
+
+
+if __name__ == "__main__":
+    main()
