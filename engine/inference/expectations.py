@@ -25,9 +25,8 @@ def topic_weights(
     """Weights B (U, K) of some words (U,) in the topics, or powers of them, from λ - η in
     DecayedCounts.
 
-        B_ik = λ_ki / Σ_w λ_kw                      expectation "mean": E[topic] (CVB0, Asuncion
-        2009) B_ik = exp(ψ(λ_ki) - ψ(Σ_w λ_kw))           expectation "geometric": exp E[log topic]
-        (Hoffman 2010 Eq. 6)
+        "mean":       B_ik = λ_ki / Σ_w λ_kw              E[topic] (CVB0, Asuncion 2009)
+        "geometric":  B_ik = exp(ψ(λ_ki) - ψ(Σ_w λ_kw))   exp E[log topic] (Hoffman 2010 Eq. 6)
 
     >>> from stickbreaker.engine.inference.topic_counts import decayed_counts
     >>> counts = decayed_counts(np.array([[2.0], [1.0]]))

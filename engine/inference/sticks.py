@@ -11,8 +11,9 @@ from stickbreaker.engine.algorithm import Breaking
 class Sticks(NamedTuple):
     """q of the corpus' sticks, from which topics break off their weights.
 
-        q(β'_k) = Beta(u_k, v_k) for k < K,  β'_K = 1,  β_k = β'_k ∏_{l<k} (1 - β'_l)        (Wang
-        2011 Eq. 4, 13)
+        q(β'_k) = Beta(u_k, v_k) for k < K,  β'_K = 1,  β_k = β'_k ∏_{l<k} (1 - β'_l)
+
+    Source: Wang 2011 Eq. 4 and 13.
 
     on: (K - 1,) u; after: (K - 1,) v; order: (K,) the topic at each place along the stick.
     """
@@ -73,8 +74,8 @@ def sticks_bound(sticks: Sticks, corpus_concentration: float) -> float:
     """The sticks' part of a bound, where their tables s have just set them: Σ_k s_k E[log β_k] - KL
     from Beta(1, γ).
 
-    >>> bool(np.isclose(sticks_bound(corpus_sticks(np.array([2.0, 1.0]), 1.0), 1.0), np.log(1 /
-    ...     12)))
+    >>> sticks = corpus_sticks(np.array([2.0, 1.0]), 1.0)
+    >>> bool(np.isclose(sticks_bound(sticks, 1.0), np.log(1 / 12)))
     True
     """
     return float((betaln(sticks.on, sticks.after) - betaln(1.0, corpus_concentration)).sum())
@@ -104,11 +105,10 @@ def break_stick(sticks: Sticks, topic_ids: np.ndarray) -> Breaking:
 
     topic_ids: (K,) the ids of the topics that the sticks order.
 
-        E[β_k] = E[β'_k] ∏_{l<k} (1 - E[β'_l]),  E[β'_k] = u_k / (u_k + v_k)        (Wang 2011 Eq. 4
-        and 13)
+        E[β_k] = E[β'_k] ∏_{l<k} (1 - E[β'_l]),  E[β'_k] = u_k / (u_k + v_k)  (Wang 2011 Eq. 4, 13)
 
-    >>> break_stick(Sticks(np.array([3.0]), np.array([1.0]), np.array([1, 0])), np.array([7,
-    ...     8])).topic_ids
+    >>> sticks = Sticks(np.array([3.0]), np.array([1.0]), np.array([1, 0]))
+    >>> break_stick(sticks, np.array([7, 8])).topic_ids
     array([8, 7])
     """
     cuts = np.append(sticks.on / (sticks.on + sticks.after), 1.0)
