@@ -35,6 +35,7 @@ from stickbreaker.engine.corpora.rows import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
+NO_SIGN = "\x1f"
 # Lines from which the form of a file is found, and the most rows above the names of the columns.
 NUM_SNIFFED = 200
 MAX_ABOVE = 20
@@ -182,6 +183,9 @@ def _find_form(path: Path, encoding: str) -> Form:
         lines = list(map(_double_quotes, lines))
     bare = re.sub(r'"[^"]*"', "", first)
     best = max(signs, key=lambda sign: (*_agree(lines, sign), bare.count(sign), sign == ","))
+    if not (_agree(lines, best)[0] or any(sign in bare for sign in signs)):
+        # One column: a comma in a text does not end it.
+        best = NO_SIGN
     return Form(best, has_escapes=has_escapes, num_above=_count_above(lines, best))
 
 

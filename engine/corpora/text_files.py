@@ -36,7 +36,10 @@ ARCHIVES = (*COMPRESSIONS, ".zip", ".7z", ".rar", ".tar", ".tgz", ".jar")
 REMEDIES = {
     ARCHIVES: "Unpack it first",
     (".xls", ".xlsx", ".xlsm", ".ods", ".numbers"): "Save the table as CSV UTF-8",
-    (".txt", ".md"): "Put it into a folder with one document per file",
+    (".txt", ".md"): (
+        "Put it into a folder with one document per file; if each line is a document, write text"
+        " above them and rename it to .csv"
+    ),
     (
         ".doc",
         ".docx",

@@ -302,7 +302,7 @@ def repair_text(text: str) -> str:
     """Join what PDF files and web pages split: ligatures, soft hyphens, words with a hyphen at
     the ends of lines, and the entities of HTML.
 
-    >>> repair_text("e\ufb03cient har\u00adbour, Caf&eacute;, hyphen-\nated")
+    >>> repair_text("e\\ufb03cient har\\u00adbour, Caf&eacute;, hyphen-\\nated")
     'efficient harbour, Café, hyphenated'
     """
     if "&" in text:

@@ -328,6 +328,12 @@ def test_a_parquet_file_that_repeats_a_text_is_decoded_in_parts_and_refused(
         ),
         # One column.
         ("text\npeace; war\n", ("text",), ["peace; war"], ""),
+        (
+            'text\npeace, war, and trade\n"a, b"\nof, the\n',
+            ("text",),
+            ["peace, war, and trade", "a, b", "of, the"],
+            "",
+        ),
     ],
 )
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
