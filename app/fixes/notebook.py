@@ -1,6 +1,4 @@
-"""Workarounds for notebooks: style sheets without a network, messages of the browser, and when a
-view is drawn.
-"""
+"""Workarounds for notebooks: style sheets without a network, messages, and when a view is drawn."""
 
 import asyncio
 import base64
@@ -19,7 +17,7 @@ handle_message = getattr(pyviz_comms.JupyterCommJS, "_handle_msg", None)
 
 
 def fix_notebook(loop: asyncio.AbstractEventLoop) -> None:
-    """Make Panel send style sheets inline and handle messages on the loop of the cells."""
+    """Make Panel send its style sheets inline, and handle messages on this loop, that of cells."""
     if patch_sheet is not None:
         resources.patch_stylesheet = panel.reactive.patch_stylesheet = inline_stylesheet
     if handle_message is not None:
@@ -32,10 +30,9 @@ def fix_notebook(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def inline_stylesheet(sheet: Any, address: str) -> None:
-    """Replace the address of one of Panel's style sheets by its text; other sheets do not change.
+    """Replace the address of one of Panel's style sheets by its text.
 
-    Panel's `inline` does so only at the first rendering
-    (https://github.com/holoviz/panel/issues/8707).
+    Panel's `inline` does so only once (https://github.com/holoviz/panel/issues/8707).
     """
     if patch_sheet is not None:
         patch_sheet(sheet, address)
@@ -57,10 +54,7 @@ def are_drawn(views: Iterable[Any]) -> bool:
 
 
 def is_drawn(root: Any, comm: Any) -> bool:
-    """Whether a browser has opened its connection and drawn a plot, if there is one.
-
-    Changes before that are lost: at the first message from the browser, Panel drops unsent events.
-    """
+    """Whether a browser has opened its connection and drawn a plot; earlier changes are lost."""
     plots = list(root.select({"type": Plot}))
     return comm is None or (
         bool(getattr(comm, "_comm", True)) and (not plots or any(map(_is_laid_out, plots)))

@@ -1,6 +1,4 @@
-"""Workarounds for pages: their files and scripts, the lock of their document, and what Panel keeps
-of a closed page.
-"""
+"""Workarounds for pages: files, scripts, the lock of the document, what a closed page leaves."""
 
 from importlib import import_module
 from pathlib import Path
@@ -26,19 +24,14 @@ def read_fix(name: str) -> str:
 
 
 # A script of the page, to be run before a component is imported.
-# - It takes the place of es-module-shims, with which Panel imports modules: a browser keeps the
-# compiled form of a module only if it imports the module itself. - The model of a component holds
-# its values, and the component sends a value only when the user changes it. A component of Panel
-# has values of its own besides, and sends each one that it has drawn. If the server changes a value
-# twice in a short time, the component sends the first one back and keeps it: a button then stays
-# disabled.
+# - A browser keeps the compiled form of a module only if it imports the module itself. Panel
+#   imports modules with es-module-shims, which this script replaces.
+# - If the server changes a value twice in a short time, a component of Panel sends the first value
+#   back and keeps it: a button then stays disabled. Here only a user's change is sent.
 COMPONENTS = read_fix("components")
 
 # A script of the page: it is as dark as the system until a person chooses, and remembers the
-# choice. panel-material-ui does neither
-# (https://github.com/panel-extensions/panel-material-ui/issues/288). It takes the theme from an
-# attribute of the page as long as the attribute is there, so the script removes it when a person
-# chooses.
+# choice. https://github.com/panel-extensions/panel-material-ui/issues/288
 THEME_CHOICE = read_fix("theme_choice")
 
 # Events and changes of the user, which Panel runs later under these names.
@@ -46,10 +39,9 @@ LOCKED = ("_event_coroutine", "_change_coroutine")
 
 
 def lock_documents() -> None:
-    """Let what a user does change plots, even while another change from the same browser waits for
-    its turn.
+    """Let what a user does change plots while another change from the same browser waits.
 
-    Panel then runs the callback later without the lock of the document, and Bokeh raises
+    Panel runs the callback later without the lock of the document, and Bokeh raises
     "_pending_writes should be non-None". Related: https://github.com/holoviz/panel/issues/4324.
     """
     for name in LOCKED:
@@ -59,11 +51,9 @@ def lock_documents() -> None:
 
 
 def load_fonts_once() -> None:
-    """Leave out the second style sheet of panel-material-ui, which has the fonts of the first once
-    more.
+    """Leave out the second style sheet of panel-material-ui: the fonts of the first once more.
 
-    There they are without the characters that each one is for: a browser loads all of them, one
-    after the other, and draws the page again after each.
+    It does not say for which characters each font is, so that a browser loads all of them.
     """
     getattr(import_module("panel_material_ui.base"), "FONT_CSS", []).clear()
 
@@ -71,8 +61,7 @@ def load_fonts_once() -> None:
 def stop_following_the_server(page: Any) -> None:
     """Stop a page from showing whether the server is busy with any page.
 
-    Panel would update each open page at each event of any page. Its watcher also keeps a closed
-    page in memory.
+    Panel would update each open page at each event of any page, and keep closed pages in memory.
     """
     with edit_readonly(page):
         page.busy = False
@@ -84,8 +73,7 @@ def stop_following_the_server(page: Any) -> None:
 def keep_addresses_as_text() -> None:
     """Read the values of an address as texts.
 
-    Panel reads them as numbers and Python objects, which this page does not use, and makes no page
-    at all if a number has more than 4,300 digits.
+    Panel reads Python objects, and makes no page if a number has more than 4,300 digits.
     """
     if hasattr(panel.io.location, "parse_query"):
         panel.io.location.parse_query = lambda query: dict(parse_qsl(query[1:]))
@@ -94,9 +82,8 @@ def keep_addresses_as_text() -> None:
 def keep_to_own_files(document: Document) -> None:
     """Tell Panel where a page finds its style sheets.
 
-    Panel does this when it answers a request for a page, but not if it creates the session again
-    for a websocket that opens late. The style sheets would then come from a CDN, and would be
-    missing without a network.
+    Panel does not if it creates a session again for a websocket that opens late. The style sheets
+    would then come from a CDN.
     """
     if settings.resources("server") == "server":
         prefix = f"{pn.state.rel_path}/" if pn.state.rel_path else ""
@@ -106,8 +93,7 @@ def keep_to_own_files(document: Document) -> None:
 def forget_views(document: Document, context: Any) -> None:
     """Remove what Panel still holds of a document whose session has ended.
 
-    Panel does this except for the notifications of panel-material-ui, which would keep the document
-    in memory. Related: https://github.com/holoviz/panel/issues/8605.
+    These are notifications of panel-material-ui. https://github.com/holoviz/panel/issues/8605
     """
     views = getattr(pn.state, "_views", {})
     for reference, (view, root, shown_in, _) in list(views.items()):
@@ -119,8 +105,7 @@ def forget_views(document: Document, context: Any) -> None:
 class PlainScript(pn.custom.JSComponent):
     """A component with a script of plain JavaScript, which browsers run as it is.
 
-    Panel translates every script from TypeScript and JSX each time a page opens, unless the script
-    is in a bundle: then it has a name here.
+    Panel translates scripts from TypeScript each time a page opens, unless they have a bundle.
     """
 
     def _get_properties(self, doc: Document | None) -> dict[str, Any]:
@@ -128,14 +113,10 @@ class PlainScript(pn.custom.JSComponent):
 
 
 class SideDrawer(PlainScript):
-    """Opens the side of a page wide enough for it.
-
-    Under 900 px the side is a drawer, closed at first.
+    """Opens the side of a page wide enough for it; under 900 px it is a drawer, closed at first.
 
     While it `is_closed`, the side leaves its room to the page, until the user opens it.
-
-    panel-material-ui makes a drawer of it under 600 px only, and opens or closes it in all windows
-    alike. Related: https://github.com/panel-extensions/panel-material-ui/issues/687.
+    Related: https://github.com/panel-extensions/panel-material-ui/issues/687.
     """
 
     is_closed = param.Boolean(False)
@@ -144,36 +125,27 @@ class SideDrawer(PlainScript):
 
 
 class Keyboard(PlainScript):
-    """Opens selects by keys, returns the focus when a dialog or a menu closes, and Escape always
-    closes a dialog.
+    """Opens selects by keys, returns the focus of a closed dialog, and lets Escape close dialogs.
 
-    The select of panel-material-ui opens at a click only. A dialog returns the focus to the element
-    that had it, which is the host if the focus was inside a shadow root, and a host cannot have it.
-    Related: https://github.com/mui/material-ui/issues/34980. A dialog looks twenty times a second
-    whether the focus has left it, as it does when the button with the focus disappears, and until
-    then Escape does not reach it.
+    The select of panel-material-ui opens at a click only. A dialog cannot return the focus into a
+    shadow root (https://github.com/mui/material-ui/issues/34980), and does not hear Escape after
+    the button with the focus has disappeared.
     """
 
     _esm = read_fix("keyboard")
 
 
 class TypedNumbers(PlainScript):
-    """Sends a number as soon as the user leaves its input, so that it is sent before a press of the
-    next button.
+    """Sends a number as soon as the user leaves its input.
 
-    The number input of panel-material-ui sends it two renderings later. On a busy machine a button
-    that is pressed meanwhile acts with the previous number, and the page then shows that number
-    again.
+    The number input of panel-material-ui sends it two renderings later: on a busy machine, after
+    the next button that the user presses.
     """
 
     _esm = read_fix("typed_numbers")
 
 
 class UndrawnFigures(PlainScript):
-    """Lets a layout pass over a figure that is not drawn yet, for example if the user turns the
-    page at once.
-
-    Bokeh measures and places the panels of such a figure, which it has not made yet, and throws.
-    """
+    """Lets a layout pass over a figure that is not drawn yet, where Bokeh throws."""
 
     _esm = read_fix("undrawn_figures")

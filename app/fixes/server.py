@@ -1,6 +1,4 @@
-"""Workarounds for the server: what it is made of, its secret, and pages that leave at
-a bad moment.
-"""
+"""Workarounds for the server: its parts, its secret, and pages that leave at a bad moment."""
 
 import asyncio
 from functools import partial
@@ -28,17 +26,15 @@ CANNOT_PROTECT = (
 
 
 def find_missing() -> str:
-    """Say which name is missing without which a server would not be protected."""
+    """Say which name is missing without which no server is protected; empty if none is."""
     missing = [name for owner, name in NEEDED if not hasattr(owner, name)]
     return CANNOT_PROTECT.format(missing[0]) if missing else ""
 
 
 def make_servers_of(application: type[BokehTornado], http: type[HTTPServer], secret: str) -> None:
-    """Make each server of this application and this HTTP server, and sign session tokens with this
-    secret.
+    """Make each server of this application and this HTTP server; sign tokens with this secret.
 
-    `panel serve` has imported the class of its server before it runs our hooks, and has no option
-    for its parts.
+    `panel serve` has no option for the parts of its server.
     """
     for name, part in zip(PARTS, (application, http), strict=True):
         setattr(bokeh.server.server, name, part)
@@ -49,7 +45,7 @@ def make_servers_of(application: type[BokehTornado], http: type[HTTPServer], sec
 
 
 def open_browser_with_token() -> None:
-    """Let `panel serve --show` open the address with the start-up token."""
+    """Let `panel serve --show` open the address that contains the start-up token."""
     show: Any = getattr(Server, "show", None)
 
     def show_with_token(server: Any, *arguments: Any, **options: Any) -> None:
@@ -64,8 +60,7 @@ def open_browser_with_token() -> None:
 def skip_closed_pages(loop: asyncio.AbstractEventLoop) -> None:
     """Log no error for a message to a page that has just left.
 
-    Panel sends a message in several parts. If the connection ends at the first one, the second
-    raises WebSocketClosedError in a task that is not awaited, and asyncio logs a traceback.
+    Panel sends a message in parts, and asyncio logs a traceback for the part after the end.
     """
     before = loop.get_exception_handler() or type(loop).default_exception_handler
 
@@ -77,13 +72,10 @@ def skip_closed_pages(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def start_cleaning_up() -> None:
-    """Let Panel start its cleaning up of what the server is busy with.
+    """Let Panel start its cleaning up of what the server is busy with, on its own loop.
 
-    Call it while the loop of the server runs.
-
-    Panel (1.10.0) starts it with the first callback of a page. That runs on a thread, so the start
-    is put off to the next callback, which runs on a thread too, and so on: one core is busy until
-    the server ends. Panel 1.9 does not have this fault.
+    Panel 1.10.0 starts it with the first callback of a page. That runs on a thread, so the start is
+    put off to the next callback, and so on: one core is busy. Panel 1.9 does not have this fault.
     """
     if not hasattr(panel.state, "_on_loop_thread"):
         return
@@ -94,9 +86,8 @@ class LeavingSocket(WSHandler):
     """The websocket of a page that may leave at any moment, even while it is loading.
 
     The keep-alive job of Bokeh detaches the session of a connection that is closed already. If
-    Bokeh then hears of the end, or of a message that came before it, it fails an assertion. This
-    happens if a page leaves while the server is busy with another one. A page that leaves before
-    its session is made stays among the open ones until a ping.
+    Bokeh then hears of the end, or of a message before it, it fails an assertion. A page that
+    leaves before its session is made stays among the open ones until a ping.
     """
 
     @property

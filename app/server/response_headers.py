@@ -14,11 +14,11 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-# - Inline scripts need the nonce of their response, so that markup from a corpus never runs as a
-# script. - 'unsafe-eval': BokehJS compiles the code of CustomJS with `new Function`, and so does
-# Panel. - blob: Panel makes the module of each of the page's own components a blob. - Inline
-# styles: BokehJS and Material UI write style elements and attributes. - data: and blob: images and
-# data: fonts: icons of toolbars, and figures that are saved.
+# - Inline scripts need the nonce of their response, so that markup of a corpus never runs.
+# - 'unsafe-eval': BokehJS compiles the code of CustomJS with `new Function`, and so does Panel.
+# - blob: Panel makes the module of each of the page's own components a blob.
+# - Inline styles: BokehJS and Material UI write style elements and attributes.
+# - data: and blob: images and data: fonts: icons of toolbars, and figures that are saved.
 POLICY = (
     "default-src 'none'",
     "script-src 'self' 'nonce-{nonce}' 'unsafe-eval' blob:",
