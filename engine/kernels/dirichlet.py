@@ -268,7 +268,9 @@ def sweep_topics(
         out_work.topic_ids[k] = k
         out_work.prior[k] = prior[k]
     out_work.prior[num_left:] = NOTHING
-    out_work.g[:] = out_work.prior
+    # A copy of one array to a slice of another would take the compiler a second, for its messages.
+    for k in range(out_work.g.shape[0]):
+        out_work.g[k] = out_work.prior[k]
     out_work.e[:] = 1.0
     # At least one topic has 1/K of the tokens, so one topic is always kept.
     least = min(prior.dtype.type(sweeps.negligible), num_tokens / (num_left + num_left))
