@@ -33,7 +33,8 @@ PAPER = "#ffffff"
 INK = "#1b1f24"
 SOFT = "#59626b"
 # Of columns that are still to come.
-INK_AHEAD, SOFT_AHEAD = "#a2aab2", "#b4bac1"
+INK_AHEAD = "#a2aab2"
+SOFT_AHEAD = "#b4bac1"
 LINE = "#dfe4ea"
 EDGE = 20
 TABLE_WIDTH = 770
@@ -195,9 +196,11 @@ def _column_left(column: int, whole: Progress) -> float:
 def _draw_columns(draw: ImageDraw.ImageDraw, moment: Progress, whole: Progress) -> None:
     """Draw the heads of all columns; those that are still to come are faint."""
     for column, point in enumerate(whole.columns):
-        ink, soft = INK, SOFT
+        ink = INK
+        soft = SOFT
         if column >= len(moment.columns):
-            ink, soft = INK_AHEAD, SOFT_AHEAD
+            ink = INK_AHEAD
+            soft = SOFT_AHEAD
         left = _column_left(column, whole)
         documents = f"{point.documents_seen:,}"
         _write(
@@ -266,7 +269,8 @@ def _write_cell(
 ) -> None:
     left, top = place
     is_new = cell.mark == "+"
-    ink, soft = INK, SOFT
+    ink = INK
+    soft = SOFT
     if is_new:
         ink = soft = color
     _write(draw, (left - 9, top), cell.mark, 12, soft, bold=True)

@@ -27,9 +27,11 @@ def stick_frame(stick: Breaking, title: Title) -> pd.DataFrame:
     rows = []
     for k in range(number):
         topic_id = int(stick.topic_ids[k])
-        name, color = "left for new topics", REST_COLOR
+        name = "left for new topics"
+        color = REST_COLOR
         if topic_id != NO_TOPIC:
-            name, color = title(topic_id), topic_color(topic_id)
+            name = title(topic_id)
+            color = topic_color(topic_id)
         rows.append(
             (
                 f"{k + 1}",

@@ -81,10 +81,12 @@ def list_figures(progress: Progress) -> tuple[Figure, Figure]:
 
     The score is that of the held-out documents, and in a stream that of the next mini-batch.
     """
-    label, scores = "Held-out log likelihood", progress.heldout
+    label = "Held-out log likelihood"
+    scores = progress.heldout
     if progress.stream is not None:
-        label, scores = "Next-batch log likelihood", progress.next_batch
-    newest, number = NO_VALUE, NO_VALUE
+        label = "Next-batch log likelihood"
+        scores = progress.next_batch
+    newest = number = NO_VALUE
     if len(scores):
         newest = write_score(scores["nats_per_word"][-1]) or NO_VALUE
     topics = progress.steps["num_topics"]

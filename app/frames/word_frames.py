@@ -76,10 +76,13 @@ def word_life_rows(frame: pd.DataFrame, measure: str) -> list[dict[str, Any]]:
         top = listed.loc[listed["value"].idxmax()]
         now = listed[listed["x"] == last]["value"]
         since = f"in the lists from {listed['documents_seen'].iloc[0]:,}"
-        until, weight, share = f" to {listed['documents_seen'].iloc[-1]:,} documents", "", 0.0
+        until = f" to {listed['documents_seen'].iloc[-1]:,} documents"
+        weight = ""
+        share = 0.0
         if len(now):
-            until, share = " documents on", float(now.iloc[0] / largest)
+            until = " documents on"
             weight = _write(now.iloc[0], measure)
+            share = float(now.iloc[0] / largest)
         most = (
             f"highest after {top['documents_seen']:,} documents: {_write(top['value'], measure)},"
             f" rank {top['rank']:.0f}"

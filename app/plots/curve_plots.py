@@ -264,11 +264,14 @@ def set_x_axis(fig: figure, axis: str) -> None:
 def resize_curve(plot: CurvePlot, name: str, is_large: bool) -> None:
     """Draw a curve large, or as a small multiple without labels of its axes."""
     fig = plot.figure
-    fig.height, label, num_ticks = SMALL_HEIGHT, None, 3
     if is_large:
-        fig.height, label, num_ticks = CURVE_HEIGHT, CURVE_KINDS[name].y_label, 5
-    fig.yaxis.axis_label = label
-    fig.yaxis.ticker.desired_num_ticks = num_ticks
+        fig.height = CURVE_HEIGHT
+        fig.yaxis.axis_label = CURVE_KINDS[name].y_label
+        fig.yaxis.ticker.desired_num_ticks = 5
+    else:
+        fig.height = SMALL_HEIGHT
+        fig.yaxis.axis_label = None
+        fig.yaxis.ticker.desired_num_ticks = 3
     fig.xaxis.axis_label_text_alpha = float(is_large)
 
 
@@ -282,11 +285,14 @@ def find_span(values: Any) -> dict[str, float]:
     """
     values = np.asarray(values, dtype=float)
     values = values[np.isfinite(values)]
-    start, end = 0.0, 1.0
+    start = 0.0
+    end = 1.0
     if len(values):
-        low, high = float(values.min()), float(values.max())
-        room = AXIS_ROOM * (high - low) or 1.0
-        start, end = low - room, high + room
+        start = float(values.min())
+        end = float(values.max())
+        room = AXIS_ROOM * (end - start) or 1.0
+        start -= room
+        end += room
     return {"start": start, "end": end, "reset_start": start, "reset_end": end}
 
 

@@ -74,7 +74,8 @@ class WordPlot:
         """Draw a `word_frame`; a line has gaps at columns that do not list the word."""
         number = tick = "0,0"
         if measure == OF_TOPIC:
-            number, tick = "0.00 %", "0.0 %"
+            number = "0.00 %"
+            tick = "0.0 %"
         self.figure.xaxis.axis_label, self.figure.yaxis.axis_label = axis, measure
         self.figure.yaxis.formatter = NumeralTickFormatter(format=tick)
         self._hover.tooltips = [
