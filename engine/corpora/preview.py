@@ -343,11 +343,13 @@ def _score_texts(name: str, cells: Sequence[str]) -> float:
 
     Cells without prose are only better than empty ones, and an empty "text" column beats names.
     """
-    plain = [unwrap_text(cell) or "" for cell in cells if not ADDRESS.match(cell)]
+    plain = [
+        unwrap_text(cell) or "" for cell in cells[:MAX_GUESSED_FROM] if not ADDRESS.match(cell)
+    ]
     num_letters = sum(
         len(word) + 1 for cell in plain for word in PROSE.findall(cell[:MAX_SHOWN_TEXT])
     )
-    length = num_letters / max(1, len(cells)) or min(1.0, float(len(cells)))
+    length = num_letters / max(1, len(cells[:MAX_GUESSED_FROM])) or min(1.0, float(len(cells)))
     if not TEXT_NAMES.search(name):
         return length
     return 3 * length if cells else LONG_NAME

@@ -22,7 +22,7 @@ MAX_LETTERS = 200
 # Distinct words and phrases in memory during the count, before rare ones are removed: about 2 GB.
 MAX_TERMS = 5_000_000
 # Ligatures in letters, and marks that no word has: soft hyphens and byte-order marks.
-JOINED = {ord(sign): normalize("NFKC", sign) for sign in "ﬀﬁﬂﬃﬄﬅﬆ"} | {0xAD: "", 0xFEFF: ""}
+JOINED = {sign: normalize("NFKC", sign) for sign in "ﬀﬁﬂﬃﬄﬅﬆ"} | {"\u00ad": "", "\ufeff": ""}
 LINE_END = re.compile(r"(?<=[^\W\d_])-\r?\n[ \t]*(?=[^\W\d_A-Z])")
 # Texts that show whether words are separated.
 NUM_FIRST = 200
@@ -307,8 +307,10 @@ def repair_text(text: str) -> str:
     """
     if "&" in text:
         text = unescape(text)
-    if not text.isascii():
-        text = text.translate(JOINED)
+    # A translation of every text would take as long as the count.
+    if not text.isascii() and any(map(text.__contains__, JOINED)):
+        for sign, letters in JOINED.items():
+            text = text.replace(sign, letters)
     return LINE_END.sub("", text) if "-\n" in text or "-\r" in text else text
 
 
