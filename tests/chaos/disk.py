@@ -76,7 +76,7 @@ def name_topics(folder: Path) -> None:
 
 def save_run(folder: Path) -> None:
     """Save the first run at a later position."""
-    SavedRuns(folder).write(SavedRun("one", "watch one", None, stored.make_positions()[1]))
+    SavedRuns(folder).write(SavedRun("one", "watch one", None, stored.make_checkpoints()[1]))
 
 
 def save_sweep(folder: Path) -> None:
@@ -120,7 +120,7 @@ ACTIONS = (
     Action(
         "checkpoint",
         KIND["checkpoint"],
-        lambda f: checkpoint.save(f / "one.npz", stored.make_positions()[1]),
+        lambda f: checkpoint.save(f / "one.npz", stored.make_checkpoints()[1]),
     ),
     Action("model", KIND["model"], save_model),
     Action("kept run", KIND["kept run"], lambda f: KeptRuns(f).rename("one", "mine")),

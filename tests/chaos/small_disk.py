@@ -82,7 +82,7 @@ def upload(folder: Path) -> None:
 def save_first_run(folder: Path) -> None:
     """Save a run in a new folder."""
     SavedRuns(folder / "user" / "open-runs").write(
-        SavedRun("three", "watch", None, stored.make_positions()[0])
+        SavedRun("three", "watch", None, stored.make_checkpoints()[0])
     )
 
 
@@ -169,7 +169,7 @@ def fail_in_each_state(action: Action, start: Path, disk: Path) -> Counter:
         restore(start, folder.parent)
         # The sources of what is built are there before.
         stored.write_notes(folder.parent, 2)
-        stored.make_positions()
+        stored.make_checkpoints()
         with spoiled(disk, free):
             outcome = attempt(action, folder)
             counted[outcome] += 1
