@@ -189,7 +189,7 @@ def test_words_that_are_markup_are_shown_as_text_in_every_view(dashboard):
     dashboard.button("Topics").click()
     expect(page.get_by_text(re.compile("all 300 documents"))).to_be_visible()
     page.wait_for_function(f"() => ({FIND_DOT})() !== null")
-    page.get_by_role("heading", name=re.compile("Map")).first.scroll_into_view_if_needed()
+    page.get_by_role("heading", name="Map of topics").evaluate("node => node.scrollIntoView()")
     page.mouse.move(*page.evaluate(FIND_DOT))
     expect(
         page.locator(".bk-Tooltip, .bk-tooltip-row-value").filter(has_text=EVIL).first
