@@ -77,7 +77,7 @@ def _json(rows: pd.DataFrame, path: Path) -> Path:
 
 
 def _parquet(rows: pd.DataFrame, path: Path) -> Path:
-    rows.assign(date=rows["date"].dt.tz_localize("Europe/Berlin")).to_parquet(path)
+    rows.assign(date=rows["date"].dt.tz_localize("Europe/Berlin", ambiguous=True)).to_parquet(path)
     return path
 
 
