@@ -11,6 +11,10 @@ from tests.browser.test_looks import OVERFLOWS
 
 pytestmark = pytest.mark.browser
 
+# The table turns by whole pixels and lets a column end one pixel beyond its room; widths have
+# fractions. So the head of a column, about 67 pixels, is whole if two of them are hidden.
+SEEN = 0.96
+
 
 def test_the_table_fills_column_by_column_marks_new_words_and_adds_a_topic_of_the_list(dashboard):
     page = dashboard.page
@@ -68,7 +72,7 @@ FIND_CUT = """(scroller) => {
 def test_columns_that_do_not_fit_are_counted_and_can_be_turned_to(look_at_finished):
     dashboard = look_at_finished(PHONE, reduced_motion="reduce")
     page = dashboard.page
-    expect(dashboard.word_heads.last).to_be_in_viewport(ratio=1)
+    expect(dashboard.word_heads.last).to_be_in_viewport(ratio=SEEN)
     expect(dashboard.word_heads.first).not_to_be_in_viewport()
     assert dashboard.words.evaluate(FIND_CUT) == []
     earlier = page.get_by_role("button", name=re.compile("^Show [0-9]+ earlier column"))
@@ -82,7 +86,7 @@ def test_columns_that_do_not_fit_are_counted_and_can_be_turned_to(look_at_finish
         expect(
             page.get_by_role("button", name=re.compile(f"^Show {number} earlier column"))
         ).to_have_count(0)
-    expect(dashboard.word_heads.first).to_be_in_viewport(ratio=1)
+    expect(dashboard.word_heads.first).to_be_in_viewport(ratio=SEEN)
     # The button that has done its work is gone; the focus is not lost.
     expect(later).to_be_focused()
     assert page.evaluate(OVERFLOWS) == []
