@@ -11,7 +11,7 @@ from stickbreaker import engine
 from stickbreaker.app.server.stream_source import PATH
 from tests.browser.conftest import PAGE_ERROR, serving
 from tests.browser.dashboard import FIRST_SECONDS
-from tests.browser.test_looks import OVERFLOWS, SIZES, find_barriers, find_lasting_barriers
+from tests.browser.test_looks import OVERFLOWS, SIZES, find_lasting_barriers
 
 pytestmark = [pytest.mark.browser, pytest.mark.extended]
 
@@ -139,7 +139,7 @@ def test_axe_finds_nothing_on_the_page_of_a_stream_light_or_dark_and_nothing_is_
     expect(dashboard.word_heads.nth(1)).to_be_attached()
     dashboard.page.get_by_role("heading", name="Curves").scroll_into_view_if_needed()
     expect(dashboard.button("dates")).to_be_visible()
-    assert find_barriers(dashboard.page) == []
+    assert find_lasting_barriers(dashboard.page) == []
     assert dashboard.page.evaluate(OVERFLOWS) == []
     dashboard.go_dark()
     assert find_lasting_barriers(dashboard.page) == []
