@@ -22,10 +22,12 @@ def list_public() -> list[str]:
     items = [getattr(engine, name) for name in sorted({*engine.__all__, *estimators.__all__})]
     paths = {}
     for item in filter(callable, items):
-        path = f"{item.__module__}.{item.__qualname__}"
-        members = vars(item).items() if inspect.isclass(item) else ()
-        methods = [name for name, member in members if is_public(name, member)]
-        paths |= dict.fromkeys([path, *(f"{path}.{name}" for name in methods)])
+        paths[f"{item.__module__}.{item.__qualname__}"] = None
+        kinds = inspect.getmro(item) if inspect.isclass(item) else ()
+        # TopicModel inherits methods from classes that are not public themselves.
+        for kind in (kind for kind in kinds if kind.__module__.startswith("stickbreaker.")):
+            methods = [name for name, member in vars(kind).items() if is_public(name, member)]
+            paths |= {f"{kind.__module__}.{kind.__qualname__}.{name}": None for name in methods}
     return list(paths)
 
 

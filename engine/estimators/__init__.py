@@ -97,9 +97,13 @@ def from_checkpoint(
         **asdict(checkpoint.config), passes=settings.passes, random_state=settings.seed
     )
     model.num_shards = settings.num_shards
-    model.config_, model.state_, model.seed_ = checkpoint.config, checkpoint.state, settings.seed
-    model.documents_seen_, model.corpus_size_ = checkpoint.documents_seen, corpus_size
-    model.words_, model.topic_names_ = words, {}
+    model.config_ = checkpoint.config
+    model.state_ = checkpoint.state
+    model.seed_ = settings.seed
+    model.documents_seen_ = checkpoint.documents_seen
+    model.corpus_size_ = corpus_size
+    model.words_ = words
+    model.topic_names_ = {}
     model.history_ = empty_history()
     if words is not None:
         model.n_features_in_ = len(words)

@@ -6,47 +6,27 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from stickbreaker.engine.algorithm import Algorithm
+from stickbreaker.engine.estimators.fitted import FittedModel
+from stickbreaker.engine.evaluation.topic_frames import empty_history
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.checkpoint import Checkpoint, CheckpointError
 from stickbreaker.engine.runs.settings import RunSettings
 
 # The names of the arrays in a file.
-NUM_WORDS, CORPUS_SIZE, WORDS, COLUMNS = (
-    "n_features_in_",
-    "corpus_size_",
-    "words_",
-    "feature_names_in_",
-)
-TOPIC_NAMES, HISTORY, DATE_FORM = "topic_names_", "history_.", "date_form_"
+NUM_WORDS = "n_features_in_"
+CORPUS_SIZE = "corpus_size_"
+WORDS = "words_"
+COLUMNS = "feature_names_in_"
+TOPIC_NAMES = "topic_names_"
+HISTORY = "history_."
+DATE_FORM = "date_form_"
 # As given: a setting that was left to the corpus is left to it again at the next fit.
 PARAMETERS = "parameters"
-
-
-class FittedModel(Protocol):
-    """What a file keeps of a fitted estimator, besides the parameters and the columns of a data
-    frame.
-    """
-
-    algorithm: Algorithm
-    passes: int | None
-    num_shards: int | None
-    unused_topics: str
-    state_: Any
-    config_: Any
-    seed_: int
-    documents_seen_: int
-    corpus_size_: int
-    n_features_in_: int
-    words_: tuple[str, ...] | None
-    history_: pd.DataFrame
-    topic_names_: dict[int, str]
-    date_form_: str
 
 
 def save_model(
@@ -70,15 +50,14 @@ def save_model(
     if model.topic_names_:
         notes[TOPIC_NAMES] = np.array(json.dumps(list(model.topic_names_.items())))
     settings = RunSettings(passes=model.passes, seed=model.seed_, num_shards=model.num_shards)
-    name, seen = model.algorithm.name, model.documents_seen_
     checkpoint.save(
         path,
         Checkpoint(
-            algorithm=name,
+            algorithm=model.algorithm.name,
             config=model.config_,
             settings=settings,
             state=model.state_,
-            documents_seen=seen,
+            documents_seen=model.documents_seen_,
             seconds=0.0,
             notes=notes,
         ),
@@ -89,18 +68,16 @@ def note_history(history: pd.DataFrame) -> dict[str, np.ndarray]:
     """The columns of a history as notes of a checkpoint; an empty one has no notes."""
     if history.empty:
         return {}
-    return {
-        HISTORY + name: column.to_numpy(str if name == "word" else None)
-        for name, column in history.items()
-    }
+    notes = {HISTORY + name: column.to_numpy() for name, column in history.items()}
+    return notes | {HISTORY + "word": history["word"].to_numpy(str)}
 
 
-def read_history(notes: Mapping[str, np.ndarray]) -> pd.DataFrame | None:
-    """The history in the notes of a checkpoint; None if they have none."""
+def read_history(notes: Mapping[str, np.ndarray]) -> pd.DataFrame:
+    """The history in the notes of a checkpoint; an empty one if they have none."""
     history = {
         name.removeprefix(HISTORY): column for name, column in notes.items() if HISTORY in name
     }
-    return pd.DataFrame(history) if history else None
+    return pd.DataFrame(history or empty_history())
 
 
 # A model is a checkpoint with its words.
@@ -122,8 +99,8 @@ def load_model(path: str | PathLike[str]) -> tuple[Checkpoint, tuple[str, ...] |
             f"{path} contains a run of the app, not a model: read it with"
             " engine.runs.checkpoint.load."
         )
-    words, corpus_size = saved.notes.get(WORDS), saved.notes[CORPUS_SIZE].item()
-    return saved, None if words is None else tuple(words.tolist()), corpus_size
+    words = tuple(map(str, saved.notes.get(WORDS, ())))
+    return saved, words or None, saved.notes[CORPUS_SIZE].item()
 
 
 def restore(model: Any, notes: Mapping[str, np.ndarray]) -> None:
@@ -133,9 +110,7 @@ def restore(model: Any, notes: Mapping[str, np.ndarray]) -> None:
     model.n_features_in_ = notes[NUM_WORDS].item()
     if COLUMNS in notes:
         model.feature_names_in_ = notes[COLUMNS].astype(object)
-    history = read_history(notes)
-    if history is not None:
-        model.history_ = history
+    model.history_ = read_history(notes)
     if DATE_FORM in notes:
         model.date_form_ = str(notes[DATE_FORM])
     if TOPIC_NAMES in notes:

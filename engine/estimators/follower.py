@@ -1,6 +1,7 @@
 """Learn from texts that keep arriving: mini-batches of equal size, and a vocabulary that grows."""
 
 import heapq
+import math
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -149,7 +150,9 @@ class Follower:
                 "is_population=True needs corpus_size: give the number of documents of the whole"
                 " corpus."
             )
-        self.model, self.corpus_size, self.is_population = model, corpus_size, is_population
+        self.model = model
+        self.corpus_size = corpus_size
+        self.is_population = is_population
         self.drop_after = drop_after
         self._dates = DateReader(model.date_form_, day_first)
         check_choices("choices", choices)
@@ -189,11 +192,9 @@ class Follower:
         self._waiting: list[tuple[object, str]] = []
         self._sources: dict[Path, GrowingFile | GrowingFolder] = {}
         config = model.algorithm.config(**model._parameters())
-        resolved = (
-            resolve(config, corpus_size)
-            if corpus_size
-            else resolve_stream(config, 1, USUAL_SIZE)[0]
-        )
+        resolved, _ = resolve_stream(config, 1, USUAL_SIZE)
+        if corpus_size:
+            resolved = resolve(config, corpus_size)
         self._size = int(resolved.batch_size)
 
     @property
@@ -259,7 +260,8 @@ class Follower:
             growing = self._sources.setdefault(
                 path, GrowingFolder(path) if is_folder else GrowingFile(path)
             )
-            growing.text_column, growing.date_column = text_column, date_column
+            growing.text_column = text_column
+            growing.date_column = date_column
             rows = read_growing(growing, idle_seconds)
         elif isinstance(source, Iterable):
             rows = source
@@ -295,12 +297,12 @@ class Follower:
         self.model.words_ = tuple(self._names)
         dates = self._dates.read(["" if date is None else str(date) for date, _ in rows])
         self.model.date_form_ = self._dates.form
-        dates = dates[~np.isnat(dates)]
         return Followed(
             step=int(self.model.state_.step),
             documents_seen=self.model.documents_seen_,
-            first_date=dates.min() if len(dates) else np.datetime64("NaT", "D"),
-            last_date=dates.max() if len(dates) else np.datetime64("NaT", "D"),
+            # These leave out NaT.
+            first_date=np.fmin.reduce(dates),
+            last_date=np.fmax.reduce(dates),
             num_words=len(self._columns),
             new_words=new_words,
             dropped_words=dropped_words,
@@ -324,20 +326,20 @@ class Follower:
     def _score(self, counts: csr_array) -> float:
         """Nats per held-out token of documents before they are learned; NaN if none is held out."""
         if not self.model.__sklearn_is_fitted__():
-            return float("nan")
-        model, seen = self.model, self.model.documents_seen_
+            return math.nan
+        model = self.model
         documents = Documents(
             starts=counts.indptr.astype(np.int64),
             words=counts.indices.astype(np.int32),
             counts=counts.data.astype(np.int32),
         )
-        doc_ids = np.arange(seen, seen + documents.num_documents)
+        doc_ids = model.documents_seen_ + np.arange(documents.num_documents)
         batch = Batch(doc_ids=doc_ids, documents=documents, corpus_size=model.corpus_size_)
         scorer = PartScorer(
             algorithm=model.algorithm, config=model.config_, state=model.state_, seed=model.seed_
         )
         nats, num_tokens = scorer.score(batch)
-        return nats if num_tokens else float("nan")
+        return nats if num_tokens else math.nan
 
     def _add_words(
         self, counts: csr_array, words: list[str]
@@ -361,12 +363,12 @@ class Follower:
         dropped = droppable[: max(0, len(kept) - len(self._free))]
         self._drop(dropped)
         for place in kept:
-            word, column = words[place], self._free.pop(0)
-            self._columns[word], self._names[column] = column, word
-            self._last_batch[word], self._num_documents[word] = (
-                self._num_batches,
-                int(in_documents[place]),
-            )
+            word = words[place]
+            column = self._free.pop(0)
+            self._columns[word] = column
+            self._names[column] = word
+            self._last_batch[word] = self._num_batches
+            self._num_documents[word] = int(in_documents[place])
         return tuple(words[place] for place in kept), tuple(sorted(dropped))
 
     def _list_droppable(self, number: int) -> list[str]:

@@ -72,9 +72,10 @@ class OnlineTopicModel(TopicModel):
                 "is_population=True needs corpus_size: give the number of documents to assume for"
                 " the whole corpus."
             )
-        is_new = not self.__sklearn_is_fitted__()
-        corpus = self._start(X, corpus_size) if is_new else self._read(X)
-        if is_new:
+        if self.__sklearn_is_fitted__():
+            corpus = self._read(X)
+        else:
+            corpus = self._start(X, corpus_size)
             if corpus_size is None:
                 warnings.warn(LENGTH_UNKNOWN, stacklevel=2)
             rng = np.random.default_rng([self.seed_, 0])
@@ -123,7 +124,8 @@ class OnlineTopicModel(TopicModel):
                 self.config_, self.documents_seen_, corpus.num_documents
             )
         else:
-            config, self.corpus_size_ = resolve(self.config_, corpus_size), corpus_size
+            config = resolve(self.config_, corpus_size)
+            self.corpus_size_ = corpus_size
             if is_population and self.algorithm.has_setting("later_passes"):
                 # The documents beyond D are new ones, not those of a second pass.
                 config = replace(config, later_passes="forget")

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from stickbreaker.engine.algorithm import Algorithm, Reads
 from stickbreaker.engine.algorithms import REGISTRY
-from stickbreaker.engine.estimators.model import MOST_PASSES, MOST_REREAD, UNUSED_TOPICS
+from stickbreaker.engine.estimators.fitted import UNUSED_TOPICS
+from stickbreaker.engine.estimators.model import MOST_PASSES, MOST_REREAD
 
 TARGET = Path(__file__).with_name("classes.py")
 LINE_LENGTH = 100
@@ -71,15 +72,13 @@ def list_parameters(algorithm: Algorithm) -> list[Parameter]:
 
     Only algorithms whose steps can be divided have `num_shards`.
     """
-    passes = "Number of times that `fit` reads the corpus; None"
-    if algorithm.set_aside is None:
-        passes += f" means {algorithm.passes}."
-    else:
-        passes += (
+    default = f" means {algorithm.passes}."
+    if algorithm.set_aside is not None:
+        default = (
             f": until documents set aside are predicted no better, at most {MOST_PASSES} times;"
-            " once if all"
+            f" once if all topics are kept or there are over {MOST_REREAD:,} documents."
         )
-        passes += f" topics are kept or there are over {MOST_REREAD:,} documents."
+    passes = f"Number of times that `fit` reads the corpus; None{default}"
     seed = "Seed of the start and of all draws; None draws a new seed for each fit."
     unused = "drop: `transform` leaves out the topics that are not in use."
     shards = Parameter(
@@ -94,7 +93,7 @@ def list_parameters(algorithm: Algorithm) -> list[Parameter]:
     return [
         *(_parameter(each) for each in fields(algorithm.config)),
         Parameter(name="passes", type="int | None", default="None", help=passes),
-        *([shards] if algorithm.step is None else []),
+        *[shards] * (algorithm.step is None),
         Parameter(
             name="random_state",
             type="int | np.random.RandomState | None",
@@ -109,13 +108,14 @@ def list_parameters(algorithm: Algorithm) -> list[Parameter]:
 
 def _parameter(setting: Field[Any]) -> Parameter:
     type_name = setting.type.__name__ if isinstance(setting.type, type) else str(setting.type)
-    symbol, text = setting.metadata["symbol"], setting.metadata["help"]
+    text = setting.metadata["help"]
     choices = tuple(setting.metadata.get("choices") or ())
-    text = text if choices else f"{text[:1].upper()}{text[1:]}"
-    text = f"{symbol}. {text}." if symbol else f"{text}."
+    if not choices:
+        text = f"{text[:1].upper()}{text[1:]}"
+    text = f"{setting.metadata['symbol']}. {text}.".removeprefix(". ")
     if setting.default is None:
         text += " None: depends on the size of the corpus."
-    default = f'"{setting.default}"' if isinstance(setting.default, str) else repr(setting.default)
+    default = repr(setting.default).replace("'", '"')
     return Parameter(name=setting.name, type=type_name, default=default, help=text, choices=choices)
 
 

@@ -36,7 +36,7 @@ def small_parts(monkeypatch):
     monkeypatch.setattr(share_files, "DOCUMENTS_AT_ONCE", 10)
     monkeypatch.setattr(share_files, "FILE_DOCUMENTS", 40)
     monkeypatch.setattr(held_out, "DOCUMENTS_AT_ONCE", 64)
-    monkeypatch.setattr("stickbreaker.engine.estimators.model.DOCUMENTS_AT_ONCE", 64)
+    monkeypatch.setattr("stickbreaker.engine.estimators.fitted.DOCUMENTS_AT_ONCE", 64)
     monkeypatch.setattr("stickbreaker.engine.corpora.stored.MAX_LOADED", 0)
 
 
