@@ -145,7 +145,7 @@ class TopicModel(TopicTables):
         updates = (
             run(prepared, client=client)
             if checkpoint is None
-            else run_with_notes(prepared, checkpoint, self._note, client)
+            else run_with_notes(prepared, checkpoint, self._note, client=client)
         )
         seen = 0
         if saved is not None:

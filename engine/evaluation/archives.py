@@ -49,8 +49,9 @@ def _write_rows(archive: zipfile.ZipFile, name: str, rows: csr_array | np.ndarra
         np.lib.format.write_array_header_1_0(file, header)
         for first in range(0, rows.shape[0], ROWS_AT_ONCE):
             part = rows[first : first + ROWS_AT_ONCE]
-            dense = part if isinstance(part, np.ndarray) else part.toarray()
-            file.write(np.ascontiguousarray(dense, "<f4").tobytes())
+            if not isinstance(part, np.ndarray):
+                part = part.toarray()
+            file.write(np.ascontiguousarray(part, "<f4").tobytes())
 
 
 def write_sheets(path: str | PathLike[str], sheets: Mapping[str, Sheet]) -> None:
@@ -85,11 +86,13 @@ def neutralise_formulas(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _neutralise(column: pd.Series) -> pd.Series:
-    cells = [_neutralise_cell(cell) if isinstance(cell, str) else cell for cell in column]
+    cells = [_neutralise_cell(cell) for cell in column]
     return pd.Series(cells, index=column.index, dtype=column.dtype)
 
 
-def _neutralise_cell(cell: str) -> str:
+def _neutralise_cell(cell: Any) -> Any:
+    if not isinstance(cell, str):
+        return cell
     # Python's csv writes a carriage return without quotes, so the text after it would start a new
     # row.
     cell = cell.replace("\r\n", "\n").replace("\r", "\n")

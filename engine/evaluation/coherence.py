@@ -167,7 +167,9 @@ def diversity(top_words: ArrayLike) -> float:
     0.75
     """
     words = np.asarray(top_words)
-    return len(np.unique(words)) / words.size if words.size else float("nan")
+    if not words.size:
+        return float("nan")
+    return len(np.unique(words)) / words.size
 
 
 def has_partner(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:

@@ -71,7 +71,9 @@ def read_shares(
         if not report(min(len(parts) * DOCUMENTS_AT_ONCE, corpus.num_documents)):
             return None
     in_order = [parts[place] for place in range(len(parts))]
-    return vstack(in_order, format="csr") if parts else csr_array((0, 0), dtype=np.float32)
+    if not in_order:
+        return csr_array((0, 0), dtype=np.float32)
+    return vstack(in_order, format="csr")
 
 
 class Periods(NamedTuple):
@@ -153,16 +155,15 @@ def add_up(
     is_dated = periods.of_document >= 0
     rows = np.flatnonzero(is_dated)
     shape = (len(periods.names), len(doc_tokens))
-    values = (
-        np.ones(len(rows)) if measure == "share of documents" else doc_tokens[rows].astype(float)
-    )
-    membership = csr_array((values, (periods.of_document[rows], rows)), shape=shape)
+    values = doc_tokens[rows].astype(float)
     if measure == "share of documents":
+        values = np.ones(len(rows))
         largest = np.asarray(doc_shares.argmax(1)).ravel()
         own = np.asarray(doc_shares.max(1).todense()).ravel() > 0
         doc_shares = csr_array(
             (np.ones(own.sum()), (np.flatnonzero(own), largest[own])), shape=doc_shares.shape
         )
+    membership = csr_array((values, (periods.of_document[rows], rows)), shape=shape)
     summed = np.asarray((membership @ doc_shares).todense())
     if measure == "tokens":
         return summed
@@ -184,8 +185,9 @@ def find_typical(
     tokens of the topic. among: (D,) bool, the documents to choose from.
     """
     shares = np.asarray(doc_shares[:, [topic]].todense()).ravel()
-    is_open = shares > 0 if among is None else (shares > 0) & among
-    rows = np.flatnonzero(is_open)
+    if among is not None:
+        shares = shares * among
+    rows = np.flatnonzero(shares > 0)
     tokens = shares[rows] * doc_tokens[rows]
     typical: np.ndarray = rows[np.lexsort((-tokens, shares[rows] < 0.5))][:number]
     return typical

@@ -66,7 +66,7 @@ def rank_topics(expected_tokens: np.ndarray) -> np.ndarray:
     """
     order = np.argsort(-expected_tokens, kind="stable")
     covered = np.cumsum(expected_tokens[order])
-    number = 1 + np.searchsorted(covered, COVERED_SHARE * covered[-1]) if len(covered) else 0
+    number = 1 + np.searchsorted(covered, COVERED_SHARE * covered[-1:].sum())
     used: np.ndarray = order[:number][expected_tokens[order[:number]] >= LEAST_TOKENS]
     return used
 
@@ -145,8 +145,10 @@ def score_corpus(scorer: PartScorer, corpus: Corpus, cluster: Cluster | None = N
         by_number = dict(map_parts(cluster, corpus, DOCUMENTS_AT_ONCE, scorer))
         scored = [by_number[number] for number in range(len(by_number))]
     scored = [each for each in scored if each[1]]
-    nats, tokens = zip(*scored, strict=True) if scored else ((), ())
-    return float(np.average(nats, weights=tokens)) if scored else float("nan")
+    if not scored:
+        return float("nan")
+    nats, tokens = zip(*scored, strict=True)
+    return float(np.average(nats, weights=tokens))
 
 
 def score_shares(

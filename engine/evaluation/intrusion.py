@@ -90,8 +90,10 @@ def ask_topics(
     rng = np.random.default_rng([seed, 1])
     counted = rank_topics(summary.expected_tokens)
     shares = read.shares[:, counted]
-    able = np.flatnonzero(np.diff(csr_array(shares > 0).indptr) >= NUM_TOPICS)
-    drawn = rng.permutation(able)[:NUM_DOCUMENTS] if len(counted) > NUM_TOPICS else able[:0]
+    is_able = np.diff(csr_array(shares > 0).indptr) >= NUM_TOPICS
+    # An intruder needs a topic besides the three.
+    able = np.flatnonzero(is_able & (len(counted) > NUM_TOPICS))
+    drawn = rng.permutation(able)[:NUM_DOCUMENTS]
     texts = [_join(words, row) for row in find_top_words(summary.topics[counted], NUM_TOPIC_WORDS)]
     questions = []
     key = []

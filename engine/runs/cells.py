@@ -185,13 +185,21 @@ def _row(
 ) -> dict[str, Any]:
     row: dict[str, Any] = {
         "documents_seen": documents_seen,
-        "seconds": stepped.seconds if stepped else 0.0,
+        "seconds": 0.0,
+        "protocol": protocol,
+        "predictive": predictive,
+        "nats_per_word": nats,
+        "num_topics": 0,
+        "learning_rate": np.nan,
+        "startup_share": np.nan,
+        "bound": np.nan,
+        "error": None,
     }
-    row |= {"protocol": protocol, "predictive": predictive, "nats_per_word": nats}
-    row |= {"num_topics": stepped.num_topics if stepped else 0}
-    info = stepped.info._asdict() if stepped else {}
-    row |= {name: info.get(name, np.nan) for name in ("learning_rate", "startup_share", "bound")}
-    return row | {"bound": np.nan if row["bound"] is None else row["bound"], "error": None}
+    if stepped is not None:
+        taken = {"seconds": stepped.seconds, "num_topics": stepped.num_topics}
+        taken |= stepped.info._asdict()
+        row |= {name: taken[name] for name in row.keys() & taken if taken[name] is not None}
+    return row
 
 
 def score_further(protocol: str, prepared: Prepared, state: Any) -> dict[str, float]:
@@ -248,11 +256,9 @@ def fold_in_prior(algorithm: Algorithm, config: Any, weights: np.ndarray) -> np.
     """α₀ E[β] (K,), with α₀ as set, or 1 where no setting gives it; uniform for an LDA."""
     if not algorithm.has_corpus_weights:
         weights = np.full(len(weights), 1.0 / len(weights))
-    return (
-        config.doc_concentration * weights
-        if "doc_concentration" in algorithm.concentrations
-        else weights
-    )
+    if "doc_concentration" in algorithm.concentrations:
+        weights = config.doc_concentration * weights
+    return weights
 
 
 def _stamp(name: str) -> tuple[int, int] | None:
@@ -260,11 +266,9 @@ def _stamp(name: str) -> tuple[int, int] | None:
     own = find_folder() / name_folder(name)
     path = own if os.path.isdir(own) else Path(name).expanduser()
     found = [each.stat() for each in (path, *path.rglob("*")) if each.is_file()]
-    return (
-        (max(each.st_mtime_ns for each in found), sum(each.st_size for each in found))
-        if found
-        else None
-    )
+    if not found:
+        return None
+    return max(each.st_mtime_ns for each in found), sum(each.st_size for each in found)
 
 
 @lru_cache(maxsize=2)

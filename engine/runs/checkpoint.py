@@ -101,8 +101,9 @@ def save(path: str | PathLike[str], checkpoint: Checkpoint) -> None:
         "has_ended": checkpoint.has_ended,
         "documents": checkpoint.documents,
     }
-    arrays = {} if checkpoint.state is None else dict(flatten(STATE, checkpoint.state))
-    arrays |= {NOTE + name: np.asarray(note) for name, note in checkpoint.notes.items()}
+    arrays = {NOTE + name: np.asarray(note) for name, note in checkpoint.notes.items()}
+    if checkpoint.state is not None:
+        arrays |= flatten(STATE, checkpoint.state)
     write_parts(Path(path), CHECKPOINT, header, arrays)
 
 

@@ -197,7 +197,7 @@ def draw_topics(
     size = max(1, MOST_NUMBERS // words.shape[1])
     for batch in sample.batches(DOCUMENTS_AT_ONCE):
         documents = batch.documents
-        parts = []
+        parts = [np.zeros(0, np.int32)]
         shares = np.concatenate(map_shards(infer, documents))
         rows = documents.rows()
         for first in range(0, len(rows), size):
@@ -207,7 +207,7 @@ def draw_topics(
             drawn = rng.random(len(entries)) * sums[entries, -1]
             # Of a token at x, the first topic whose sum is above x.
             parts.append((sums[entries, :-1] <= drawn[:, None]).sum(1, dtype=np.int32))
-        yield np.concatenate(parts) if parts else np.zeros(0, np.int32)
+        yield np.concatenate(parts)
 
 
 def _begin(

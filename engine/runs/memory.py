@@ -3,6 +3,8 @@ limit.
 """
 
 import os
+from bisect import bisect_right
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,22 +32,24 @@ def estimate_memory(algorithm: Algorithm, config: Any, corpus: Corpus) -> int:
     config: with a value for each setting. An algorithm that keeps something for each document says
     how much.
     """
-    own = 0 if algorithm.memory is None else algorithm.memory(config, corpus.documents())
-    num_topics = config.max_topics if algorithm.has_setting("max_topics") else 0
-    size = np.dtype(config.precision if algorithm.has_setting("precision") else np.float64).itemsize
+    own = 0
+    if algorithm.memory is not None:
+        own = algorithm.memory(config, corpus.documents())
+    settings = vars(config)
+    size: int = np.dtype(settings.get("precision", np.float64)).itemsize
+    num_topics = int(settings.get("max_topics", 0))
     return own + COPIES * size * corpus.vocab_size * num_topics
 
 
 def machine_memory() -> int:
     """Bytes of memory of the machine, or of its container if that has less."""
-    found = (
-        [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")] if hasattr(os, "sysconf") else []
-    )
+    found = []
+    # Windows has no sysconf.
+    with suppress(AttributeError):
+        found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     for group in GROUPS:
-        try:
+        with suppress(OSError, ValueError):
             found.append(int(group.read_text()))
-        except (OSError, ValueError):
-            continue
     return min(found, default=8 * 2**30)
 
 
@@ -63,11 +67,10 @@ def check_memory(prepared: Prepared, allowed: int) -> None:
     )
     if not algorithm.has_setting("max_topics"):
         raise TooMuchMemoryError(f"{said}: use a smaller corpus.")
-    fits = 0
-    too_many = config.max_topics
-    while too_many - fits > 1:
-        middle = (fits + too_many) // 2
-        is_small = estimate_memory(algorithm, replace(config, max_topics=middle), train) <= allowed
-        fits, too_many = (middle, too_many) if is_small else (fits, middle)
+
+    def needed_for(max_topics: int) -> int:
+        return estimate_memory(algorithm, replace(config, max_topics=max_topics), train)
+
+    fits = bisect_right(range(1, config.max_topics), allowed, key=needed_for)
     remedy = f"choose K of at most {fits:,}" if fits > 1 else "use a smaller corpus"
     raise TooMuchMemoryError(f"{said}: {remedy}.")

@@ -76,42 +76,30 @@ def run(
     CheckpointError
         If the file cannot be read or written.
     """
-    if checkpoint is None:
-        return _begin(prepared, resume, client)
+    if checkpoint is not None:
+        if resume is not None:
+            raise ValueError(
+                "Give resume or checkpoint, not both: a run continues from one checkpoint."
+            )
+        return run_with_notes(prepared, checkpoint, lambda update: {}, every=every, client=client)
     if resume is not None:
-        raise ValueError(
-            "Give resume or checkpoint, not both: a run continues from one checkpoint."
-        )
-    return _run_saved(prepared, checkpoint, every, client, lambda update: {})
+        _check_same_run(prepared, resume)
+    remote = None if client is None else RemoteSteps(client, prepared)
+    return _Run(prepared, resume, remote).updates()
 
 
 def run_with_notes(
     prepared: Prepared,
     checkpoint: str | PathLike[str],
     note: Note,
+    *,
+    every: float = SAVE_SECONDS,
     client: "Client | None" = None,
 ) -> Updates:
     """Run as `run` does with a checkpoint, which also has the notes of the last update."""
-    return _run_saved(prepared, checkpoint, SAVE_SECONDS, client, note)
-
-
-def _run_saved(
-    prepared: Prepared,
-    checkpoint: str | PathLike[str],
-    every: float,
-    client: "Client | None",
-    note: Note,
-) -> Updates:
     path = Path(checkpoint)
-    updates = _begin(prepared, load(path) if path.exists() else None, client)
+    updates = run(prepared, resume=load(path) if path.exists() else None, client=client)
     return _save_as_it_runs(prepared, updates, path, every, note)
-
-
-def _begin(prepared: Prepared, resume: Checkpoint | None, client: "Client | None") -> Updates:
-    if resume is not None:
-        _check_same_run(prepared, resume)
-    remote = None if client is None else RemoteSteps(client, prepared)
-    return _Run(prepared, resume, remote).updates()
 
 
 def _save_as_it_runs(
@@ -123,16 +111,15 @@ def _save_as_it_runs(
     unsaved = None
     documents = fingerprint(prepared.train)
     try:
-        update = next(updates, None)
-        while update is not None:
+        sent = None
+        while (update := _send(updates, sent)) is not None:
             unsaved = _checkpoint(prepared, config, update.stepped, documents), update
             if time.monotonic() - saved_at >= every:
                 save(path, unsaved[0].with_notes(note(update)))
                 saved_at = time.monotonic()
                 unsaved = None
             sent = yield update
-            config = config if sent is None else sent
-            update = next(updates, None) if sent is None else _send(updates, sent)
+            config = sent or config
     finally:
         if unsaved is not None:
             saved, last = unsaved
@@ -140,6 +127,7 @@ def _save_as_it_runs(
 
 
 def _send(updates: Updates, config: Any) -> Update | None:
+    """The next update under a config, or under the present one if it is None."""
     try:
         return updates.send(config)
     except StopIteration:
@@ -215,10 +203,9 @@ class _Run:
             self.seconds = resume.seconds
             self.has_ended = resume.has_ended
         self.newest = np.maximum.accumulate(prepared.train.dates)
-        test = prepared.test
-        self.held_out = (
-            None if test is None else split_words(test.documents(), test.doc_ids, self.seed)
-        )
+        self.held_out = None
+        if (test := prepared.test) is not None:
+            self.held_out = split_words(test.documents(), test.doc_ids, self.seed)
         self.moments = prepared.moment_points
         self.evaluations = prepared.evaluation_points
         # A step of the whole corpus leaves no document to score before it is read.
@@ -247,7 +234,9 @@ class _Run:
         """Score the next mini-batch, learn from it, and do what is due after it."""
         batch, date = self._next_batch()
         before = self.seen
-        next_batch = self._score_ahead(batch, date) if self.scores_next_batch else None
+        next_batch = None
+        if self.scores_next_batch:
+            next_batch = self._score_ahead(batch, date)
         stepped = self._learn(batch, date)
         return Update(
             stepped=stepped,

@@ -179,9 +179,12 @@ class StudyProgress:
     seconds_left: float | None
 
     def __str__(self) -> str:
-        failed = f", {self.num_failed} failed" if self.num_failed else ""
-        left = "" if self.seconds_left is None else f", about {self.seconds_left / 60:.1f} min left"
-        return f"{self.num_done} of {self.num_cells} cells{failed}{left}"
+        parts = [f"{self.num_done} of {self.num_cells} cells"]
+        if self.num_failed:
+            parts.append(f"{self.num_failed} failed")
+        if self.seconds_left is not None:
+            parts.append(f"about {self.seconds_left / 60:.1f} min left")
+        return ", ".join(parts)
 
 
 def print_progress(progress: StudyProgress) -> None:
@@ -308,14 +311,9 @@ def _run_cells(
     ) as results:
         for place, found in results:
             cell, path = tasks[place]
-            yield (
-                path,
-                _keep(
-                    cell,
-                    path,
-                    describe_failure(found) if isinstance(found, TaskLostError) else found,
-                ),
-            )
+            if isinstance(found, TaskLostError):
+                found = describe_failure(found)
+            yield path, _keep(cell, path, found)
 
 
 def run_all(
@@ -384,7 +382,7 @@ def read_cell(path: Path, retry_failed: bool = False) -> pd.DataFrame | None:
             if header.about is None or header.about["key"] != path.stem:
                 raise ValueError("the file was renamed")
             frame = pd.read_parquet(io.BytesIO(parts[SCORES_PART]))
-            return None if retry_failed and _has_failed(frame) else frame
     except FileError as error:
         _log.warning("%s", error)
         return None
+    return None if retry_failed and _has_failed(frame) else frame
