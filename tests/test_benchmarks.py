@@ -1,5 +1,6 @@
 """The commands of tests/benchmarks run on a part of a small corpus, and their rows are right."""
 
+import ast
 import json
 import pickle
 import sys
@@ -28,6 +29,7 @@ from tests.benchmarks import (
     heldout,
     imports,
     machine,
+    mutations,
     printed,
     profile,
     results,
@@ -76,10 +78,8 @@ class FixedVersion:
 
 def test_two_versions_take_turns_and_a_ratio_is_of_one_round_without_the_first_round():
     measured = []
-    before, after = (
-        FixedVersion("b", (9.0, 1.0, 2.0, 4.0), measured),
-        FixedVersion("a", (1.0, 3.0, 2.0, 2.0), measured),
-    )
+    before = FixedVersion("b", (9.0, 1.0, 2.0, 4.0), measured)
+    after = FixedVersion("a", (1.0, 3.0, 2.0, 2.0), measured)
     table = compare_versions.summarize(compare_versions.take_turns(before, after, 3))
     assert "".join(measured) == "abbaabba"
     (row,) = table.to_dict("records")
@@ -344,10 +344,8 @@ def test_steps_of_a_cluster_are_timed_and_those_of_other_networks_computed(
     assert "| 40.0 | 130.0 |" in table
     *_, processes, fast, slow = table.splitlines()
     assert processes == "processes: does not pay up to S = 4"
-    assert (fast, slow) == (
-        "8 machines, 10 Gb/s: pays from S = 4",
-        "8 machines, 1 Gb/s: does not pay up to S = 4",
-    )
+    assert fast == "8 machines, 10 Gb/s: pays from S = 4"
+    assert slow == "8 machines, 1 Gb/s: does not pay up to S = 4"
 
 
 def test_digests_are_equal_for_equal_runs_and_differ_for_each_choice():
@@ -389,6 +387,18 @@ def test_the_size_of_a_small_project_is_counted(tmp_path):
     assert rows["product"][:2] == (4, 12)
     assert list(rows) == ["product", "engine", "engine/corpora", "app", "tests", "tests/app"]
     assert "| engine/one.py | 5 |" in size.report(found)
+
+
+def test_a_mistake_changes_one_line_of_a_module():
+    mistakes = mutations.choose(0, 20)
+    assert len({(row["file"], row["before"]) for row, _ in mistakes}) == 20
+    for row, wrong in mistakes:
+        right = ast.unparse(ast.parse((mutations.ROOT / row["file"]).read_text("utf-8")))
+        pairs = zip(right.splitlines(), wrong.splitlines(), strict=True)
+        ((before, after),) = ((one, other) for one, other in pairs if one != other)
+        # A statement alone begins with "if", also where it is an "elif".
+        assert before.endswith(row["before"].removeprefix("if"))
+        assert after.endswith(row["after"].removeprefix("if"))
 
 
 class OneTopic:
