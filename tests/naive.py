@@ -428,10 +428,8 @@ def find_redundant(counts, highest_ratio, most=6, sweeps=20, least_weight=0.02, 
             m: np.sqrt(counts[k] * counts[m]).sum() / np.sqrt(tokens[k] * tokens[m]) for m in others
         }
         parents = sorted(others, key=lambda m: -likeness[m])[:most]
-        topics, weights = (
-            (counts[parents] + 1e-6) / tokens[parents, None],
-            np.full(len(parents), 1 / len(parents)),
-        )
+        topics = (counts[parents] + 1e-6) / tokens[parents, None]
+        weights = np.full(len(parents), 1 / len(parents))
         for _ in range(sweeps):
             weights = weights * (topics @ (counts[k] / (weights @ topics)))
             weights /= weights.sum()

@@ -156,10 +156,8 @@ def local_posterior(documents, lam, sticks, b, a, eta):
             )
             log_p.append(log_tables + log_franchise(tables, *sticks, a))
             later = tables[::-1].cumsum()[::-1]
-            on, off = (
-                sticks[0] + tables[: len(lam)],
-                sticks[1] + later[: len(lam)] - tables[: len(lam)],
-            )
+            on = sticks[0] + tables[: len(lam)]
+            off = sticks[1] + later[: len(lam)] - tables[: len(lam)]
             left = np.append(1.0, np.cumprod(off / (on + off)))
             born = later[len(lam)] if num_labels > len(lam) else 0
             means.append([tables.sum(), *(left[:-1] * on / (on + off)), left[-1] * a / (a + born)])

@@ -53,10 +53,16 @@ def open_spec(**values):
     )
 
 
+def begin(spec, corpus=None):
+    """The record of a run that has opened its corpus, by default the small one."""
+    corpus, record = corpus or small_corpus(), Record(spec, 1, lambda: 0.0)
+    record.open(corpus, engine.prepare(spec.algorithm, spec.config, corpus, spec.settings))
+    return record
+
+
 def learn(corpus, spec):
     """The record of a finished run."""
-    record = Record(spec, 1, lambda: 0.0)
-    record.open(corpus, engine.prepare(spec.algorithm, spec.config, corpus, spec.settings))
+    record = begin(spec, corpus)
     while not record.is_over:
         record.advance()
     return record

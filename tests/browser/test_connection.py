@@ -28,10 +28,8 @@ def test_a_page_says_that_its_connection_is_lost_and_opens_again_where_the_run_w
             dashboard = Dashboard(context.new_page()).open(reached)
             dashboard.pause()
             expect(dashboard.page).to_have_url(re.compile("run="))
-            seen, run = (
-                dashboard.documents.inner_text(),
-                re.search("run=([^&]+)", dashboard.page.url)[1],
-            )
+            seen = dashboard.documents.inner_text()
+            run = re.search("run=([^&]+)", dashboard.page.url)[1]
             expect_saved(tmp_path, dashboard)
             # The page shows a stalled connection; when it works again, the same page continues.
             dashboard.page.evaluate("window.isSame = true")

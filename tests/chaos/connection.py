@@ -157,10 +157,8 @@ def measure(folder: Path, seconds: float) -> tuple[list[dict], float]:
             browser = playwright.chromium.launch(
                 executable_path=find_browser(), args=list(BROWSER_FLAGS)
             )
-            context, reached = (
-                browser.new_context(viewport=WIDE),
-                f"http://localhost:{proxy.port}/app",
-            )
+            context = browser.new_context(viewport=WIDE)
+            reached = f"http://localhost:{proxy.port}/app"
             let_in(context, reached)
             # Small mini-batches, one a second, so that the run learns all the time.
             dashboard = Dashboard(context.new_page()).open(f"{reached}?batch_size=16")

@@ -153,11 +153,9 @@ ACTIONS = (
 
 def fail_everywhere(action: Action, start: Path, error: str) -> Counter:
     """Let each write, sync and rename of an action fail in turn; count the outcomes."""
-    counted, before, folder = (
-        Counter(),
-        action.kind.read(start / "files"),
-        start.parent / "now" / "files",
-    )
+    counted = Counter()
+    before = action.kind.read(start / "files")
+    folder = start.parent / "now" / "files"
     for number in count(1):
         restore(start, folder.parent)
         disk = Disk(fails_at=number, error=error)
@@ -188,11 +186,9 @@ def has_debris(folder: Path) -> bool:
 
 def stop_everywhere(action: Action, start: Path, number: int, seed: int) -> Counter:
     """Stop the machine after a random operation of an action, many times; count what is lost."""
-    counted, before, folder = (
-        Counter(),
-        action.kind.read(start / "files"),
-        start.parent / "now" / "files",
-    )
+    counted = Counter()
+    before = action.kind.read(start / "files")
+    folder = start.parent / "now" / "files"
     restore(start, folder.parent)
     contents = {str(path): path.read_bytes() for path in folder.parent.rglob("*") if path.is_file()}
     with Disk().between() as disk:

@@ -168,10 +168,8 @@ def test_a_run_continues_from_its_checkpoint_after_the_scheduler_was_restarted(c
 @pytest.fixture(scope="module")
 def declared(tmp_path_factory):
     """A study of four short runs."""
-    rng, words = (
-        np.random.default_rng(0),
-        ["army", "cotton", "navy", "peace", "ship", "tariff", "treaty", "trade"],
-    )
+    rng = np.random.default_rng(0)
+    words = ["army", "cotton", "navy", "peace", "ship", "tariff", "treaty", "trade"]
     path = tmp_path_factory.mktemp("notes") / "notes.csv"
     path.write_text("text\n" + "\n".join(" ".join(rng.choice(words, 5)) for _ in range(40)))
     return Study(("hdp", "gibbs-lda"), (str(path),), seeds=(0, 1), fixed={"max_topics": 3})

@@ -48,10 +48,8 @@ async def attack(address):
 
     Returns what another page shows before and after, and how many pages are counted.
     """
-    attacker, other = (
-        await Page.open(address, f"?follow={OTHER}&corpus={OTHER}"),
-        await Page.open(address),
-    )
+    attacker = await Page.open(address, f"?follow={OTHER}&corpus={OTHER}")
+    other = await Page.open(address)
     while count(address, "stickbreaker_stream_documents") < 256:
         await asyncio.sleep(0.5)
     before, num_pages = await resolve(other), count(address, "stickbreaker_pages")

@@ -10,8 +10,7 @@ import pytest
 from stickbreaker import engine
 from stickbreaker.app.export.worksheet import NUM_BLANKS, make_parts, write_worksheet
 from stickbreaker.app.model.reading import begin_reading
-from stickbreaker.app.model.record import Record
-from tests.app.small_runs import NAME, small_corpus, small_spec
+from tests.app.small_runs import NAME, learn, small_corpus, small_spec
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -24,10 +23,7 @@ def read():
         NAME, small_corpus().counts, words, small_corpus().dates, small_corpus().titles
     )
     spec = small_spec()
-    record = Record(spec, 1, lambda: 0.0)
-    record.open(corpus, engine.prepare(spec.algorithm, spec.config, corpus, spec.settings))
-    while not record.is_over:
-        record.advance()
+    record = learn(corpus, spec)
     return begin_reading(record.model()), record.progress(1)
 
 

@@ -19,8 +19,7 @@ from stickbreaker.app.frames.class_questions import (
     suggest_words,
 )
 from stickbreaker.app.model.class_tasks import ClassState, ClassTaskError
-from stickbreaker.app.model.record import Record
-from tests.app.small_runs import load_small, small_corpus, small_spec
+from tests.app.small_runs import begin, load_small, small_corpus, small_spec
 
 UNKNOWN = np.full(110, "NaT", "datetime64[D]")
 
@@ -33,8 +32,7 @@ def make_corpus(counts, dates, vocabulary):
 def record():
     """A finished run over the small corpus, with the progress before its second half."""
     spec, corpus = small_spec(), load_small("small")
-    record = Record(spec, 1, lambda: 0.0)
-    record.open(corpus, engine.prepare(spec.algorithm, spec.config, corpus, spec.settings))
+    record = begin(spec, corpus)
     record.advance()
     early = record.progress(1)
     while not record.is_over:

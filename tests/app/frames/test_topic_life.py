@@ -16,7 +16,6 @@ from stickbreaker.app.frames.life_frames import (
     summarize_life,
 )
 from stickbreaker.app.model.progress import Moment, Progress
-from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.topic_life import (
     BORN,
@@ -29,8 +28,9 @@ from stickbreaker.app.model.topic_life import (
 from stickbreaker.app.model.word_lists import WordLists
 from stickbreaker.app.state import RunState
 from stickbreaker.app.views.topic_life import TopicLife
-from stickbreaker.engine import RunSettings, find_algorithm, prepare
+from stickbreaker.engine import RunSettings, find_algorithm
 from tests.app.browser_messages import send
+from tests.app.small_runs import learn
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 VOCABULARY = (HOSTILE, *(f"word{i}" for i in range(1, 200)))
@@ -208,10 +208,7 @@ def test_the_view_announces_the_first_column_then_draws_lists_and_selects(progre
 )
 def test_every_kind_of_algorithm_has_topic_events(tiny_corpus, name, passes):
     algorithm, settings = find_algorithm(name), RunSettings(passes=passes, num_snapshots=4)
-    record = Record(RunSpec("tiny", algorithm, algorithm.config(), settings), 1, lambda: 0.0)
-    record.open(tiny_corpus, prepare(algorithm, algorithm.config(), tiny_corpus, settings))
-    while not record.is_over:
-        record.advance()
+    record = learn(tiny_corpus, RunSpec("tiny", algorithm, algorithm.config(), settings))
     state = RunState()
     view = TopicLife(state)
     view.state.publish(record.progress(1))

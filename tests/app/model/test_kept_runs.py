@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from stickbreaker import engine
 from stickbreaker.app.frames.compare_frames import (
     differing_settings,
     match_runs,
@@ -20,12 +19,11 @@ from stickbreaker.app.model.page_notes import read_spec, with_page
 from stickbreaker.app.model.progress import HELDOUT_COLUMNS, Curve, Moment, Progress
 from stickbreaker.app.model.reading import Model, begin_reading, complete_reading
 from stickbreaker.app.model.reading_link import ReadingLink
-from stickbreaker.app.model.record import Record
 from stickbreaker.engine.algorithm import TopicSummary
 from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
 from stickbreaker.engine.files.verified_files import read_parts, write_parts
 from stickbreaker.engine.runs import checkpoint
-from tests.app.small_runs import HDP, NAME, SETTINGS, keep_small, small_config, small_corpus
+from tests.app.small_runs import HDP, NAME, SETTINGS, begin, keep_small, small_config, small_corpus
 
 ONE_PASS = dataclasses.replace(SETTINGS, passes=1)
 
@@ -82,12 +80,10 @@ def test_a_kept_run_is_loaded_as_it_was_kept(kept, tmp_path):
     run = kept.keep(progress, make_model())
     again = KeptRuns(tmp_path / "runs")
     assert again.listing().runs == (run,)
-    assert (run.heldout, run.num_topics, run.config["max_topics"], run.topic_names) == (
-        -7.9,
-        3,
-        3,
-        {"1": "<b>war</b>"},
-    )
+    assert run.heldout == -7.9
+    assert run.num_topics == 3
+    assert run.config["max_topics"] == 3
+    assert run.topic_names == {"1": "<b>war</b>"}
     assert set(run.versions) == {"stickbreaker", "numpy", "numba"}
     content = again.load(run.key)
     for column in HELDOUT_COLUMNS:
@@ -215,10 +211,8 @@ def test_a_run_that_cannot_be_written_is_reported_until_one_can(kept, tmp_path):
 
 def test_damaged_curves_are_reported(kept, tmp_path):
     run = kept.keep(make_progress(), make_model())
-    about, arrays = (
-        dataclasses.asdict(run),
-        read_parts(tmp_path / "runs" / f"{run.key}.npz", KEPT_RUN)[1],
-    )
+    about = dataclasses.asdict(run)
+    arrays = read_parts(tmp_path / "runs" / f"{run.key}.npz", KEPT_RUN)[1]
     for damage in (
         {"top_words": arrays["top_words"] + 99},
         {"heldout.seconds": np.zeros(1)},
@@ -329,17 +323,12 @@ def test_a_finished_run_is_kept_with_its_model_and_the_present_names_of_its_topi
     run = keep_small(kept)
     kept.name_topics(run.key, {1: "war"})
     checkpoint = kept.load_checkpoint(run.key)
-    record = Record(read_spec(checkpoint), 1, lambda: 0.0)
-    record.open(
-        small_corpus(), engine.prepare(HDP, checkpoint.config, small_corpus(), checkpoint.settings)
-    )
+    record = begin(read_spec(checkpoint))
     record.restore(checkpoint)
     progress = record.progress(1)
-    assert (progress.status, progress.documents_seen, progress.names) == (
-        "finished",
-        100,
-        {1: "war"},
-    )
+    assert progress.status == "finished"
+    assert progress.documents_seen == 100
+    assert progress.names == {1: "war"}
     assert run_rows([run], (), kept.listing().sizes)[0]["has_model"]
     kept.delete(run.key)
     with pytest.raises(KeptRunError, match="not on disk"):

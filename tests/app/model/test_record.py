@@ -10,19 +10,14 @@ from stickbreaker import engine
 from stickbreaker.app.export.tables import write_model
 from stickbreaker.app.frames.life_frames import summarize_life
 from stickbreaker.app.model.reading import begin_reading
-from stickbreaker.app.model.record import FALLEN, NOT_SETTLED, SETTLED, Record
+from stickbreaker.app.model.record import FALLEN, NOT_SETTLED, SETTLED
 from stickbreaker.engine import executors
-from tests.app.small_runs import HDP, small_corpus, small_spec
+from tests.app.small_runs import HDP, begin, learn, small_corpus, small_spec
 
 
 @pytest.fixture
 def record():
-    spec = small_spec()
-    record = Record(spec, 1, lambda: 0.0)
-    record.open(
-        small_corpus(), engine.prepare(spec.algorithm, spec.config, small_corpus(), spec.settings)
-    )
-    return record
+    return begin(small_spec())
 
 
 def test_topics_have_numbers_before_the_first_column_and_labels_of_their_top_words_from_then_on(
@@ -57,12 +52,7 @@ def test_a_name_replaces_the_label_and_an_empty_name_restores_it(record):
 
 def test_the_curve_the_life_of_topics_and_an_estimator_have_the_same_topics_in_use(tmp_path):
     spec = small_spec(max_topics=40)
-    record = Record(spec, 1, lambda: 0.0)
-    record.open(
-        small_corpus(), engine.prepare(spec.algorithm, spec.config, small_corpus(), spec.settings)
-    )
-    while not record.is_over:
-        record.advance()
+    record = learn(small_corpus(), spec)
     progress, model = record.progress(1), record.model()
     write_model(begin_reading(model), progress, tmp_path / "model.npz")
     loaded = engine.load(tmp_path / "model.npz")
@@ -82,10 +72,7 @@ def test_a_run_that_ends_because_its_bound_would_fall_says_so(ending, message):
     spec = replace(
         small_spec(), algorithm=replace(HDP, expect=None, local=None, blend=None, step=end)
     )
-    record = Record(spec, 1, lambda: 0.0)
-    record.open(
-        small_corpus(), engine.prepare(spec.algorithm, spec.config, small_corpus(), spec.settings)
-    )
+    record = begin(spec)
     record.advance()
     assert (record.status, record.message) == ("finished", message)
 
@@ -99,10 +86,7 @@ def test_a_run_says_what_another_pass_would_do_if_the_algorithm_knows(is_pass_ne
         return state, info._replace(is_pass_needed=is_pass_needed)
 
     spec = replace(small_spec(), algorithm=replace(HDP, blend=blend))
-    record = Record(spec, 1, lambda: 0.0)
-    record.open(
-        small_corpus(), engine.prepare(spec.algorithm, spec.config, small_corpus(), spec.settings)
-    )
+    record = begin(spec)
     while record.status != "finished":
         record.advance()
     assert record.message == message

@@ -61,10 +61,8 @@ def test_the_recorded_run_is_small_and_has_no_model():
 
 
 def test_the_present_engine_learns_what_was_recorded(corpus, recorded):
-    now, then = (
-        record_run(first_spec(), corpus).notes,
-        checkpoint.load(find_data_folder() / FILE).notes,
-    )
+    now = record_run(first_spec(), corpus).notes
+    then = checkpoint.load(find_data_folder() / FILE).notes
     assert now.keys() == then.keys()
     assert (now["steps.documents_seen"] == then["steps.documents_seen"]).all()
     differences = now["heldout.nats_per_word"] - then["heldout.nats_per_word"]

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.replay import (
     REPLAYED,
     can_replay,
@@ -14,16 +13,14 @@ from stickbreaker.app.model.replay import (
     list_moments,
     rewind,
 )
-from stickbreaker.engine import prepare
-from tests.app.small_runs import small_corpus, small_spec
+from tests.app.small_runs import begin, small_corpus, small_spec
 
 
 @pytest.fixture(scope="module")
 def told():
     """What a page was told after each of ten mini-batches, and at the end."""
     spec, corpus = small_spec(), small_corpus()
-    record = Record(spec, 1, lambda: 0.0)
-    record.open(corpus, prepare(spec.algorithm, spec.config, corpus, spec.settings))
+    record = begin(spec, corpus)
     states = []
     while not record.is_over:
         record.advance()

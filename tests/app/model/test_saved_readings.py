@@ -6,25 +6,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from stickbreaker import engine
 from stickbreaker.app.model.disk_space import limit_saved_readings, list_items
 from stickbreaker.app.model.limits import ALL_SAVED_READINGS, SAVED_READINGS
-from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_store import RunStore
 from stickbreaker.app.model.saved_readings import SavedReadings, digest_model
 from stickbreaker.app.model.user_files import READINGS
 from stickbreaker.app.server import reader as readers
 from stickbreaker.app.server.reader import Reader
-from tests.app.small_runs import SETTINGS, small_corpus, small_spec
+from tests.app.small_runs import begin, small_spec
 
 
 def make_record(**values):
     """A run after each of its mini-batches."""
-    record = Record(small_spec(**values), 1, lambda: 0.0)
-    record.open(
-        small_corpus(),
-        engine.prepare(record.spec.algorithm, record.spec.config, small_corpus(), SETTINGS),
-    )
+    record = begin(small_spec(**values))
     record.advance()
     return record
 

@@ -17,17 +17,9 @@ from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns
 from stickbreaker.app.model.shelf import MAX_SAVED, OLD_SECONDS
 from stickbreaker.engine import find_algorithm
 from stickbreaker.engine.runs.checkpoint import CheckpointError
-from tests.app.small_runs import SETTINGS, small_corpus, small_spec
+from tests.app.small_runs import SETTINGS, begin, small_corpus, small_spec
 
 SIZES = {"max_topics": 3, "batch_size": 10, "initial_topics": 3}
-
-
-def begin(spec):
-    record = Record(spec, 1, lambda: 0.0)
-    record.open(
-        small_corpus(), engine.prepare(spec.algorithm, spec.config, small_corpus(), spec.settings)
-    )
-    return record
 
 
 def spec_of(name):
@@ -58,20 +50,16 @@ def assert_same(one, other):
     for left, right in zip(one.columns, other.columns, strict=True):
         for name in ("topic_ids", "weights", "top_words"):
             np.testing.assert_array_equal(getattr(left, name), getattr(right, name))
-        assert (left.documents_seen, left.date, left.num_topics) == (
-            right.documents_seen,
-            right.date,
-            right.num_topics,
-        )
+        assert left.documents_seen == right.documents_seen
+        assert left.date == right.date
+        assert left.num_topics == right.num_topics
     assert [(mark.documents_seen, mark.text) for mark in one.marks] == [
         (m.documents_seen, m.text) for m in other.marks
     ]
-    assert (one.names, one.labels, one.status, one.chosen) == (
-        other.names,
-        other.labels,
-        other.status,
-        other.chosen,
-    )
+    assert one.names == other.names
+    assert one.labels == other.labels
+    assert one.status == other.status
+    assert one.chosen == other.chosen
 
 
 @pytest.mark.parametrize("name", ["hdp", "gibbs-hdp", "cv-lda", "free-hdp"])
@@ -138,8 +126,7 @@ def test_a_run_whose_corpus_has_changed_is_refused():
     record = begin(small_spec())
     record.advance()
     spec, other = small_spec(), small_corpus().select(np.arange(100))
-    restored = Record(spec, 1, lambda: 0.0)
-    restored.open(other, engine.prepare(spec.algorithm, spec.config, other, spec.settings))
+    restored = begin(spec, other)
     with pytest.raises(
         engine.CorpusError, match="changed since this run was saved: restart the run"
     ):
@@ -159,11 +146,9 @@ def test_a_run_that_has_not_learned_is_restored_with_its_settings_and_begins(tmp
     restored = begin(read_spec(checkpoint))
     restored.restore(checkpoint)
     progress = restored.progress(1)
-    assert (progress.status, progress.message, progress.documents_seen) == (
-        "ready",
-        RESTORED_AT_START,
-        0,
-    )
+    assert progress.status == "ready"
+    assert progress.message == RESTORED_AT_START
+    assert progress.documents_seen == 0
     (one, model), (other, fresh) = finish(restored), finish(begin(spec))
     assert_same(one, other)
     topics = [each.algorithm.summarize(each.config, each.state).topics for each in (model, fresh)]

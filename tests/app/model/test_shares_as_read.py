@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from stickbreaker import engine
 from stickbreaker.app.export.offline import gather
 from stickbreaker.app.export.tables import topics_table
 from stickbreaker.app.frames.quality_frames import describe_quality, quality_rows
@@ -21,14 +20,13 @@ from stickbreaker.app.frames.reading_frames import (
     topic_options,
 )
 from stickbreaker.app.model.reading import begin_reading, with_reading
-from stickbreaker.app.model.record import Record
 from stickbreaker.app.server.reader import Reader
 from stickbreaker.app.state import RunState
 from stickbreaker.app.views.topics_now import NUM_TOPICS_SHOWN, OF_MODEL, OF_READING, TopicsNow
 from stickbreaker.app.views.word_table import WordTable
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.evaluation.held_out import rank_topics
-from tests.app.small_runs import SETTINGS, small_spec
+from tests.app.small_runs import SETTINGS, learn, small_spec
 
 NUM_DOCUMENTS = 120
 
@@ -51,10 +49,7 @@ def record(corpus):
     spec = replace(
         small_spec(max_topics=5, delay=1.0), corpus_name="two", settings=replace(SETTINGS, passes=3)
     )
-    record = Record(spec, 1, lambda: 0.0)
-    record.open(corpus, engine.prepare(spec.algorithm, spec.config, corpus, spec.settings))
-    while not record.is_over:
-        record.advance()
+    record = learn(corpus, spec)
     return record
 
 
@@ -86,10 +81,8 @@ def naive_shares(record, corpus):
 def test_every_list_plot_and_file_has_the_share_of_all_words(reader, record, naive_shares):
     reading, progress = reader.job.reading, with_reading(record.progress(1), reader.job.reading)
     table = topics_table(reading, progress).drop_duplicates("topic_id")
-    frame, rows = (
-        map_frame(reading, progress.topic_title, None),
-        quality_rows(reading, progress.topic_title),
-    )
+    frame = map_frame(reading, progress.topic_title, None)
+    rows = quality_rows(reading, progress.topic_title)
     now = TopicsNow(state := RunState())
     state.publish(progress)
     order = sorted(naive_shares, key=lambda topic_id: -naive_shares[topic_id])

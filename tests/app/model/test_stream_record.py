@@ -96,17 +96,13 @@ def test_a_stream_says_what_its_last_mini_batches_brought():
     progress = record.progress(1)
     stream = progress.stream
     assert (progress.status, progress.documents_seen, progress.corpus_size) == ("running", 120, 0)
-    assert (stream.num_waiting, stream.batch_size, stream.num_batches, stream.num_documents) == (
-        3,
-        4,
-        10,
-        40,
-    )
-    assert (stream.new_words, stream.num_new, stream.num_tokens) == (
-        ("fashionf", "fashione"),
-        2,
-        400,
-    )
+    assert stream.num_waiting == 3
+    assert stream.batch_size == 4
+    assert stream.num_batches == 10
+    assert stream.num_documents == 40
+    assert stream.new_words == ("fashionf", "fashione")
+    assert stream.num_new == 2
+    assert stream.num_tokens == 400
     assert str(progress.date) == "2026-11-26T09:59:00"
     assert len(progress.next_batch) == len(progress.steps) - 1 == 29
     np.testing.assert_allclose(progress.now.tokens.sum(), 400)
@@ -145,10 +141,8 @@ def test_faults_are_told_until_they_end_and_skipped_lines_are_counted():
     assert record.changes != before
     record.fail(FloatingPointError("a topic has become infinite"))
     failed = record.progress(3)
-    assert (failed.status, failed.message) == (
-        "failed",
-        "FloatingPointError: a topic has become infinite",
-    )
+    assert failed.status == "failed"
+    assert failed.message == "FloatingPointError: a topic has become infinite"
     assert failed.documents_seen == 4
 
 

@@ -25,10 +25,8 @@ from stickbreaker.engine import Corpus, Vocabulary
 from stickbreaker.engine.algorithm import TopicSummary
 from stickbreaker.engine.evaluation.topic_space import divergences
 
-WAR, TRADE = (
-    NamedTopic("war", {"army": 0.75, "navy": 0.25}),
-    NamedTopic("trade", {"tariff": 0.5, "port": 0.5}),
-)
+WAR = NamedTopic("war", {"army": 0.75, "navy": 0.25})
+TRADE = NamedTopic("trade", {"tariff": 0.5, "port": 0.5})
 WORDS = ("army", "navy", "tariff", "port", "corn")
 
 

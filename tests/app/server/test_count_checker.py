@@ -52,11 +52,9 @@ def test_a_check_counts_what_the_engine_counts_on_the_training_documents_and_giv
     expected = check_count(model.algorithm, model.config, model.state, model.train, PLAN)
     assert checker.job.status == "ready"
     assert checker.job.check.counts.tolist() == expected.counts.tolist()
-    assert (checker.job.check.num_documents, checker.job.run_id, checker.job.documents_seen) == (
-        100,
-        1,
-        10,
-    )
+    assert checker.job.check.num_documents == 100
+    assert checker.job.run_id == 1
+    assert checker.job.documents_seen == 10
     assert [job.status for job in (seen[0], seen[-1])] == ["waiting", "ready"]
     assert "checking" in [job.status for job in seen]
     assert [job.share for job in seen] == sorted(job.share for job in seen)

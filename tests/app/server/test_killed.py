@@ -110,11 +110,9 @@ def service(killed, tmp_path, monkeypatch):
 def test_the_corpus_and_a_name_given_after_the_end_are_restored(service, killed, until):
     run = service.join(Visitor(run=killed.key), Page(), small_spec).run
     until(lambda: run.runner.progress.status == "finished")
-    assert (run.key, run.runner.progress.corpus_name, run.runner.progress.names) == (
-        killed.key,
-        OWN,
-        {1: "war"},
-    )
+    assert run.key == killed.key
+    assert run.runner.progress.corpus_name == OWN
+    assert run.runner.progress.names == {1: "war"}
     named = [kept for kept in service.find_files(None).kept.listing().runs if not kept.sweep]
     assert [kept.topic_names for kept in named] == [{"1": "war"}]
 

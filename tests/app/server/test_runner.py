@@ -44,11 +44,9 @@ def test_a_run_goes_through_the_whole_stream_and_finishes(make_runner, until):
     runner.restart(small_spec())
     until(lambda: runner.progress.status == "finished")
     progress = runner.progress
-    assert (progress.documents_seen, progress.documents_total, progress.share_done) == (
-        100,
-        100,
-        1.0,
-    )
+    assert progress.documents_seen == 100
+    assert progress.documents_total == 100
+    assert progress.share_done == 1.0
     assert len(progress.steps) == len(progress.heldout) == len(progress.next_batch) == 10
     assert [c.documents_seen for c in progress.columns] == [50, 100]
     assert progress.planned_columns == ()
@@ -94,11 +92,9 @@ def test_a_step_takes_one_mini_batch_when_nothing_is_scored_or_listed(make_runne
                 runner.progress.documents_seen == seen and runner.progress.status == "paused"
             )
         )
-    assert (
-        len(runner.progress.steps),
-        len(runner.progress.heldout),
-        len(runner.progress.next_batch),
-    ) == (3, 0, 0)
+    assert len(runner.progress.steps) == 3
+    assert len(runner.progress.heldout) == 0
+    assert len(runner.progress.next_batch) == 0
 
 
 def test_the_page_and_the_engine_learn_the_same_bits_from_a_million_tokens(make_runner, until):
@@ -147,10 +143,8 @@ def test_a_paused_run_waits_until_it_is_resumed(make_runner, until):
 
 def test_the_first_step_is_announced_and_later_ones_if_steps_are_slow(make_runner, until):
     gate, told = threading.Event(), []
-    watched, runner = (
-        Watched(gate=gate),
-        make_runner(notify=lambda: told.append(runner.progress.work)),
-    )
+    watched = Watched(gate=gate)
+    runner = make_runner(notify=lambda: told.append(runner.progress.work))
     runner.restart(watched.spec(batch_size=100), is_running=False)
     runner.resume()
     until(lambda: runner.progress.work)

@@ -46,11 +46,9 @@ def change(config, chosen):
     """A config whose every setting is another than its default, those in `chosen` among them."""
     values = {}
     for each in fields(config):
-        value, bounds, choices = (
-            getattr(config, each.name),
-            each.metadata.get("bounds"),
-            each.metadata.get("choices"),
-        )
+        value = getattr(config, each.name)
+        bounds = each.metadata.get("bounds")
+        choices = each.metadata.get("choices")
         if isinstance(value, bool):
             values[each.name] = not value
         elif choices:

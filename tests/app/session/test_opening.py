@@ -47,12 +47,10 @@ def render(progress):
 
 def test_a_run_that_has_not_learned_yet_has_only_text():
     opening = describe_opening(Progress(), "small")
-    assert (opening["figures"], opening["topics"], opening["blocks"], opening["curve"]) == (
-        [],
-        [],
-        [],
-        None,
-    )
+    assert opening["figures"] == []
+    assert opening["topics"] == []
+    assert opening["blocks"] == []
+    assert opening["curve"] is None
     shown = render(Progress())
     assert "<dl>" not in shown
     assert "<table" not in shown

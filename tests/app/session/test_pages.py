@@ -115,7 +115,7 @@ def test_a_change_reaches_the_state_at_the_top_last():
     assert drawn == ["view", "top"]
 
 
-@pytest.mark.parametrize("title", ["Topics", "Time", "Documents", "Export"])
+@pytest.mark.parametrize("title", [page.title for page in PAGES if page.needs_reading])
 def test_a_document_opened_from_any_page_is_of_the_corpus_that_the_page_shows(job, progress, title):
     state = RunState()
     commands = SimpleNamespace(read=lambda: None, find_texts=lambda name: None)

@@ -185,10 +185,8 @@ def test_a_restart_uses_the_chosen_algorithm(session, until):
     session.controls.algorithm.value = "lda"
     session.commands.restart()
     until(lambda: runner.progress.run_id == 2)
-    assert (runner.progress.algorithm, type(runner.progress.config).__name__) == (
-        "lda",
-        "LDAConfig",
-    )
+    assert runner.progress.algorithm == "lda"
+    assert type(runner.progress.config).__name__ == "LDAConfig"
     assert runner.progress.label.startswith("Online LDA, κ 0.6")
     assert [run.label.split(",")[0] for run in runner.earlier] == ["Online HDP"]
 

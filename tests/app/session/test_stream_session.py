@@ -68,21 +68,17 @@ def test_a_page_shows_the_stream_and_each_change(open_page):
         "Waiting for documents: 3 of 4 documents have arrived."
         in session.pages["Stream"].summary.__panel__().object
     )
-    assert (session.bar.share, session.bar.share_label) == (
-        0.75,
-        "Documents of the next mini-batch",
-    )
+    assert session.bar.share == 0.75
+    assert session.bar.share_label == "Documents of the next mini-batch"
     assert (
         session.pages["Stream"].table.cells.empty
         == "The first column appears with the first mini-batch."
     )
     stream.progress = follow(6, num_waiting=1)
     session.look()
-    assert (session.bar.state, session.bar.documents, session.bar.share) == (
-        "Following",
-        "24 documents",
-        0.25,
-    )
+    assert session.bar.state == "Following"
+    assert session.bar.documents == "24 documents"
+    assert session.bar.share == 0.25
     assert session.bar.share_text == "1 of 4 documents"
     summary = re.sub("<.*?>", "", session.pages["Stream"].summary.__panel__().object)
     assert "Following news.jsonl: 24 documents read, the last of 2026-11-26 08:23." in summary

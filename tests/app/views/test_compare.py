@@ -82,11 +82,9 @@ def open_compare():
 
 
 def test_the_pair_is_the_newest_finished_run_and_one_that_differs_from_it():
-    newest, same, other = (
-        make_run("9", kappa=0.6),
-        make_run("8", kappa=0.6),
-        make_run("7", kappa=0.9),
-    )
+    newest = make_run("9", kappa=0.6)
+    same = make_run("8", kappa=0.6)
+    other = make_run("7", kappa=0.9)
     assert choose_pair([newest, same, other]) == (other, newest)
     assert choose_pair([newest, same]) == (same, newest)
     assert choose_pair([newest]) is None

@@ -19,7 +19,6 @@ from stickbreaker.app.export.offline import write_offline
 from stickbreaker.app.export.tables import write_model, write_pyldavis
 from stickbreaker.app.model.class_tasks import INTRUDER, ClassState, Result, Task
 from stickbreaker.app.model.reading import ReadingJob, begin_reading
-from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.server.reader import Reader
 from stickbreaker.app.state import RunState
@@ -27,6 +26,7 @@ from stickbreaker.app.views.export_panel import CSV, EXPORTS, PARQUET, ExportPan
 from stickbreaker.engine import RunSettings, find_algorithm
 from stickbreaker.engine.corpora.corpus import Vocabulary
 from tests.app.browser_messages import answer_with, send
+from tests.app.small_runs import begin, learn
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 RESULT = Result(
@@ -47,10 +47,7 @@ def learned():
     algorithm = find_algorithm("hdp")
     config = algorithm.config(max_topics=6, batch_size=4, delay=1.0)
     settings = RunSettings(passes=4, num_snapshots=3)
-    record = Record(RunSpec("tiny", algorithm, config, settings), 1, lambda: 0.0)
-    record.open(corpus, engine.prepare(algorithm, config, corpus, settings))
-    while not record.is_over:
-        record.advance()
+    record = learn(corpus, RunSpec("tiny", algorithm, config, settings))
     largest = int(
         np.argmax(record.model().algorithm.summarize(config, record.model().state).expected_tokens)
     )
@@ -268,8 +265,7 @@ def test_the_model_of_every_algorithm_can_be_exported(algorithm, tiny_corpus, tm
         else algorithm.config()
     )
     settings = RunSettings(passes=1)
-    record = Record(RunSpec("tiny", algorithm, config, settings), 1, lambda: 0.0)
-    record.open(tiny_corpus, engine.prepare(algorithm, config, tiny_corpus, settings))
+    record = begin(RunSpec("tiny", algorithm, config, settings), tiny_corpus)
     record.advance()
     record.close()
     reading = begin_reading(record.model())

@@ -156,15 +156,11 @@ def test_no_iteration_in_documents_and_no_update_of_topics_or_sticks_lowers_the_
 
 def test_no_single_update_of_equations_15_to_18_lowers_the_bound_of_a_document():
     rng = np.random.default_rng(1)
-    B, c, alpha = (
-        rng.dirichlet(np.full(9, 0.3), 6).T + 1e-9,
-        rng.integers(1, 9, 9).astype(float),
-        0.8,
-    )
-    log_beta, zeta = (
-        naive.log_sticks(*naive.sticks_of(rng.gamma(1.0, 4.0, 6), 1.0)),
-        np.full((9, 4), 0.25),
-    )
+    B = rng.dirichlet(np.full(9, 0.3), 6).T + 1e-9
+    c = rng.integers(1, 9, 9).astype(float)
+    alpha = 0.8
+    log_beta = naive.log_sticks(*naive.sticks_of(rng.gamma(1.0, 4.0, 6), 1.0))
+    zeta = np.full((9, 4), 0.25)
     fit = naive.Fit(np.ones(3), np.full(3, alpha), np.full((4, 6), 1 / 6), zeta)
     bounds = [naive.document_bound(np.log(B), c, fit, alpha, log_beta)]
     for _ in range(30):
@@ -187,7 +183,7 @@ def test_no_single_update_of_equations_15_to_18_lowers_the_bound_of_a_document()
     assert bounds[-1] > bounds[0]
 
 
-@pytest.mark.parametrize(("num_topics", "num_slots"), [(1, 1), (2, 2), (3, 2)])
+@pytest.mark.parametrize(("num_topics", "num_slots"), [(1, 1), (2, 1), (2, 2), (3, 2), (3, 3)])
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_the_bound_of_no_pass_exceeds_the_enumerated_evidence_of_the_truncated_model(
     num_topics, num_slots, system

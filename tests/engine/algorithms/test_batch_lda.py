@@ -59,10 +59,8 @@ def take_passes(config, state, batch, number):
 
 @pytest.mark.usefixtures("to_convergence")
 def test_topics_and_perplexity_equal_those_of_batch_lda_in_scikit_learn_from_the_same_start():
-    counts, config = (
-        draw_sparse_counts(2),
-        BatchLDAConfig(**SMALL, doc_concentration=1.5, tolerance=0.0),
-    )
+    counts = draw_sparse_counts(2)
+    config = BatchLDAConfig(**SMALL, doc_concentration=1.5, tolerance=0.0)
     start = np.random.RandomState(0).gamma(100.0, 0.01, (K, V))
     passes = take_passes(config, state_at(config, start), batch_of(documents_of(counts)), 6)
     for number in (1, 6):

@@ -58,10 +58,8 @@ def test_q_of_one_document_equals_its_closed_form(state, bag):
 
 
 def test_samples_of_one_document_have_the_frequencies_of_the_closed_form():
-    config, rng = (
-        FreeDPMixtureConfig(**vars(CONFIG) | {"num_samples": 1000}),
-        np.random.default_rng(0),
-    )
+    config = FreeDPMixtureConfig(**vars(CONFIG) | {"num_samples": 1000})
+    rng = np.random.default_rng(0)
     exact = naive_free.mixture_posterior(BAGS[:1], KNOWN + 0.4, ([3.5, 2.5], [2.2, 0.7]), 0.7, 0.4)
     shares = probabilities([log_p for _, log_p in exact])
     found = free_dp_mixture.sample_batch(config, make_state(), documents_of(BAGS[:1]), rng)
@@ -78,10 +76,8 @@ def test_the_frequencies_of_the_sampler_are_those_of_the_enumerated_posterior(st
     shares = probabilities([log_p for _, log_p in exact])
     places = {z: j for j, (z, _) in enumerate(exact)}
     words = documents.distinct_words()
-    own, components = (
-        documents.indexed(words),
-        free_dp_mixture.open_components(CONFIG, state, words),
-    )
+    own = documents.indexed(words)
+    components = free_dp_mixture.open_components(CONFIG, state, words)
     z, seen = np.full(len(BAGS), -1, np.int32), np.zeros((15_000, len(exact)), bool)
     for number in range(-100, len(seen)):
         components = free_dp_mixture.make_pass(own, components, prior, rng, z)

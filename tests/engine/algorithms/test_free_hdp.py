@@ -295,10 +295,8 @@ def test_a_word_with_more_tokens_than_parts_keeps_all_its_tokens():
 
 def test_room_for_new_topics_is_columns_of_the_prior_and_keeps_all_else():
     state = make_state(np.array([[50.0, 0.0, 3.0]]), np.array([5.0]))
-    prior, topics = (
-        free_hdp.prior_of(CONFIG, state),
-        free_hdp.open_topics(CONFIG, state, np.array([0, 2])),
-    )
+    prior = free_hdp.prior_of(CONFIG, state)
+    topics = free_hdp.open_topics(CONFIG, state, np.array([0, 2]))
     num_columns = len(topics.totals)
     wider = double_columns(topics, prior)
     for old, new in zip(topics, wider, strict=True):

@@ -47,10 +47,8 @@ def test_a_sweep_draws_the_topics_that_its_naive_twin_draws(seed, is_growing):
     topics = rng.integers(0, size, doc_sizes.sum(), dtype=np.int32)
     weights = rng.dirichlet(np.ones(size + is_growing))
     weights, unused = weights[:size], weights[size:].sum()
-    rows, words = (
-        np.repeat(np.arange(len(doc_sizes)), doc_sizes),
-        np.repeat(documents.words, documents.counts),
-    )
+    rows = np.repeat(np.arange(len(doc_sizes)), doc_sizes)
+    words = np.repeat(documents.words, documents.counts)
     twin = Sampler(zip(rows, words, topics, strict=True), vocab_size, weights, unused, is_growing)
     layout = sampled.arrange_tokens(documents, doc_sizes, topics, vocab_size, size)
     pool = TopicPool(

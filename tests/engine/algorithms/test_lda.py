@@ -20,9 +20,9 @@ from stickbreaker.engine.inference.warm_up import sweeps_at
 from stickbreaker.engine.kernels.dirichlet import Sweeps
 from stickbreaker.engine.schedules import learning_rate
 from tests import naive
-from tests.enumeration import DOCUMENTS, VOCAB_SIZE, log_assignments
-from tests.small_documents import batch_of, documents_of, documents_of_words, draw_sparse_counts
-from tests.small_lda import CONVERGED, K, V, draw_topic_words, log_evidence
+from tests.enumeration import log_assignments
+from tests.small_documents import batch_of, documents_of, draw_sparse_counts
+from tests.small_lda import CONVERGED, K, V, draw_topic_words
 
 SMALL = {"max_topics": K, "precision": "float64", "delay": 1.0, "batch_size": 4}
 SYSTEMS = [
@@ -86,11 +86,9 @@ def build_reference(config, topic_words, corpus_size):
 
 @pytest.mark.usefixtures("to_convergence")
 def test_topic_shares_equal_those_of_scikit_learn():
-    config, topic_words, counts = (
-        LDAConfig(**SMALL, doc_concentration=1.5),
-        draw_topic_words(1),
-        draw_sparse_counts(2),
-    )
+    config = LDAConfig(**SMALL, doc_concentration=1.5)
+    topic_words = draw_topic_words(1)
+    counts = draw_sparse_counts(2)
     shares = lda.infer(config, state_at(config, topic_words), documents_of(counts))
     np.testing.assert_allclose(
         shares, build_reference(config, topic_words, 100).transform(counts), atol=1e-9
@@ -173,48 +171,6 @@ def test_the_bound_of_a_document_never_exceeds_its_enumerated_likelihood_under_g
         ]
         assert bounds == sorted(bounds)
         assert bounds[-1] <= exact
-
-
-def ascend(config, batch, topic_words, num_rounds):
-    """The bound after each full batch with rate 1, by the naive E step."""
-    state, bounds = state_at(config, topic_words), []
-    for _ in range(num_rounds):
-        B = naive.topic_weights(state.topic_counts.dense(), config.word_concentration, True)
-        prior = np.full(config.max_topics, config.doc_concentration / config.max_topics)
-        documents = naive.split_rows(batch.documents)
-        fits = [naive.fit_dirichlet_document(B[words], c, prior, 200) for words, c in documents]
-        state, info = executors.step(lda.ALGORITHM, config, state._replace(step=0), batch)
-        assert info.learning_rate == 1.0
-        bound = naive.lda_bound(
-            documents, fits, topic_words_of(config, state), prior[0], config.word_concentration
-        )
-        bounds.append(bound)
-    return np.array(bounds)
-
-
-@pytest.mark.parametrize("num_topics", [1, 2, 3])
-@pytest.mark.usefixtures("to_convergence")
-def test_full_batches_with_rate_1_ascend_the_bound_up_to_the_enumerated_evidence_at_most(
-    num_topics,
-):
-    batch = batch_of(documents_of_words(DOCUMENTS))
-    settings = {
-        "max_topics": num_topics,
-        "doc_concentration": 0.5 * num_topics,
-        "word_concentration": 0.4,
-        "delay": 0.0,
-    }
-    config = LDAConfig(**SMALL | settings)
-    evidence = log_evidence(config)
-    for seed in range(3):
-        bounds = ascend(config, batch, draw_topic_words(seed, num_topics, VOCAB_SIZE), 8)
-        assert (np.diff(bounds) >= -1e-11 * abs(bounds[1:])).all()
-        # With one topic nothing is approximated.
-        assert (
-            bounds[-1] == pytest.approx(evidence, abs=1e-12)
-            if num_topics == 1
-            else bounds[-1] < evidence
-        )
 
 
 def test_weights_are_shares_of_the_expected_tokens_and_equal_at_the_start():

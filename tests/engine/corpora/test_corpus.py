@@ -41,10 +41,8 @@ def test_no_array_of_a_corpus_can_be_written(tiny_corpus):
 
 
 def test_a_corpus_does_not_change_with_the_arrays_it_was_built_from():
-    counts, dates = (
-        csr_array(np.eye(2, dtype=np.int32)),
-        np.array(["1800", "1801"], "datetime64[Y]"),
-    )
+    counts = csr_array(np.eye(2, dtype=np.int32))
+    dates = np.array(["1800", "1801"], "datetime64[Y]")
     corpus = Corpus("made", counts, Vocabulary(("a", "b")), dates, ["x", "y"])
     counts.data[:] = 7
     dates[:] = np.datetime64("2000")
@@ -203,10 +201,8 @@ def test_merging_groups_adds_the_words_of_a_group_and_keeps_its_first_date():
     corpus = corpus_of(4, years=[5, 7, 7, 9], sizes=[1, 3]).order("shuffled", 3)
     whole = corpus.merge_groups("whole")
     assert whole.counts.toarray().tolist() == [[2, 1, 1], [3, 4, 4]]
-    assert (whole.titles, whole.dates.astype(str).tolist()) == (
-        ("Group 0", "Group 1"),
-        ["1805", "1807"],
-    )
+    assert whole.titles == ("Group 0", "Group 1")
+    assert whole.dates.astype(str).tolist() == ["1805", "1807"]
 
 
 def test_the_error_for_wrong_dates_shows_a_valid_date(tiny_corpus):

@@ -35,10 +35,8 @@ def test_sizes_are_tokens_and_entries_are_distinct_words():
 
 
 def test_word_ids_are_replaced_by_their_positions_in_whichever_array_is_given():
-    documents, arrays = (
-        Documents(np.array([0, 3]), np.array([2, 5, 9]), np.ones(3, int)),
-        [[2, 5, 9], [0, 2, 5, 7, 9]],
-    )
+    documents = Documents(np.array([0, 3]), np.array([2, 5, 9]), np.ones(3, int))
+    arrays = [[2, 5, 9], [0, 2, 5, 7, 9]]
     for ids in (*arrays, *arrays):
         words = np.array(ids)
         for _ in range(2):

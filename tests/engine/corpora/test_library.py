@@ -61,16 +61,12 @@ def test_a_loaded_corpus_equals_the_built_one(table, folder):
     about = make(table, folder)
     again = load_own("mine", folder)
     assert_same_corpora(again, build_corpus(find_source(table), ALL, EVERYTHING).corpus)
-    assert (about, about.num_bad, about.date_span) == (
-        find_own("mine", folder).about,
-        2,
-        ("1900-01-01", "1904-01-01"),
-    )
-    assert (about.num_documents, about.vocab_size, about.num_tokens) == (
-        3,
-        again.vocab_size,
-        again.num_tokens,
-    )
+    assert about == find_own("mine", folder).about
+    assert about.num_bad == 2
+    assert about.date_span == ("1900-01-01", "1904-01-01")
+    assert about.num_documents == 3
+    assert about.vocab_size == again.vocab_size
+    assert about.num_tokens == again.num_tokens
 
 
 def test_a_corpus_of_several_shards_is_loaded_with_the_random_order_of_one_in_memory(
@@ -102,15 +98,9 @@ def test_the_texts_of_the_documents_are_stored_in_order(table, folder, monkeypat
     assert load_own("mine", folder).titles == ("A", "C", "E")
     texts = find_texts("mine", folder)
     assert texts.read([2, 0, 1]) == ["? peace half a pair", TEXTS[0], TEXTS[2]]
-    assert (
-        texts.find("TREATY of").tolist(),
-        texts.find("a").tolist(),
-        texts.find("?x").tolist(),
-    ) == (
-        [0],
-        [0, 1, 2],
-        [],
-    )
+    assert texts.find("TREATY of").tolist() == [0]
+    assert texts.find("a").tolist() == [0, 1, 2]
+    assert texts.find("?x").tolist() == []
     with pytest.raises(CorpusError, match="no text of document 3"):
         texts.read([0, 3])
 

@@ -53,12 +53,10 @@ def test_a_preview_agrees_with_the_built_corpus(tmp_path):
     )
     seen = preview(path)
     assert seen.chosen == Columns("body", "published", "headline")
-    assert (seen.kind, seen.num_rows, seen.num_undated, seen.date_span) == (
-        "CSV",
-        3,
-        1,
-        ("1900", "1901"),
-    )
+    assert seen.kind == "CSV"
+    assert seen.num_rows == 3
+    assert seen.num_undated == 1
+    assert seen.date_span == ("1900", "1901")
     assert (seen.language, seen.is_sample) == ("english", False)
     assert seen.first[0] == ("A", "1900", TEXTS[0])
     built = build_corpus(

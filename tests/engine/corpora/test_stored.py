@@ -292,12 +292,10 @@ def test_an_empty_corpus_is_stored(tiny_corpus, tmp_path):
 def test_a_stored_corpus_is_previewed_by_a_sample_of_its_documents(small, monkeypatch):
     monkeypatch.setattr("stickbreaker.engine.corpora.preview.MAX_SAMPLE", 3)
     seen = preview(small)
-    assert (seen.kind, seen.num_rows, seen.date_span, seen.is_sample) == (
-        "stored corpus",
-        12,
-        ("1790", "1795"),
-        True,
-    )
+    assert seen.kind == "stored corpus"
+    assert seen.num_rows == 12
+    assert seen.date_span == ("1790", "1795")
+    assert seen.is_sample
     assert seen.first[1].title == "Document 5"
     assert seen.first[1].text.startswith("tariff ×3, cotton ×2")
     effect = seen.measure(WordChoices(min_documents=1, max_share=1.0, own_stop_words="peace"))

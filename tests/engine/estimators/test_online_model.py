@@ -131,10 +131,8 @@ def test_the_history_has_each_topic_at_each_checkpoint_by_its_id(kind, tiny_corp
     assert ends["date"].dt.year.tolist() == [1791, 1793, 1795] * 3
     model.partial_fit(tiny_corpus.select(range(6)))
     added = model.history_[model.history_["checkpoint"] == 9]
-    assert (added["documents_seen"].unique().tolist(), added["date"].dt.year.unique().tolist()) == (
-        [18],
-        [1792],
-    )
+    assert added["documents_seen"].unique().tolist() == [18]
+    assert added["date"].dt.year.unique().tolist() == [1792]
 
 
 @of_online

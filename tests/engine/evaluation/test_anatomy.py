@@ -193,10 +193,8 @@ def test_traces_and_previews_do_not_change_the_state(name, tiny_corpus):
     config = algorithm.config(max_topics=4, batch_size=4, delay=1.0)
     updates = run(prepare(algorithm, config, tiny_corpus, RunSettings(passes=8, num_evaluations=0)))
     state = [update.state for update in updates][5]
-    before, batch = (
-        [array.tobytes() for _, array in flatten("state", state)],
-        next(tiny_corpus.batches(4)),
-    )
+    before = [array.tobytes() for _, array in flatten("state", state)]
+    batch = next(tiny_corpus.batches(4))
     noisy = preview_step(algorithm, config, state, batch)
     step_topic(state, noisy, 0)
     trace_document(algorithm, config, state, tiny_corpus.documents())

@@ -28,10 +28,8 @@ from tests.small_documents import draw_documents
 def test_own_scores_equal_brute_force_and_do_not_change_the_state(algorithm):
     documents, config = draw_documents(), resolve(algorithm.config(), 40)
     state = algorithm.init(config, 50, np.random.default_rng(0))
-    split, topics = (
-        split_words(documents, np.arange(40), 0),
-        algorithm.summarize(config, state).topics,
-    )
+    split = split_words(documents, np.arange(40), 0)
+    topics = algorithm.summarize(config, state).topics
     nats = score_own(algorithm, config, state, split)
 
     def infer(seen):

@@ -61,10 +61,8 @@ def draw(seed, num_documents=5, vocab_size=8, num_topics=4):
     rng = np.random.default_rng(seed)
     counts = rng.poisson(0.8, (num_documents, vocab_size))
     counts[1] = 0
-    doc, words_prior = (
-        rng.gamma(0.3, 1.0, num_topics) + 1e-3,
-        rng.gamma(0.3, 0.1, vocab_size) + 1e-3,
-    )
+    doc = rng.gamma(0.3, 1.0, num_topics) + 1e-3
+    words_prior = rng.gamma(0.3, 0.1, vocab_size) + 1e-3
     priors = Priors(doc, doc.sum() + 0.5, words_prior, words_prior.sum() + 0.2)
     return batch_of(documents_of(counts))._replace(doc_ids=np.arange(num_documents) * 7), priors
 

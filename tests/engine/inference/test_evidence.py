@@ -68,10 +68,8 @@ def test_each_pass_sets_the_same_documents_aside_and_learns_from_the_others():
         learned = batch.documents.select(np.flatnonzero(np.isin(batch.doc_ids, part.doc_ids)))
         np.testing.assert_array_equal(part.documents.words, learned.words)
         assert part.documents.num_tokens + part.judges.num_tokens == batch.documents.num_tokens
-    number, expected = (
-        sum(part.judges.num_documents for _, part in first),
-        2000 * share_of_judges(2000),
-    )
+    number = sum(part.judges.num_documents for _, part in first)
+    expected = 2000 * share_of_judges(2000)
     assert abs(number - expected) < 5 * np.sqrt(expected)
 
 

@@ -27,10 +27,8 @@ def blend(counts, rate, words, targets):
     num_topics = targets.shape[1]
 
     def part(first, last):
-        ids, starts = (
-            np.tile(np.arange(num_topics, dtype=np.int32), last - first),
-            np.arange(last - first + 1),
-        )
+        ids = np.tile(np.arange(num_topics, dtype=np.int32), last - first)
+        starts = np.arange(last - first + 1)
         places = np.arange(first, last, dtype=np.int32)
         return DocumentCounts(
             starts, places, starts * num_topics, ids, targets[first:last].ravel() / 4

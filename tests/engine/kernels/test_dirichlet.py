@@ -17,11 +17,9 @@ PRECISIONS = [(np.float32, 1e-4), (np.float64, 1e-9)]
 def fit(documents, topics, prior, sweeps):
     """Statistics (U, K), tables (K,) and Dirichlet parameters (S, K) of the kernel."""
     num_topics, num_documents = len(prior), documents.num_documents
-    tables, tokens, scales = (
-        np.zeros(num_topics),
-        np.zeros(num_topics),
-        np.empty(len(documents.words), topics.dtype),
-    )
+    tables = np.zeros(num_topics)
+    tokens = np.zeros(num_topics)
+    scales = np.empty(len(documents.words), topics.dtype)
     g, e = np.zeros((2, num_documents, num_topics), topics.dtype)
     fit_dirichlet(documents, topics, prior, sweeps, scales, e, tables, tokens, g)
     counts = FactoredCounts(documents.starts, documents.words, scales, e, topics)

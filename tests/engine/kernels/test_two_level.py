@@ -52,11 +52,9 @@ def fit(documents, topics, prior, log_beta, limits, sweeps=SWEEPS):
     """Statistics (V, K), tables (K,), shares (S, K) and tokens (K,) of the kernel."""
     counts = empty_counts(documents, limits.max_active, topics.dtype)
     num_topics = topics.shape[1]
-    tables, tokens, shares = (
-        np.zeros(num_topics),
-        np.zeros(num_topics),
-        np.zeros((documents.num_documents, num_topics)),
-    )
+    tables = np.zeros(num_topics)
+    tokens = np.zeros(num_topics)
+    shares = np.zeros((documents.num_documents, num_topics))
     corpus = Prior(prior, log_beta, np.argsort(-prior, kind="stable"))
     shares = shares.astype(topics.dtype)
     fit_two_level(
@@ -96,11 +94,9 @@ def test_the_single_precision_kernel_equals_its_twin(start):
 def test_without_room_for_counts_the_shares_are_the_same():
     documents, *arrays = draw_problem(6)
     limits, num_topics = limits_of("warm"), K
-    tables, tokens, shares = (
-        np.zeros(num_topics),
-        np.zeros(num_topics),
-        np.zeros((documents.num_documents, num_topics)),
-    )
+    tables = np.zeros(num_topics)
+    tokens = np.zeros(num_topics)
+    shares = np.zeros((documents.num_documents, num_topics))
     corpus = Prior(arrays[1], arrays[2], np.argsort(-arrays[1], kind="stable"))
     counts = empty_counts(documents, 0, np.float64)
     fit_two_level(
@@ -161,10 +157,8 @@ def test_no_single_document_update_lowers_the_bound(eta, highest_count, is_geome
 @pytest.mark.parametrize("expectation", ["geometric", "mean"])
 def test_no_corpus_update_lowers_the_bound(expectation):
     documents, _, _, _ = draw_problem(3)
-    documents, config = (
-        naive.split_rows(documents),
-        HDPConfig(doc_concentration=0.8, word_concentration=0.1),
-    )
+    documents = naive.split_rows(documents)
+    config = HDPConfig(doc_concentration=0.8, word_concentration=0.1)
     lam, tables = np.random.default_rng(0).gamma(1.0, 1.0, (K, V)) + 0.1, np.ones(K)
     bounds, limits = [], limits_of("wang", num_iterations=200, tolerance=1e-12)
     u, v = naive.sticks_of(tables, 1.0)

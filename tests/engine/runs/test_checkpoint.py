@@ -161,11 +161,9 @@ def test_settings_that_are_numbers_of_numpy_are_saved(tiny_corpus, tmp_path):
         Checkpoint(algorithm.name, config, RunSettings(seed=np.int64(3)), state, 0, 0.0),
     )
     found = load(tmp_path / "run.npz")
-    assert (found.config.max_topics, found.config.forgetting_rate, found.settings.seed) == (
-        5,
-        0.5,
-        3,
-    )
+    assert found.config.max_topics == 5
+    assert found.config.forgetting_rate == 0.5
+    assert found.settings.seed == 3
 
 
 @pytest.mark.parametrize("name", ["hdp", "gibbs-lda"])
@@ -200,11 +198,9 @@ def test_a_position_before_the_first_step_is_a_run_that_begins(tiny_corpus, tmp_
         Checkpoint("hdp", algorithm.config(batch_size=3), settings, None, 0, 0.0),
     )
     start = load(tmp_path / "run.npz")
-    assert (start.state, start.documents_seen, start.config) == (
-        None,
-        0,
-        algorithm.config(batch_size=3),
-    )
+    assert start.state is None
+    assert start.documents_seen == 0
+    assert start.config == algorithm.config(batch_size=3)
     prepared = prepare(algorithm, start.config, tiny_corpus, settings)
     *_, resumed = run(prepared, resume=start)
     *_, whole = run(prepared)

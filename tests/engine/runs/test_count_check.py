@@ -88,11 +88,9 @@ def test_topics_of_tokens_are_drawn_in_proportion_to_shares_of_documents_and_pro
 def test_the_part_of_a_large_corpus_that_is_read_depends_only_on_the_seed(simulated):
     prepared, state, _ = learn(simulated.corpus)
     found = check(prepared, state, passes=2, max_tokens=6_000)
-    assert (found.num_documents, found.num_tokens, found.corpus_size) == (
-        100,
-        6_000,
-        prepared.corpus_size,
-    )
+    assert found.num_documents == 100
+    assert found.num_tokens == 6_000
+    assert found.corpus_size == prepared.corpus_size
     np.testing.assert_array_equal(
         found.counts, check(prepared, state, passes=2, max_tokens=6_000).counts
     )
@@ -121,10 +119,8 @@ def test_the_interval_and_the_trend_are_of_the_last_half_of_the_passes():
     def found(*counts):
         return CountCheck(np.array(counts), 10, 100, 10)
 
-    assert (found(90, 70, 61, 60, 62).interval, found(90, 70, 61, 60, 62).trend) == (
-        (60, 62),
-        Trend.STABLE,
-    )
+    assert found(90, 70, 61, 60, 62).interval == (60, 62)
+    assert found(90, 70, 61, 60, 62).trend == Trend.STABLE
     assert found(90, 60, 50, 60, 64).trend is Trend.RISING
     assert found(20, 60, 50, 60, 56).trend is Trend.FALLING
     assert found(20, 60, 50, 60, 63).trend is Trend.STABLE

@@ -24,10 +24,8 @@ QUIET = {"report": lambda progress: None}
 @pytest.fixture
 def notes(tmp_path):
     """The path of forty undated notes of five words."""
-    rng, words = (
-        np.random.default_rng(0),
-        ["army", "cotton", "navy", "peace", "ship", "tariff", "treaty", "trade"],
-    )
+    rng = np.random.default_rng(0)
+    words = ["army", "cotton", "navy", "peace", "ship", "tariff", "treaty", "trade"]
     rows = [" ".join(rng.choice(words, 5)) for _ in range(40)]
     path = tmp_path / "notes.csv"
     path.write_text("text\n" + "\n".join(rows))
