@@ -83,10 +83,10 @@ class StepInfo(NamedTuple):
     startup_share: share of the start-up mass that is still in the topics after the step, 0 to 1.
     temperature: that of the warm-up; 1 otherwise.
     bound: the objective in nats per token, if the algorithm computes it.
-    has_converged: whether the objective settled, so that the run ends here.
-    has_fallen: whether the step lowered the objective and was rejected, so that the run ends
-    without having converged. is_pass_needed: whether another pass probably predicts new documents
-    better; None where the algorithm cannot say.
+    has_converged: whether the objective converged, so that the run ends here.
+    has_fallen: whether the step lowered the objective and was rejected, which ends the run too.
+    is_pass_needed: whether another pass probably predicts new documents better; None where the
+    algorithm cannot say.
     """
 
     step: int

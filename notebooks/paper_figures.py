@@ -173,7 +173,7 @@ def wang_2011_table_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
     """Draw word lists of two topics in one chronological pass."""
     corpus = thin("state-of-the-union", setup)
     algorithm = engine.find_algorithm("hdp")
-    settings = RunSettings(num_evaluations=0, num_snapshots=9)
+    settings = RunSettings(num_evaluations=0, num_moments=9)
     updates = engine.run(engine.prepare(algorithm, algorithm.config(), corpus, settings))
     found = [
         make_moment(each.moment.documents_seen, each.moment.date, each.moment.summary)
@@ -198,7 +198,7 @@ def hoffman_2010_figure_1(setup: Setup) -> tuple[pd.DataFrame, Any]:
     size = min(1024, max(1, corpus.num_documents // (2 * marks)))
     config = algorithm.config(max_topics=100, forgetting_rate=0.5, delay=1024.0, batch_size=size)
     settings = RunSettings(
-        order="shuffled", num_evaluations=0, num_snapshots=0, score_next_batch=False
+        order="shuffled", num_evaluations=0, num_moments=0, score_next_batch=False
     )
     steps = (
         update.stepped for update in engine.run(engine.prepare(algorithm, config, corpus, settings))

@@ -46,7 +46,7 @@ from stickbreaker.engine.files.verified_files import (
     reading,
 )
 from stickbreaker.engine.files.whole_files import FileError
-from stickbreaker.engine.runs.checkpoint import Checkpoint, load, save
+from stickbreaker.engine.runs.checkpoint import Checkpoint, load, save, with_new_names
 from stickbreaker.engine.runs.settings import RunSettings
 
 MAX_KEPT = 50
@@ -474,7 +474,8 @@ def _read_about(path: Path) -> KeptRun | str:
             if not header.format and about.pop("format") != LAST_WITHOUT_HEADER:
                 raise ValueError("another format")
             _check_key(header, path)
-            run = KeptRun(**about | {"key": path.stem})
+            named = {name: with_new_names(about[name]) for name in ("config", "settings")}
+            run = KeptRun(**about | named | {"key": path.stem})
             if not all(isinstance(getattr(run, name), kind) for name, kind in FIELD_TYPES.items()):
                 raise ValueError("a field of another type")
     except KeptRunError as error:

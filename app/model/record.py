@@ -537,7 +537,7 @@ class Record:
             self._bounds.append(event.info.step, event.info.bound)
 
     def _take_moment(self, event: events.Moment) -> None:
-        lists = take_lists(event.summary, self.spec.settings.num_snapshots)
+        lists = take_lists(event.summary, self.spec.settings.num_moments)
         self._columns.append(make_moment(event.documents_seen, event.date, event.summary, lists))
         self._default_topics.follow(self._columns, self._corpus)
         if self._corpus is not None:

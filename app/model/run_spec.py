@@ -23,7 +23,7 @@ LABELS = {
     "doc_concentration": "Document concentration",
     "num_test": "Held-out documents",
     "num_evaluations": "Held-out scores per pass",
-    "num_snapshots": "Columns of word lists",
+    "num_moments": "Columns of word lists",
     "score_next_batch": "Next-batch scores",
     "seed": "Random seed",
     "num_shards": "Shards per mini-batch",

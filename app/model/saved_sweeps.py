@@ -14,6 +14,7 @@ from stickbreaker.app.model.shelf import Shelf, hash_name
 from stickbreaker.app.model.sweep_plan import SweepPoint, SweepState
 from stickbreaker.engine.files.verified_files import Kind
 from stickbreaker.engine.files.whole_files import FileError
+from stickbreaker.engine.runs.checkpoint import with_new_names
 from stickbreaker.engine.runs.settings import RunSettings
 
 LEFT_OUT = "The saved sweep of this run cannot be read and is left out: start it again."
@@ -92,12 +93,13 @@ def _read_spec(written: Mapping[str, Any]) -> RunSpec:
     return RunSpec(
         corpus_name=written["corpus"],
         algorithm=algorithm,
-        config=algorithm.config(**written["config"]),
-        settings=RunSettings(**written["settings"]),
+        config=algorithm.config(**with_new_names(written["config"])),
+        settings=RunSettings(**with_new_names(written["settings"])),
         chosen=frozenset(written["chosen"]),
     )
 
 
 def _read_point(written: Mapping[str, Any], spec: RunSpec) -> SweepPoint:
     curve = {name: tuple(written.get(name, ())) for name in ("documents_seen", "nats_per_word")}
-    return SweepPoint(**{**written, **curve, "config": spec.algorithm.config(**written["config"])})
+    config = spec.algorithm.config(**with_new_names(written["config"]))
+    return SweepPoint(**{**written, **curve, "config": config})

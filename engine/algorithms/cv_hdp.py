@@ -86,7 +86,7 @@ class CVHDPConfig:
     base_total: float = setting(
         40.0, "V a_τ", (1e-3, 1e9), "Total of the Dirichlet prior of τ over all words"
     )
-    first_sweeps: str = choice(
+    first_passes: str = choice(
         "printed: as in the paper; soft: the first 20 passes with a large β", "printed", "soft"
     )
     start_from: str = setting("own", **declared.START_FROM)
@@ -185,7 +185,7 @@ def start_from(
 
 def num_soft(config: CVHDPConfig) -> int:
     """Number of passes of a soft start."""
-    return SOFT_PASSES if config.first_sweeps == "soft" else 0
+    return SOFT_PASSES if config.first_passes == "soft" else 0
 
 
 def soften(priors: Priors) -> Priors:

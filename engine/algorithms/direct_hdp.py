@@ -1,7 +1,7 @@
 """Online HDP by direct assignment: a document's shares are one Dirichlet around the corpus weights,
 without slots.
 
-q(θ_d) = Dirichlet(α₀E[β] + counts), so a document is swept as in LDA (Hoffman, Blei & Bach 2010,
+q(θ_d) = Dirichlet(α₀E[β] + counts), so a document is fitted as in LDA (Hoffman, Blei & Bach 2010,
 Alg. 2). The corpus sticks use the tables that its counts would open in the Chinese restaurant
 franchise (Teh 2006; Teh, Kurihara & Welling 2007). E[β] replaces the expectation over q(β) of a
 bound, so the algorithm as a whole has no bound. With equal weights instead of learned ones it is

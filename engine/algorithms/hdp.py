@@ -1,7 +1,7 @@
 """Online variational inference for the hierarchical Dirichlet process (Wang, Paisley & Blei 2011).
 
 Settings cover what the paper leaves open. `start="warm"` begins with a soft warm-up of Dirichlet
-sweeps; later each document's slots start on its own best topics. `start="wang"` (Wang 2011 as
+iterations; later each document's slots start on its own best topics. `start="wang"` (Wang 2011 as
 printed) starts with uniform slots, from the first batch on. `start="wang-code"` (as its authors ran
 it) also leaves E[log β] and E[log π] out of the first three iterations of each document. In these,
 uniform slots stay equal, so the second iteration changes nothing, and the document counts as
@@ -44,7 +44,7 @@ from stickbreaker.engine.inference.slot_step import (
 )
 from stickbreaker.engine.inference.states import OnlineHDPState
 from stickbreaker.engine.inference.transfer import OF_STATISTICS
-from stickbreaker.engine.inference.warm_up import cool, scale_start, sweeps_at
+from stickbreaker.engine.inference.warm_up import cool, iterations_at, scale_start
 from stickbreaker.engine.kernels.special import NOT_RAISED
 
 # While topics are alike, slots with fewer tokens start on random topics and stay there.
@@ -139,7 +139,7 @@ def local(
     """Statistics of some of the batch's documents; they add up, and nothing is drawn."""
     if expectations.phase == Phase.WARM_UP:
         return fit_documents(
-            documents, expectations, sweeps_at(expectations.temperature), is_learning=True
+            documents, expectations, iterations_at(expectations.temperature), is_learning=True
         )[0]
     return fit_slots(documents, expectations, limits_of(config), is_learning=True)[0]
 

@@ -518,7 +518,7 @@ class CVHDP(TopicModel):
         b_β. Rate of the gamma prior of β, if it is learned.
     base_total : float, default=40.0
         V a_τ. Total of the Dirichlet prior of τ over all words.
-    first_sweeps : {"printed", "soft"}, default="printed"
+    first_passes : {"printed", "soft"}, default="printed"
         printed: as in the paper; soft: the first 20 passes with a large β.
     start_from : {"own", "gibbs"}, default="own"
         own: the algorithm's usual start; gibbs: 200 passes of the HDP's sampler first (Teh 2007
@@ -546,7 +546,7 @@ class CVHDP(TopicModel):
     word_shape: float = 4.0
     word_rate: float = 4.0
     base_total: float = 40.0
-    first_sweeps: str = "printed"
+    first_passes: str = "printed"
     start_from: str = "own"
     tolerance: float = 1e-05
     precision: str = "float32"

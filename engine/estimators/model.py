@@ -139,7 +139,7 @@ class TopicModel(TopicTables):
         )
         if self._may_end_early():
             settings = replace(
-                settings, passes=MOST_PASSES, num_snapshots=MOST_PASSES * settings.num_snapshots
+                settings, passes=MOST_PASSES, num_moments=MOST_PASSES * settings.num_moments
             )
         prepared = prepare_training(self.algorithm, self.config_, corpus, settings)
         updates = (
@@ -169,7 +169,7 @@ class TopicModel(TopicTables):
     ) -> None:
         """Take the updates of a fit until it has converged or is interrupted."""
         try:
-            while not (self._may_end_early() and seen and self.state_.has_settled):
+            while not (self._may_end_early() and seen and self.state_.has_converged):
                 update = next(updates, None)
                 if update is None:
                     return

@@ -34,8 +34,8 @@ __all__ = [
 
 MOST_ITERATIONS = 120
 NUM_WORDS = 12
-# Slots have settled where an iteration moves a smaller share of the document's tokens than this to
-# other slots.
+# Slots have converged where an iteration moves a smaller share of the document's tokens than this
+# to other slots.
 CONVERGED_SHARE = 0.001
 
 
@@ -47,7 +47,7 @@ def break_stick(algorithm: Algorithm, config: Any, state: Any) -> Breaking | Non
 def trace_document(
     algorithm: Algorithm, config: Any, state: Any, documents: Documents, most: int = MOST_ITERATIONS
 ) -> SlotTrace | None:
-    """Coordinate ascent over the first document's slots, Eq. 15-18, until they settle.
+    """Coordinate ascent over the first document's slots, Eq. 15-18, until they converge.
 
     None without slots.
 
@@ -59,8 +59,8 @@ def trace_document(
     trace = algorithm.trace(config, state, documents, most)
     # Half, since tokens that move are missing in one slot and added in another.
     moved = abs(np.diff(trace.tokens, axis=0)).sum(1) / 2
-    settled = np.flatnonzero(moved < CONVERGED_SHARE * trace.tokens[1:].sum(1))
-    last = max(int(settled[0]) + 2, trace.num_taken) if len(settled) else most
+    converged = np.flatnonzero(moved < CONVERGED_SHARE * trace.tokens[1:].sum(1))
+    last = max(int(converged[0]) + 2, trace.num_taken) if len(converged) else most
     return trace._replace(
         slot_topics=trace.slot_topics[:last],
         tokens=trace.tokens[:last],

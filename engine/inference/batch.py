@@ -14,10 +14,15 @@ from scipy.special import gammaln, psi
 
 from stickbreaker.engine.algorithm import Phase, StepInfo
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.inference.dirichlet_step import SweepExpectations, fit_documents
+from stickbreaker.engine.inference.dirichlet_step import LocalExpectations, fit_documents
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, add_counts, decayed_counts
-from stickbreaker.engine.inference.warm_up import PILOT_DOCUMENTS, ExpectPower, cool_to, sweeps_at
+from stickbreaker.engine.inference.warm_up import (
+    PILOT_DOCUMENTS,
+    ExpectPower,
+    cool_to,
+    iterations_at,
+)
 from stickbreaker.engine.kernels.bounds import bound_documents
 from stickbreaker.engine.kernels.counts import FactoredCounts
 
@@ -83,7 +88,7 @@ class PassExpectations(Protocol):
 
 
 AnyBatchState = TypeVar("AnyBatchState", bound=BatchState)
-AnyExpectations = TypeVar("AnyExpectations", bound=SweepExpectations)
+AnyExpectations = TypeVar("AnyExpectations", bound=LocalExpectations)
 Fit = Callable[[Documents], tuple[Statistics, float]]
 
 
@@ -129,14 +134,14 @@ def cool_pass(
     )
 
 
-def sum_by_phase(documents: Documents, expectations: SweepExpectations, fit: Fit) -> Totals:
+def sum_by_phase(documents: Documents, expectations: LocalExpectations, fit: Fit) -> Totals:
     """Totals of documents: by Dirichlet iterations in a warm-up, by `fit` after it."""
     if expectations.phase != Phase.WARM_UP:
         return sum_documents(documents, expectations, fit)
-    sweeps = sweeps_at(expectations.temperature)
+    iterations = iterations_at(expectations.temperature)
 
     def fit_warm(part: Documents) -> tuple[Statistics, float]:
-        return fit_documents(part, expectations, sweeps, is_learning=True)[0], NO_BOUND
+        return fit_documents(part, expectations, iterations, is_learning=True)[0], NO_BOUND
 
     return sum_documents(documents, expectations, fit_warm)
 

@@ -20,8 +20,8 @@ from stickbreaker.engine.kernels.special import NOT_RAISED
 UNTIL_CONVERGED = Sweeps(most=100, tolerance=1e-3, negligible=1e-7)
 
 
-class SweepExpectations(Protocol):
-    """What sweeps read, and what a warm-up replaces: the expectations of any local step."""
+class LocalExpectations(Protocol):
+    """What iterations read, and what a warm-up replaces: the expectations of any local step."""
 
     @property
     def words(self) -> np.ndarray: ...
@@ -85,7 +85,7 @@ def expect_documents(
 
 
 def fit_documents(
-    documents: Documents, expectations: SweepExpectations, sweeps: Sweeps, is_learning: bool
+    documents: Documents, expectations: LocalExpectations, iterations: Sweeps, is_learning: bool
 ) -> tuple[Statistics, np.ndarray]:
     """Statistics of documents and their topic shares E[θ] (S, K). Nothing is drawn.
 
@@ -94,10 +94,10 @@ def fit_documents(
         φ_wk ∝ B_wk exp ψ(g_k),  g_k = prior_k + Σ_w c_w φ_wk        (Hoffman 2010 Eq. 5, from equal
         g)
 
-    At temperature T no sweep lowers Σ_wk c_w φ_wk (log B_wk + E[log θ_k] - T log φ_wk) - KL(g), but
-    by rounding and by the topics dropped. Tables are prior_k (ψ(g_k) - ψ(prior_k)): the expected
-    tables of g_k - prior_k customers in a Chinese restaurant process with concentration prior_k
-    (Teh 2007 sec. 3, at the counts' means).
+    At temperature T no iteration lowers Σ_wk c_w φ_wk (log B_wk + E[log θ_k] - T log φ_wk) - KL(g),
+    but by rounding and by the topics dropped. Tables are prior_k (ψ(g_k) - ψ(prior_k)): the
+    expected tables of g_k - prior_k customers in a Chinese restaurant process with concentration
+    prior_k (Teh 2007 sec. 3, at the counts' means).
     """
     topics = np.ascontiguousarray(expectations.topics)
     prior = expectations.prior
@@ -110,7 +110,7 @@ def fit_documents(
     # Tokens are stored as factors scale_i e_k B_ik, since all topics share them.
     own = documents.indexed(expectations.words)
     scales = np.empty(len(own.words) if is_learning else 0, precision)
-    fit_dirichlet(own, topics, prior, sweeps, scales, weights, tables, tokens, shares)
+    fit_dirichlet(own, topics, prior, iterations, scales, weights, tables, tokens, shares)
     sum_rows_to_one(shares)
     counts = FactoredCounts(
         starts=own.starts, words=own.words, scales=scales, weights=weights, topics=topics
@@ -127,12 +127,12 @@ def fit_documents(
 
 
 def fit_to_convergence(
-    documents: Documents, expectations: SweepExpectations
+    documents: Documents, expectations: LocalExpectations
 ) -> tuple[Statistics, np.ndarray]:
-    """Statistics of documents and their topic shares E[θ] (S, K), swept until they settle."""
+    """Statistics of documents and their topic shares E[θ] (S, K), iterated until they converge."""
     return fit_documents(documents, expectations, UNTIL_CONVERGED, is_learning=True)
 
 
-def infer_shares(documents: Documents, expectations: SweepExpectations) -> np.ndarray:
-    """Topic shares E[θ] (S, K) of documents, swept until they settle; nothing is learned."""
+def infer_shares(documents: Documents, expectations: LocalExpectations) -> np.ndarray:
+    """Topic shares E[θ] (S, K) of documents, iterated until they converge; nothing is learned."""
     return fit_documents(documents, expectations, UNTIL_CONVERGED, is_learning=False)[1]

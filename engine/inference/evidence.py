@@ -39,17 +39,17 @@ from stickbreaker.engine.schedules import TOO_MUCH_LEFT
 # A tenth of the documents is set aside until they are a hundred, then a twentieth, at most this
 # number.
 SMALL_SHARE = 0.1
-ENOUGH_JUDGES = 100
+ENOUGH_SET_ASIDE = 100
 SHARE = 0.05
-MOST_JUDGES = 1024
+MOST_SET_ASIDE = 1024
 # From one point of the path to the next, this part of the topics is left.
 LEFT = 0.75
-# A first part of the judges scores all points of the path; points this number of standard errors
-# below the best are left out for the others.
-FIRST_JUDGES = 64
+# A first part of the documents set aside scores all points of the path; points this number of
+# standard errors below the best are left out for the others.
+FIRST_SCORED = 64
 CLEARLY_WORSE = 2.0
-# Scores that differ by less, in nats per token of the judges, count as equal: the fewer topics are
-# kept.
+# Scores that differ by less, in nats per token of the documents set aside, count as equal: the
+# fewer topics are kept.
 NEGLIGIBLE = 1e-3
 # A path compares at most the first number of words, those with the most tokens; a removal shares
 # out the tokens of the second number word by word, and those of rarer words in the proportions of
@@ -68,14 +68,14 @@ Infer = Callable[[Any, OnlineHDPState, Documents], np.ndarray]
 Grow = Callable[[], OnlineHDPState | None]
 
 
-def share_of_judges(corpus_size: int) -> float:
+def share_set_aside(corpus_size: int) -> float:
     """The share of the D documents that is set aside.
 
-    >>> [round(share_of_judges(size) * size) for size in (200, 1_000, 10_000, 1_000_000)]
+    >>> [round(share_set_aside(size) * size) for size in (200, 1_000, 10_000, 1_000_000)]
     [20, 100, 500, 1024]
     """
-    number = max(min(SMALL_SHARE * corpus_size, ENOUGH_JUDGES), SHARE * corpus_size)
-    return min(number, MOST_JUDGES) / corpus_size
+    number = max(min(SMALL_SHARE * corpus_size, ENOUGH_SET_ASIDE), SHARE * corpus_size)
+    return min(number, MOST_SET_ASIDE) / corpus_size
 
 
 def set_aside(config: OnlineHDPConfig, state: OnlineHDPState, batch: Batch) -> Batch:
@@ -87,17 +87,19 @@ def set_aside(config: OnlineHDPConfig, state: OnlineHDPState, batch: Batch) -> B
     """
     if config.duplicates != "merge":
         return batch
-    first = state.documents_read if batch.is_stream else state.documents_read % batch.corpus_size
-    is_judge = np.zeros(batch.documents.num_documents, bool)
-    draw_places(first, share_of_judges(batch.corpus_size), is_judge)
-    if is_judge.all() or not is_judge.any():
+    first = state.documents_read
+    if not batch.is_stream:
+        first %= batch.corpus_size
+    is_set_aside = np.zeros(batch.documents.num_documents, bool)
+    draw_places(first, share_set_aside(batch.corpus_size), is_set_aside)
+    if is_set_aside.all() or not is_set_aside.any():
         return batch
     # The step learns from the others; the documents set aside travel with them.
-    learned = np.flatnonzero(~is_judge)
+    learned = np.flatnonzero(~is_set_aside)
     return batch._replace(
         doc_ids=batch.doc_ids[learned],
         documents=batch.documents.select(learned),
-        judges=batch.documents.select(np.flatnonzero(is_judge)),
+        judges=batch.documents.select(np.flatnonzero(is_set_aside)),
     )
 
 
@@ -118,7 +120,7 @@ def decide(
     since the warm-up (in a first pass and in streams), at the end of the first pass, and in the
     middle of each later pass.
     """
-    state = before._replace(judges=_add_judges(before, batch))
+    state = before._replace(judges=_add_set_aside(before, batch))
     if state.phase == Phase.WARM_UP:
         return state._replace(decided_at=state.rate_spent)
     has_learned = state.startup_share < TOO_MUCH_LEFT and state.judges.num_documents > 0
@@ -132,42 +134,39 @@ def _decide_now(
     infer: Infer, config: OnlineHDPConfig, state: OnlineHDPState, batch: Batch, grow: Grow
 ) -> OnlineHDPState:
     is_first = state.startup_share > 0.0
-    # In the first decision, topics that are not needed are left over.
-    grown = grow() if batch.is_stream and not is_first else None
     if is_first:
         # With too small an η, many topics look worse than few; with fewer topics, another η may be
         # better.
         state = choose_concentrations(
             infer, config, leave_out_start(config, state, batch.corpus_size)
         )
-    rivals = (
-        []
-        if grown is None
-        else [grown._replace(judges=state.judges, concentrations=state.concentrations)]
-    )
+    # In the first decision, topics that are not needed are left over.
+    rivals = []
+    if batch.is_stream and not is_first and (grown := grow()) is not None:
+        rivals = [grown._replace(judges=state.judges, concentrations=state.concentrations)]
     state = choose_concentrations(infer, config, choose_number(infer, config, state, *rivals))
     return state._replace(decided_at=state.rate_spent)
 
 
 def _note_pass(infer: Infer, config: OnlineHDPConfig, state: OnlineHDPState) -> OnlineHDPState:
-    split = split_judges(state)
+    split = split_set_aside(state)
     if not len(split.scored):
         return state
     score = float(score_documents(config, state, split, infer).sum() / split.num_tokens)
-    return state._replace(pass_score=score, has_settled=score < state.pass_score + NEGLIGIBLE)
+    return state._replace(pass_score=score, has_converged=score < state.pass_score + NEGLIGIBLE)
 
 
-def split_judges(state: OnlineHDPState) -> Split:
+def split_set_aside(state: OnlineHDPState) -> Split:
     """The documents set aside in two halves of their distinct words."""
     return split_halves(state.judges, np.arange(state.judges.num_documents), 0)
 
 
-def _add_judges(state: OnlineHDPState, batch: Batch) -> Documents:
+def _add_set_aside(state: OnlineHDPState, batch: Batch) -> Documents:
     """The latest documents that were set aside; those of later passes are known already."""
     if state.documents_read > batch.corpus_size and not batch.is_stream:
         return state.judges
     judges = state.judges.followed_by(batch.judges)
-    return judges.cut(max(0, judges.num_documents - MOST_JUDGES), judges.num_documents)
+    return judges.cut(max(0, judges.num_documents - MOST_SET_ASIDE), judges.num_documents)
 
 
 def _is_due(state: OnlineHDPState, batch: Batch) -> bool:
@@ -201,7 +200,7 @@ def choose_number(infer: Infer, config: OnlineHDPConfig, *states: OnlineHDPState
     """The state with the fewest topics whose score is negligibly below the best one, on the paths
     from all states.
 
-        score of n topics = log p(words of the judges | n topics) + n log γ
+        score of n topics = log p(documents set aside | n topics) + n log γ
 
     The second term is the prior γ^n of n topics (Chinese restaurant process): a higher γ keeps more
     topics. Between the fewest points that are enough and the next one, the number is found by
@@ -244,16 +243,16 @@ def choose_number(infer: Infer, config: OnlineHDPConfig, *states: OnlineHDPState
 
 def choose_concentrations(infer: Infer, config: Any, state: OnlineHDPState) -> OnlineHDPState:
     """The state with η, then α₀, doubled or halved as long as the score rises."""
-    split = split_judges(state)
+    split = split_set_aside(state)
     if config.concentrations == "fixed" or not len(split.scored):
         return state
     # Topics without tokens predict nothing, and only the words of these documents are scored.
-    judged = narrow(state, np.flatnonzero(state.topic_counts.totals > LEAST_TOKENS))
-    config = replace(config, max_topics=len(judged.tables))
+    scored = narrow(state, np.flatnonzero(state.topic_counts.totals > LEAST_TOKENS))
+    config = replace(config, max_topics=len(scored.tables))
 
     def score_with(tried: Concentrations) -> float:
         return float(
-            score_documents(config, judged._replace(concentrations=tried), split, infer).sum()
+            score_documents(config, scored._replace(concentrations=tried), split, infer).sum()
         )
 
     found = state.concentrations
@@ -275,23 +274,21 @@ def choose_concentrations(infer: Infer, config: Any, state: OnlineHDPState) -> O
 
 def _scale_word(concentrations: Concentrations, factor: float) -> Concentrations:
     word = concentrations.word * factor
-    return concentrations._replace(word=word) if LOWEST <= word <= HIGHEST_ETA else concentrations
+    if not LOWEST <= word <= HIGHEST_ETA:
+        return concentrations
+    return concentrations._replace(word=word)
 
 
 def _scale_doc(concentrations: Concentrations, factor: float) -> Concentrations:
     doc = concentrations.doc
     is_allowed = LOWEST <= doc.total * factor <= HIGHEST
-    return (
-        concentrations._replace(doc=doc._replace(shape=doc.shape * factor))
-        if is_allowed
-        else concentrations
-    )
+    if not is_allowed:
+        return concentrations
+    return concentrations._replace(doc=doc._replace(shape=doc.shape * factor))
 
 
 def narrow(state: OnlineHDPState, topics: np.ndarray) -> OnlineHDPState:
-    """The state with some topics (n,) only, and with the words of the judges only, to
-    score these.
-    """
+    """The state with some topics (n,) only, and the words of the documents set aside only."""
     counts = state.topic_counts.only(state.judges.distinct_words()).keep(topics)
     return state._replace(topic_counts=counts, tables=state.tables[topics])
 
@@ -397,7 +394,7 @@ def points_of(num_topics: int) -> list[int]:
 def score_path(
     infer: Infer, config: Any, state: OnlineHDPState, path: Removal, numbers: Sequence[int]
 ) -> dict[int, np.ndarray]:
-    """Log likelihood (J,) of the judges by number of topics, descending.
+    """Log likelihood (J,) of the documents set aside by number of topics, descending.
 
     Not of numbers clearly worse than another.
     """
@@ -405,7 +402,7 @@ def score_path(
     doc_ids = np.arange(state.judges.num_documents)
     points = dict(zip(numbers, follow(state, path, numbers), strict=True))
     scores = dict.fromkeys(points, np.zeros(0))
-    for first, last in ((0, FIRST_JUDGES), (FIRST_JUDGES, len(doc_ids))):
+    for first, last in ((0, FIRST_SCORED), (FIRST_SCORED, len(doc_ids))):
         if first >= len(doc_ids):
             break
         split = split_halves(judges.cut(first, min(last, len(doc_ids))), doc_ids[first:last], 0)
@@ -426,10 +423,9 @@ def score_path(
 def follow(
     state: OnlineHDPState, path: Removal, numbers: Sequence[int]
 ) -> Iterator[OnlineHDPState]:
-    """States that have only the topics left at some numbers of topics, descending, to score the
-    judges with.
+    """States that have only the topics left at some numbers of topics, descending.
 
-    Only words of the judges have rows.
+    Only words of the documents set aside have rows.
     """
     # The topics at the start of the path: those that are removed and those that receive tokens.
     parents = path.parents[path.weights > 0]

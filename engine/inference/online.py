@@ -32,9 +32,9 @@ from stickbreaker.engine.inference.sticks import (
 )
 from stickbreaker.engine.inference.warm_up import (
     first_phase,
+    iterations_at,
     scale_start,
     startup_counts,
-    sweeps_at,
 )
 from stickbreaker.engine.schedules import is_average, pass_rate
 
@@ -81,7 +81,7 @@ def local(
     """
     if expectations.phase == Phase.WARM_UP:
         return fit_documents(
-            documents, expectations, sweeps_at(expectations.temperature), is_learning=True
+            documents, expectations, iterations_at(expectations.temperature), is_learning=True
         )[0]
     return fit_to_convergence(documents, expectations)[0]
 
@@ -117,7 +117,7 @@ def blend_hdp(
         # added.
         blended = drop_empty(decide(steps.infer, config, blended, batch, grow), len(state.tables))
     if np.isfinite(blended.pass_score):
-        info = info._replace(is_pass_needed=not blended.has_settled)
+        info = info._replace(is_pass_needed=not blended.has_converged)
     return blended, info
 
 

@@ -25,7 +25,7 @@ from stickbreaker.engine.kernels.dirichlet import Sweeps
 from stickbreaker.engine.kernels.special import NOT_RAISED
 from stickbreaker.engine.kernels.two_level import Limits, Prior, Slots, fit_one, fit_two_level
 
-START_SWEEPS = Sweeps(most=10, tolerance=0.0, negligible=0.01)
+START_ITERATIONS = Sweeps(most=10, tolerance=0.0, negligible=0.01)
 MAX_ITERATIONS = {"warm": 3, "wang": 100, "wang-code": 100, "svi": 100}
 # Iterations of a document without E[log β] and E[log π], where a start has any.
 WITHOUT_PRIORS = {"wang-code": 3}
@@ -109,7 +109,7 @@ def fit_slots(
     """Statistics of documents, their topic shares (S, K), and the sum of `bound_slots` over them (0
     unless requested).
 
-    Eq. 15-18 until they settle. Nothing is drawn; statistics of shards add up. α₀ is that of the
+    Eq. 15-18 until they converge. Nothing is drawn; statistics of shards add up. α₀ is that of the
     expectations.
     """
     topics = np.ascontiguousarray(expectations.topics)
@@ -123,7 +123,9 @@ def fit_slots(
     own = documents.indexed(expectations.words)
     counts = empty_counts(own, limits.max_active if is_learning else 0, topics.dtype)
     limits = limits._replace(doc_concentration=expectations.doc_concentration)
-    fit_two_level(own, topics, prior, START_SWEEPS, limits, counts, tables, tokens, shares, bounds)
+    fit_two_level(
+        own, topics, prior, START_ITERATIONS, limits, counts, tables, tokens, shares, bounds
+    )
     statistics = Statistics(
         words=expectations.words,
         counts=(counts,),
@@ -138,11 +140,11 @@ def fit_slots(
 def infer_slots(documents: Documents, expectations: SlotExpectations, limits: Limits) -> np.ndarray:
     """Topic shares (S, K) of documents, θ_k = Σ_t E[π_t] φ_tk; nothing is learned.
 
-    After a warm-up step the shares are the normalised Dirichlet parameters after the sweeps that
-    start a document.
+    After a warm-up step the shares are the normalised Dirichlet parameters after the iterations
+    that start a document.
     """
     if expectations.phase == Phase.WARM_UP:
-        return fit_documents(documents, expectations, START_SWEEPS, is_learning=False)[1]
+        return fit_documents(documents, expectations, START_ITERATIONS, is_learning=False)[1]
     return fit_slots(documents, expectations, limits, is_learning=False)[1]
 
 
@@ -216,7 +218,7 @@ def _fit_each(
     prior = _prior_of(expectations)
     limits = limits._replace(doc_concentration=expectations.doc_concentration, tolerance=0.0)
     each = (limits._replace(num_iterations=number) for number in range(1, num_iterations + 1))
-    return [fit_one(own, expectations.topics, prior, START_SWEEPS, some) for some in each]
+    return [fit_one(own, expectations.topics, prior, START_ITERATIONS, some) for some in each]
 
 
 def _break_slots(on: np.ndarray, after: np.ndarray) -> np.ndarray:
@@ -229,9 +231,11 @@ def _break_slots(on: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 
 def _count_taken(tokens: np.ndarray, limits: Limits) -> int:
-    """Iterations until the slots' tokens (I, T) settle, at most as many as the limits allow."""
+    """Iterations until the slots' tokens (I, T) converge, at most as many as the limits allow."""
     changes = abs(np.diff(tokens, axis=0)).sum(1)
-    settled = np.flatnonzero(changes < limits.tolerance * tokens[1:].sum(1))
+    converged = np.flatnonzero(changes < limits.tolerance * tokens[1:].sum(1))
     return (
-        min(limits.num_iterations, int(settled[0]) + 2) if len(settled) else limits.num_iterations
+        min(limits.num_iterations, int(converged[0]) + 2)
+        if len(converged)
+        else limits.num_iterations
     )

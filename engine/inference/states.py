@@ -206,21 +206,22 @@ class OnlineHDPState(NamedTuple):
     """The State of an online HDP, with slots or by direct assignment: q of the topics φ and of the
     corpus' sticks β'.
 
-        q(φ_k) = Dirichlet(λ_k),  λ_kw = η + Σ_j Σ_t φ_jtk Σ_n ζ_jnt I[w_jn = w]         (Wang 2011
-        sec. 3.1, Eq. 21) q(β'_k) = Beta(u_k, v_k),  u_k = 1 + s_k,  v_k = γ + Σ_{l>k} s_l,  s_k =
-        Σ_jt φ_jtk       (Eq. 13, 19, 20)
+        q(φ_k) = Dirichlet(λ_k),  λ_kw = η + Σ_j Σ_t φ_jtk Σ_n ζ_jnt I[w_jn = w]
+        q(β'_k) = Beta(u_k, v_k),  u_k = 1 + s_k,  v_k = γ + Σ_{l>k} s_l,  s_k = Σ_jt φ_jtk
 
-    Steps move λ and s towards these sums over the corpus, as estimated from a mini-batch (Eq.
-    22-27).
+    Source: Wang 2011 sec. 3.1, Eq. 13 and 19 to 21. Steps move λ and s towards these sums over the
+    corpus, as estimated from a mini-batch (Eq. 22-27).
 
     topic_counts: λ - η, word by word (V, K); tables: (K,) s.
     expected_tokens: (K,), without start-up mass and η.
-    rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase, temperature: those of the last
-    step. decided_at: Σρ at the last decision on the number of topics; documents_read: number of
-    documents read so far. concentrations: α₀, γ and η; the values of the settings until they are
-    learned. judges: the documents set aside, which decide on the number of topics, α₀ and η.
-    pass_score: nats per word of the judges after the last pass; has_settled: whether that pass did
-    not raise it.
+    rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far.
+    phase, temperature: those of the last step.
+    decided_at: Σρ at the last decision on the number of topics.
+    documents_read: number of documents read so far.
+    concentrations: α₀, γ and η; the values of the settings until they are learned.
+    judges: the documents set aside, which decide on the number of topics, α₀ and η.
+    pass_score: nats per word of the documents set aside after the last pass.
+    has_converged: whether that pass did not raise it.
     """
 
     topic_counts: DecayedCounts
@@ -236,4 +237,4 @@ class OnlineHDPState(NamedTuple):
     concentrations: Concentrations
     judges: Documents = NO_DOCUMENTS
     pass_score: float = -np.inf
-    has_settled: bool = False
+    has_converged: bool = False

@@ -8,7 +8,7 @@ import numpy as np
 
 from stickbreaker.engine.algorithm import WHOLE, Transfer
 from stickbreaker.engine.inference.batch import Totals
-from stickbreaker.engine.inference.dirichlet_step import SweepExpectations
+from stickbreaker.engine.inference.dirichlet_step import LocalExpectations
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.kernels.counts import DocumentCounts, FactoredCounts
 
@@ -38,7 +38,7 @@ def _trim_counts(counts: DocumentCounts | FactoredCounts) -> DocumentCounts | Fa
 
 
 def widen(
-    statistics: Statistics, expectations: SweepExpectations, places: np.ndarray
+    statistics: Statistics, expectations: LocalExpectations, places: np.ndarray
 ) -> Statistics:
     """Trimmed statistics, with the batch's words and their topic weights again."""
     return widen_weighted(
@@ -62,7 +62,7 @@ def widen_weighted(
     )
 
 
-def widen_totals(totals: Totals, expectations: SweepExpectations, places: np.ndarray) -> Totals:
+def widen_totals(totals: Totals, expectations: LocalExpectations, places: np.ndarray) -> Totals:
     """Totals with a row for each word of the batch."""
     topic_words = np.zeros(
         (len(expectations.words), totals.topic_words.shape[1]), totals.topic_words.dtype

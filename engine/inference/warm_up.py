@@ -3,7 +3,7 @@
 During the warm-up each document stays spread over many topics, and over fewer as the first pass
 proceeds. At temperature T a word's shares are ∝ (e_k B_ik)^(1/T): deterministic annealing (Rose
 1998; Ueda & Nakano 1998) of a bound (Katahira 2008; Mandt 2016), in which T weighs the entropy of
-the words' topics alone. While topics are alike, a document would settle on one or two of them by
+the words' topics alone. While topics are alike, a document would end on one or two of them by
 chance; a high temperature keeps it on all of them.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import resolved
-from stickbreaker.engine.inference.dirichlet_step import SweepExpectations, fit_documents
+from stickbreaker.engine.inference.dirichlet_step import LocalExpectations, fit_documents
 from stickbreaker.engine.inference.states import (
     ScaledState,
     ScaledTablesState,
@@ -37,8 +37,8 @@ STARTUP_TOKENS = 100.0
 SPREAD = 0.1 * np.sqrt(3.0)
 # These rows of a few hundred topics fit in a core's cache.
 DRAWN_ROWS = 512
-AnyExpectations = TypeVar("AnyExpectations", bound=SweepExpectations)
-NewExpectations = TypeVar("NewExpectations", bound=SweepExpectations, covariant=True)
+AnyExpectations = TypeVar("AnyExpectations", bound=LocalExpectations)
+NewExpectations = TypeVar("NewExpectations", bound=LocalExpectations, covariant=True)
 AnyStart = TypeVar("AnyStart", bound=ScaledState)
 AnyTablesStart = TypeVar("AnyTablesStart", bound=ScaledTablesState)
 
@@ -51,7 +51,7 @@ class ExpectPower(Protocol[NewExpectations]):
     def __call__(self, words: np.ndarray, *, power: float = NOT_RAISED) -> NewExpectations: ...
 
 
-def sweeps_at(temperature: float) -> Sweeps:
+def iterations_at(temperature: float) -> Sweeps:
     """Iterations of a document in the warm-up: a fixed number."""
     return Sweeps(most=10, tolerance=0.0, negligible=0.0, temperature=temperature)
 
@@ -73,7 +73,7 @@ def cool(
     num_steps = num_batches(batch.corpus_size, resolved(config.batch_size))
     total = sum_rates(num_steps, resolved(config.delay), config.forgetting_rate)
     progress = min(1.0, state.rate_spent / total)
-    # The spread of shares is measured on the first documents only: it needs a few sweeps of each.
+    # The spread of shares is measured on the first documents only: it needs a few iterations.
     pilot = batch.documents.cut(0, min(PILOT_DOCUMENTS, batch.documents.num_documents))
     narrow = expect_words(pilot.distinct_words())
 
@@ -114,12 +114,12 @@ def cool_to(
     return expect_power(1.0 / temperature)._replace(phase=Phase.WARM_UP, temperature=temperature)
 
 
-def _measure_spread(pilot: Documents, expectations: SweepExpectations, temperature: float) -> float:
+def _measure_spread(pilot: Documents, expectations: LocalExpectations, temperature: float) -> float:
     """Mean entropy of the pilot's shares at a temperature, in nats."""
     raised = expectations.topics.copy()
     raise_rows(raised, 1.0 / temperature)
     shares = fit_documents(
-        pilot, expectations._replace(topics=raised), sweeps_at(temperature), False
+        pilot, expectations._replace(topics=raised), iterations_at(temperature), False
     )[1]
     # The exponential of a document's entropy is its number of topics.
     entropies: np.ndarray = -(shares * np.log(np.maximum(shares, 1e-12))).sum(1)
@@ -127,7 +127,7 @@ def _measure_spread(pilot: Documents, expectations: SweepExpectations, temperatu
 
 
 def _find_temperature(
-    pilot: Documents, expectations: SweepExpectations, temperature: float, target: float
+    pilot: Documents, expectations: LocalExpectations, temperature: float, target: float
 ) -> float:
     """The lowest temperature from the given one down at which the spread of the pilot reaches the
     target.
@@ -206,7 +206,7 @@ class Start(NamedTuple):
 
     draw: noise of mean 1, from (Generator, size, dtype).
     is_by_document: the noise adds up to STARTUP_TOKENS per document of the corpus; otherwise to one
-    per word and topic. has_warm_up: whether the run begins with Dirichlet sweeps that do not
+    per word and topic. has_warm_up: whether the run begins with Dirichlet iterations that do not
     converge.
     """
 

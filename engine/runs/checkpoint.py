@@ -26,6 +26,12 @@ STATE = "state"
 FINGERPRINT_DOCUMENTS = 256
 # The format of checkpoints before they had a header with SHA-256.
 LAST_WITHOUT_HEADER = 3
+# Names in files of earlier versions, and what they are now.
+NEW_NAMES = {
+    "num_snapshots": "num_moments",
+    "first_sweeps": "first_passes",
+    f"{STATE}.has_settled": f"{STATE}.has_converged",
+}
 
 
 @dataclass(frozen=True)
@@ -107,13 +113,19 @@ def save(path: str | PathLike[str], checkpoint: Checkpoint) -> None:
     write_parts(Path(path), CHECKPOINT, header, arrays)
 
 
+def with_new_names(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings or arrays of a file, with the names that they have now."""
+    return {NEW_NAMES.get(name, name): value for name, value in values.items()}
+
+
 def load(path: str | PathLike[str], kind: Kind = CHECKPOINT) -> Checkpoint:
     """The Checkpoint saved at `path`; kind: has the remedy that messages name.
 
     Raises CheckpointError if the file is missing, damaged or of another version.
     """
     path = Path(path)
-    found, arrays = read_parts(path, kind)
+    found, parts = read_parts(path, kind)
+    arrays = with_new_names(parts)
     with reading(path, kind):
         header = found.about or json.loads(str(arrays["header"]))
         if not found.format and header["format"] != LAST_WITHOUT_HEADER:
@@ -121,7 +133,7 @@ def load(path: str | PathLike[str], kind: Kind = CHECKPOINT) -> Checkpoint:
                 f"{path} has format {header['format']}, not {CHECKPOINT.format}: run again."
             )
         algorithm = find_algorithm(header["algorithm"])
-        config = algorithm.config(**header["config"])
+        config = algorithm.config(**with_new_names(header["config"]))
         state = None
         # Only a file with a verified header says that it has no state.
         if not found.format or _has(arrays, STATE):
@@ -133,7 +145,7 @@ def load(path: str | PathLike[str], kind: Kind = CHECKPOINT) -> Checkpoint:
             for name, array in arrays.items()
             if name.startswith(NOTE)
         }
-        settings = RunSettings(**header["settings"])
+        settings = RunSettings(**with_new_names(header["settings"]))
         return Checkpoint(
             algorithm=algorithm.name,
             config=config,

@@ -70,7 +70,7 @@ class Prepared:
     @property
     def moment_points(self) -> np.ndarray:
         """Documents seen at which the topics are recorded."""
-        return due_points(self.documents_total, self.settings.num_snapshots)
+        return due_points(self.documents_total, self.settings.num_moments)
 
     def with_config(self, config: Any) -> "Prepared":
         """Give the run other settings; nothing is split again.

@@ -24,7 +24,7 @@ class RunSettings:
         Number of held-out documents, at most a tenth of the corpus.
     num_evaluations : int
         Number of held-out scores in a pass.
-    num_snapshots : int
+    num_moments : int
         Number of columns of the table of word lists.
     score_next_batch : bool
         Whether each mini-batch is scored before it is learned from.
@@ -55,7 +55,7 @@ class RunSettings:
         1000, "", (1, 1_000_000), "held-out documents, at most a tenth of the corpus"
     )
     num_evaluations: int = setting(20, "", (0, 100_000), "held-out scores per pass")
-    num_snapshots: int = setting(9, "", (0, 1000), "columns of the table of word lists")
+    num_moments: int = setting(9, "", (0, 1000), "columns of the table of word lists")
     score_next_batch: bool = setting(
         True,
         "",

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 CELL = Kind(name="cell of a study", format=1, remedy="it is run again")
 SCORES_PART = "scores.parquet"
-SHUFFLED = RunSettings(order="shuffled", num_evaluations=1, num_snapshots=0, score_next_batch=False)
+SHUFFLED = RunSettings(order="shuffled", num_evaluations=1, num_moments=0, score_next_batch=False)
 
 _log = logging.getLogger(__name__)
 

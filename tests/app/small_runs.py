@@ -18,7 +18,7 @@ from tests.patience import limit
 HDP = engine.find_algorithm("hdp")
 LDA = engine.find_algorithm("lda")
 NAME = "small"
-SETTINGS = engine.RunSettings(num_test=10, num_evaluations=10, num_snapshots=2)
+SETTINGS = engine.RunSettings(num_test=10, num_evaluations=10, num_moments=2)
 
 
 @cache

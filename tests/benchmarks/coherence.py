@@ -50,7 +50,7 @@ def fit_hdp(corpus, seed, passes=PASSES):
     ours = Ours("hdp", corpus, seed)
     compile_algorithm(ours.algorithm, ours.config)
     for number in range(passes):
-        if ours.state.has_settled:
+        if ours.state.has_converged:
             break
         for batch in corpus.order("shuffled", seed=seed + 1000 * number).batches(ours.batch_size):
             ours.learn(batch)

@@ -63,7 +63,7 @@ engine = import_module("stickbreaker.engine" if (root / ".import").exists() else
 if not Path(engine.__file__).resolve().is_relative_to(root):
     raise SystemExit(f"{engine.__file__} is imported, which is not in {root}")
 algorithm, corpus = engine.REGISTRY[0], engine.load_corpus(sys.argv[2])
-silent = dict(num_evaluations=0, num_snapshots=0, score_next_batch=False)
+silent = dict(num_evaluations=0, num_moments=0, score_next_batch=False)
 fixed = dict(duplicates="keep", topic_creation="start")
 fixed = {name: value for name, value in fixed.items() if name in algorithm.config.__dataclass_fields__}
 def start(has_scores, changes_topics):

@@ -81,7 +81,7 @@ def measure(name, train, test):
     """The rows of one system: after some steps, and with the bound after the last."""
     algorithm, values = SYSTEMS[name]
     settings = RunSettings(
-        order="chronological", passes=1, seed=SEED, num_snapshots=0, score_next_batch=False
+        order="chronological", passes=1, seed=SEED, num_moments=0, score_next_batch=False
     )
     prepared = replace(
         prepare_training(algorithm, algorithm.config(**values), train, settings), test=test

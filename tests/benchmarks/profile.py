@@ -102,7 +102,7 @@ def split_local_step(algorithm, config, state, train):
     tasks = [(algorithm.expect(config, state, batch), batch.documents) for batch in batches]
     num_iterations = slot_step.MAX_ITERATIONS[config.start]
     one, two, sweeps, whole, cut = best_in_turn(
-        [partial(sweep, tasks, most) for most in (1, 2, slot_step.START_SWEEPS.most)]
+        [partial(sweep, tasks, most) for most in (1, 2, slot_step.START_ITERATIONS.most)]
         + [partial(iterate, algorithm, config, tasks, number) for number in (num_iterations, 1)],
         NUM_ROUNDS,
     )
@@ -120,7 +120,7 @@ def split_local_step(algorithm, config, state, train):
 
 def sweep(tasks, most):
     """Take this number of sweeps over the documents of the tasks."""
-    sweeps = slot_step.START_SWEEPS._replace(most=most)
+    sweeps = slot_step.START_ITERATIONS._replace(most=most)
     for expectations, documents in tasks:
         map_shards(
             lambda part, read=expectations: fit_documents(part, read, sweeps, False), documents

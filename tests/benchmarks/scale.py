@@ -68,7 +68,7 @@ from tests.benchmarks.machine import best_seconds, watch_memory
 
 HDP = find_algorithm("hdp")
 CONFIG = HDP.config(batch_size=4096, max_topics=150)
-SETTINGS = RunSettings(num_evaluations=1, num_snapshots=1, score_next_batch=False)
+SETTINGS = RunSettings(num_evaluations=1, num_moments=1, score_next_batch=False)
 EVERY_WORD = WordChoices(min_documents=1, max_share=1.0, max_words=100_000)
 IN_MEMORY, VOCAB_SIZE = 100_000, 100_000
 VOCAB_SIZES = (8_000, 100_000, 1_000_000)

@@ -93,7 +93,7 @@ class Fitted:
         name, own = SYSTEMS[system]
         self.algorithm = find_algorithm(name)
         own = own | set_words(system, train.vocab_size)
-        settings = replace(settings, num_snapshots=0)
+        settings = replace(settings, num_moments=0)
         prepared = prepare_training(self.algorithm, self.algorithm.config(**own), train, settings)
         self.config = prepared.config
         compile_algorithm(self.algorithm, self.config)

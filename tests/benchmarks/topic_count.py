@@ -81,11 +81,11 @@ SIMULATED = {
 # Half and double; of LEFT, half and double the part that is removed.
 CONSTANTS = {
     "SMALL_SHARE": (0.05, 0.2),
-    "ENOUGH_JUDGES": (50, 200),
+    "ENOUGH_SET_ASIDE": (50, 200),
     "SHARE": (0.025, 0.1),
-    "MOST_JUDGES": (512, 2048),
+    "MOST_SET_ASIDE": (512, 2048),
     "LEFT": (0.875, 0.5),
-    "FIRST_JUDGES": (32, 128),
+    "FIRST_SCORED": (32, 128),
     "CLEARLY_WORSE": (1.0, 4.0),
     "NEGLIGIBLE": (0.0005, 0.002),
     "COMPARED_WORDS": (2048, 8192),
@@ -212,7 +212,7 @@ def measure(name, seed, passes, **chosen):
         seed=seed,
         order="shuffled",
         num_evaluations=1,
-        num_snapshots=0,
+        num_moments=0,
         score_next_batch=False,
     )
     prepared = prepare(algorithm, algorithm.config(**chosen), corpus, settings)

@@ -16,7 +16,7 @@ from tests.small_documents import draw_two_topic_counts
 distributed = pytest.importorskip("distributed")
 HDP = find_algorithm("hdp")
 SETTINGS = engine.RunSettings(
-    passes=100, num_evaluations=0, num_snapshots=0, score_next_batch=False, num_shards=2
+    passes=100, num_evaluations=0, num_moments=0, score_next_batch=False, num_shards=2
 )
 
 

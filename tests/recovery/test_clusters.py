@@ -36,7 +36,7 @@ pytestmark = pytest.mark.extended
 dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
 HDP = find_algorithm("hdp")
 SETTINGS = engine.RunSettings(
-    num_evaluations=0, num_snapshots=0, score_next_batch=False, num_shards=4
+    num_evaluations=0, num_moments=0, score_next_batch=False, num_shards=4
 )
 CONFIG = HDP.config(batch_size=60)
 

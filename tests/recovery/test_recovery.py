@@ -47,7 +47,7 @@ def plan(name, max_topics, seed, passes, num_test):
         seed=seed,
         num_test=num_test,
         num_evaluations=0,
-        num_snapshots=0,
+        num_moments=0,
         score_next_batch=False,
     )
     return algorithm, algorithm.config(max_topics=max_topics), settings

@@ -19,7 +19,7 @@ from stickbreaker.engine.runs.prepared import split_corpus
 from tests.app import small_runs
 from tests.app.small_runs import read
 
-SETTINGS = RunSettings(passes=2, num_snapshots=6)
+SETTINGS = RunSettings(passes=2, num_moments=6)
 
 
 def title(topic_id):

@@ -207,7 +207,7 @@ def test_the_view_announces_the_first_column_then_draws_lists_and_selects(progre
     ("name", "passes"), [("hdp", 2), ("free-hdp", 2), ("lda", 1), ("batch-lda", 4)]
 )
 def test_every_kind_of_algorithm_has_topic_events(tiny_corpus, name, passes):
-    algorithm, settings = find_algorithm(name), RunSettings(passes=passes, num_snapshots=4)
+    algorithm, settings = find_algorithm(name), RunSettings(passes=passes, num_moments=4)
     record = learn(tiny_corpus, RunSpec("tiny", algorithm, algorithm.config(), settings))
     state = RunState()
     view = TopicLife(state)

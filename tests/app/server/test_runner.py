@@ -83,7 +83,7 @@ def test_the_first_mini_batch_is_saved_at_once_but_not_at_full_speed(
 
 def test_a_step_takes_one_mini_batch_when_nothing_is_scored_or_listed(make_runner, until):
     runner = make_runner()
-    quiet = replace(SETTINGS, num_evaluations=0, num_snapshots=0, score_next_batch=False)
+    quiet = replace(SETTINGS, num_evaluations=0, num_moments=0, score_next_batch=False)
     runner.restart(replace(small_spec(), settings=quiet), is_running=False)
     for seen in (10, 20, 30):
         runner.step()

@@ -29,7 +29,7 @@ def make_progress(tiny_corpus, until):
         passes = min(algorithm.passes, 6)
         runner.restart(
             RunSpec(
-                "tiny", algorithm, algorithm.config(), RunSettings(passes=passes, num_snapshots=2)
+                "tiny", algorithm, algorithm.config(), RunSettings(passes=passes, num_moments=2)
             )
         )
         # The first run of a system may have kernels to compile.

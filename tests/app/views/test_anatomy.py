@@ -66,7 +66,7 @@ def learn(tiny_corpus):
         runner.set_pace(0)
         # The time that compiling takes says nothing about the run.
         compile_algorithm(algorithm, algorithm.config())
-        settings = RunSettings(passes=min(algorithm.passes, 6), num_snapshots=2)
+        settings = RunSettings(passes=min(algorithm.passes, 6), num_moments=2)
         runner.restart(RunSpec("tiny", algorithm, algorithm.config(), settings))
         eventually(lambda: runner.progress.status in ("finished", "failed"))
         return runner

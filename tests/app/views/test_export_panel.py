@@ -46,7 +46,7 @@ def learned():
     corpus = engine.Corpus("tiny", [war, trade] * 6, Vocabulary(words), years, titles)
     algorithm = find_algorithm("hdp")
     config = algorithm.config(max_topics=6, batch_size=4, delay=1.0)
-    settings = RunSettings(passes=4, num_snapshots=3)
+    settings = RunSettings(passes=4, num_moments=3)
     record = learn(corpus, RunSpec("tiny", algorithm, config, settings))
     largest = int(
         np.argmax(record.model().algorithm.summarize(config, record.model().state).expected_tokens)

@@ -74,7 +74,7 @@ def test_the_bound_of_a_pass_equals_its_naive_twin(system):
     is_geometric = system["topic_expectation"] == "geometric"
     B = naive.topic_weights(start.topic_counts.dense(), config.word_concentration, is_geometric)
     documents = naive.split_rows(batch.documents)
-    sweeps, limits = slot_step.START_SWEEPS, limits_of(config)
+    sweeps, limits = slot_step.START_ITERATIONS, limits_of(config)
     fits = [naive.fit_document(B[words], c, *weights, sweeps, limits) for words, c in documents]
     state, info = take_pass(config, start, batch)
     expected = full_bound(config, documents, fits, state)
@@ -227,7 +227,7 @@ def test_a_run_ends_when_its_bound_has_converged_or_would_fall_and_the_bound_nev
 ):
     config = BatchHDPConfig(**system, max_topics=20, tolerance=1e-3)
     corpus = state_of_the_union.select(range(0, 10_000, 50))
-    settings = RunSettings(num_evaluations=0, num_snapshots=0)
+    settings = RunSettings(num_evaluations=0, num_moments=0)
     prepared = prepare(batch_hdp.ALGORITHM, config, corpus, settings)
     infos = [update.stepped.info for update in run(prepared)]
     bounds = [info.bound for info in infos if info.phase == "two-level"]

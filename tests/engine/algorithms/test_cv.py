@@ -254,7 +254,7 @@ def test_ids_stay_with_their_topics_while_the_order_of_the_sticks_moves(tiny_cor
 
 def test_a_soft_start_sweeps_under_a_large_beta_and_then_under_its_own(tiny_corpus):
     config = CVHDPConfig(
-        max_topics=4, first_sweeps="soft", precision="float64", word_prior="learned", word_total=0.6
+        max_topics=4, first_passes="soft", precision="float64", word_prior="learned", word_total=0.6
     )
     before = None
     for state, info in steps_of(cv_hdp, config, tiny_corpus, cv_hdp.SOFT_PASSES + 3):

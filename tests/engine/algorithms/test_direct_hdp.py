@@ -14,7 +14,7 @@ from stickbreaker.engine.inference import dirichlet_step
 from stickbreaker.engine.inference.concentrations import first_concentrations
 from stickbreaker.engine.inference.dirichlet_step import DocumentExpectations, fit_documents
 from stickbreaker.engine.inference.topic_counts import decayed_counts
-from stickbreaker.engine.inference.warm_up import sweeps_at
+from stickbreaker.engine.inference.warm_up import iterations_at
 from stickbreaker.engine.kernels.dirichlet import Sweeps
 from stickbreaker.engine.schedules import learning_rate
 from tests import naive
@@ -55,7 +55,7 @@ def test_a_whole_step_equals_its_naive_twin(system, phase, monkeypatch):
     rate = learning_rate(6, 64.0, config.forgetting_rate)
     prior = 2.0 * naive.weights_of(state.tables, config.corpus_concentration, naive.mean_sticks)
     temperature = direct_hdp.expect(config, state, batch).temperature
-    sweeps = sweeps_at(temperature) if phase == "warm-up" else Sweeps(60, 0.0, 0.0)
+    sweeps = iterations_at(temperature) if phase == "warm-up" else Sweeps(60, 0.0, 0.0)
     counts, tables = naive.step_dirichlet(
         config, prior, sweeps, state.topic_counts.dense(), batch, rate
     )

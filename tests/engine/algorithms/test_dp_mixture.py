@@ -168,7 +168,7 @@ def test_documents_without_a_common_word_share_no_component(algorithm):
 def test_a_run_ends_when_its_bound_has_converged_and_the_bound_never_falls(state_of_the_union):
     corpus = state_of_the_union.select(range(0, 10_000, 50))
     config = BatchDPMixtureConfig(max_topics=20, tolerance=1e-4)
-    settings = RunSettings(num_evaluations=0, num_snapshots=0)
+    settings = RunSettings(num_evaluations=0, num_moments=0)
     infos = [each.stepped.info for each in run(prepare(dp_mixture.BATCH, config, corpus, settings))]
     bounds = [info.bound for info in infos]
     assert bounds == sorted(bounds)

@@ -13,8 +13,8 @@ from stickbreaker.engine.algorithms.direct_hdp import DirectHDPConfig
 from stickbreaker.engine.algorithms.hdp import HDPConfig
 from stickbreaker.engine.estimators import OnlineHDP
 from stickbreaker.engine.evaluation.held_out import count_topics
-from stickbreaker.engine.inference.slot_step import START_SWEEPS, limits_of
-from stickbreaker.engine.inference.warm_up import sweeps_at
+from stickbreaker.engine.inference.slot_step import START_ITERATIONS, limits_of
+from stickbreaker.engine.inference.warm_up import iterations_at
 from stickbreaker.engine.parallel import threads
 from stickbreaker.engine.schedules import learning_rate
 from stickbreaker.engine.simulate import simulate_hdp
@@ -77,7 +77,7 @@ def test_a_whole_step_equals_its_naive_twin(system, phase):
     rate = learning_rate(state.step + 1, 64.0, config.forgetting_rate)
     pair = state.topic_counts.dense(), state.tables
     temperature = hdp.expect(config, state, batch).temperature
-    local_settings = sweeps_at(temperature), START_SWEEPS, limits_of(config)
+    local_settings = iterations_at(temperature), START_ITERATIONS, limits_of(config)
     counts, tables = naive.step(config, local_settings, phase, pair, batch, rate)
     ours = take_steps(config, [batch], state)
     assert ours.phase == phase

@@ -346,7 +346,7 @@ def test_a_fit_reads_the_corpus_until_documents_set_aside_are_predicted_no_bette
     corpus, model = read_until_settled()
     model.fit(corpus, verbose=True)
     assert 1 < model.n_iter_ < MOST_PASSES
-    assert model.state_.has_settled
+    assert model.state_.has_converged
     assert (
         f"Read {model.n_iter_} times: documents set aside are predicted no better"
         in capfd.readouterr().err

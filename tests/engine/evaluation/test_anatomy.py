@@ -19,7 +19,7 @@ from stickbreaker.engine.evaluation.anatomy import (
     step_topic,
     trace_document,
 )
-from stickbreaker.engine.inference.slot_step import START_SWEEPS, limits_of
+from stickbreaker.engine.inference.slot_step import START_ITERATIONS, limits_of
 from stickbreaker.engine.runs.checkpoint import flatten
 from stickbreaker.engine.runs.run import next_batch
 from tests import naive
@@ -47,7 +47,7 @@ def fit_naively(config, state, document, num_iterations):
         config.topic_expectation == "geometric",
     )
     limits = limits_of(config)._replace(num_iterations=num_iterations, tolerance=0.0)
-    fit = naive.fit_document(B[words], c, *weights, START_SWEEPS, limits)
+    fit = naive.fit_document(B[words], c, *weights, START_ITERATIONS, limits)
     return fit, naive.document_bound(np.log(B[words]), c, fit, config.doc_concentration, weights[1])
 
 
@@ -157,7 +157,7 @@ def test_the_target_of_a_mini_batch_equals_a_naive_step_with_rate_1(system):
     config = HDPConfig(**SMALL | system, delay=3.0, batch_size=8)
     state, batch = distinct_state(config, V), batch_of(documents_of(draw_two_topic_counts(5, 12)))
     noisy = preview_step(hdp.ALGORITHM, config, state, batch)
-    settings = None, START_SWEEPS, limits_of(config)
+    settings = None, START_ITERATIONS, limits_of(config)
     expected, _ = naive.step(
         config, settings, "two-level", (state.topic_counts.dense(), state.tables), batch, 1.0
     )

@@ -22,7 +22,7 @@ from stickbreaker.engine.inference.evidence import (
     remove_topics,
     score_documents,
     set_aside,
-    share_of_judges,
+    share_set_aside,
     slice_path,
 )
 from stickbreaker.engine.inference.held_words import split_halves
@@ -69,7 +69,7 @@ def test_each_pass_sets_the_same_documents_aside_and_learns_from_the_others():
         np.testing.assert_array_equal(part.documents.words, learned.words)
         assert part.documents.num_tokens + part.judges.num_tokens == batch.documents.num_tokens
     number = sum(part.judges.num_documents for _, part in first)
-    expected = 2000 * share_of_judges(2000)
+    expected = 2000 * share_set_aside(2000)
     assert abs(number - expected) < 5 * np.sqrt(expected)
 
 
@@ -144,7 +144,7 @@ def test_a_step_says_whether_another_pass_is_needed_once_documents_set_aside_hav
         place for place, update in enumerate(updates) if update.stepped.documents_seen % 480 == 0
     ]
     assert told[: ends[0]] == [None] * ends[0]
-    assert told[-1] == (None if duplicates == "keep" else not updates[-1].state.has_settled)
+    assert told[-1] == (None if duplicates == "keep" else not updates[-1].state.has_converged)
     assert all((told[end] is None) == (duplicates == "keep") for end in ends)
 
 

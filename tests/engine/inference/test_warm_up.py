@@ -15,8 +15,8 @@ from stickbreaker.engine.inference.warm_up import (
     PILOT_DOCUMENTS,
     STARTUP_TOKENS,
     cool,
+    iterations_at,
     startup_counts,
-    sweeps_at,
 )
 from stickbreaker.engine.kernels.special import NOT_RAISED
 
@@ -102,9 +102,9 @@ def choose(expectations):
 def count_held_topics(batch, expectations, temperature):
     """The mean number of topics of a document, by the entropy of its shares."""
     tempered = expectations._replace(topics=expectations.topics ** (1 / temperature))
-    shares = fit_documents(batch.documents, tempered, sweeps_at(temperature), is_learning=False)[1][
-        :PILOT_DOCUMENTS
-    ]
+    shares = fit_documents(
+        batch.documents, tempered, iterations_at(temperature), is_learning=False
+    )[1][:PILOT_DOCUMENTS]
     return np.exp(-(shares * np.log(np.maximum(shares, 1e-12))).sum(1).mean())
 
 

@@ -11,8 +11,16 @@ import pytest
 from stickbreaker.engine.algorithm import Reads
 from stickbreaker.engine.algorithms import REGISTRY, find_algorithm
 from stickbreaker.engine.corpora.corpus import Vocabulary
+from stickbreaker.engine.files.verified_files import read_parts, write_parts
 from stickbreaker.engine.runs import checkpoint
-from stickbreaker.engine.runs.checkpoint import Checkpoint, CheckpointError, load, save
+from stickbreaker.engine.runs.checkpoint import (
+    CHECKPOINT,
+    NEW_NAMES,
+    Checkpoint,
+    CheckpointError,
+    load,
+    save,
+)
 from stickbreaker.engine.runs.prepared import prepare
 from stickbreaker.engine.runs.run import run
 from stickbreaker.engine.runs.settings import RunSettings
@@ -122,6 +130,27 @@ def test_a_checkpoint_of_the_previous_format_loads(tiny_corpus, tmp_path):
     np.savez(path, header=np.array(json.dumps(header | {"format": 2})))
     with pytest.raises(CheckpointError, match="has format 2, not 4: run again"):
         load(path)
+
+
+def test_names_of_earlier_versions_are_read(tiny_corpus, tmp_path):
+    path = tmp_path / "run.npz"
+    for name in ("hdp", "cv-hdp"):
+        saved = checkpoint_after(find_algorithm(name), tiny_corpus, 1)
+        save(path, saved)
+        found, parts = read_parts(path, CHECKPOINT)
+        old_names = {new: old for old, new in NEW_NAMES.items()}
+        about = {**found.about, "config": {}, "settings": {}}
+        for kind in ("config", "settings"):
+            about[kind] = {
+                old_names.get(key, key): value for key, value in found.about[kind].items()
+            }
+        old_parts = {old_names.get(key, key): part for key, part in parts.items()}
+        assert about != found.about
+        assert (old_parts.keys() != parts.keys()) == (name == "hdp")
+        write_parts(path, CHECKPOINT, about, old_parts)
+        loaded = load(path)
+        assert (loaded.config, loaded.settings) == (saved.config, saved.settings)
+        assert_same_bits(loaded.state, saved.state)
 
 
 def test_a_resumed_run_must_be_of_the_same_algorithm(tiny_corpus):

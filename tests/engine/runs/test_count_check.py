@@ -27,7 +27,7 @@ def simulated():
 def learn(corpus, name="hdp", passes=3, **values):
     """A prepared run, its last state, and the number of topics after each step."""
     algorithm = find_algorithm(name)
-    settings = RunSettings(num_evaluations=0, num_snapshots=0, passes=passes)
+    settings = RunSettings(num_evaluations=0, num_moments=0, passes=passes)
     prepared = prepare(algorithm, algorithm.config(**values), corpus, settings)
     updates = list(run(prepared))
     return prepared, updates[-1].state, [update.stepped.num_topics for update in updates]

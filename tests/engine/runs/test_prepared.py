@@ -50,13 +50,13 @@ def test_a_run_that_is_prepared_for_training_only_holds_nothing_out_and_keeps_th
 
 
 @pytest.mark.parametrize("passes", [1, 3])
-@pytest.mark.parametrize("num_snapshots", [0, 1, 4, 9, 40])
+@pytest.mark.parametrize("num_moments", [0, 1, 4, 9, 40])
 @pytest.mark.parametrize("batch_size", [1, 3, 4, 11, 50])
 def test_moments_are_taken_where_each_mini_batch_plans_them(
-    tiny_corpus, batch_size, num_snapshots, passes
+    tiny_corpus, batch_size, num_moments, passes
 ):
     settings = RunSettings(
-        passes=passes, num_snapshots=num_snapshots, num_evaluations=0, score_next_batch=False
+        passes=passes, num_moments=num_moments, num_evaluations=0, score_next_batch=False
     )
     prepared = prepare(HDP, HDP.config(max_topics=3, batch_size=batch_size), tiny_corpus, settings)
     updates = list(run(prepared))

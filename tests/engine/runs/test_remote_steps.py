@@ -82,7 +82,7 @@ def corpus():
 
 def states(algorithm, corpus, client=None, config=None, **settings):
     """The bytes of all arrays of the states of a run."""
-    settings = RunSettings(num_evaluations=0, num_snapshots=0, score_next_batch=False, **settings)
+    settings = RunSettings(num_evaluations=0, num_moments=0, score_next_batch=False, **settings)
     config = config or algorithm.config()
     updates = engine.run(engine.prepare(algorithm, config, corpus, settings), client=client)
     return [[array.tobytes() for _, array in flatten("state", update.state)] for update in updates]

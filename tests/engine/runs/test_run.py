@@ -36,13 +36,13 @@ def names(updates):
 def test_each_mini_batch_is_scored_and_learned_and_then_held_out_words_are_scored_and_a_moment_is_taken(
     tiny_corpus,
 ):
-    updates = updates_of(tiny_corpus, num_evaluations=3, num_snapshots=3)
+    updates = updates_of(tiny_corpus, num_evaluations=3, num_moments=3)
     assert names(updates) == [["next_batch", "Stepped", "disjoint_words", "Moment"]] * 3
     assert [update.is_last for update in updates] == [False, False, True]
 
 
 def test_evaluations_and_moments_are_made_only_when_due_and_always_at_the_end(tiny_corpus):
-    updates = updates_of(tiny_corpus, num_evaluations=1, num_snapshots=1, score_next_batch=False)
+    updates = updates_of(tiny_corpus, num_evaluations=1, num_moments=1, score_next_batch=False)
     assert names(updates) == [["Stepped"], ["Stepped"], ["Stepped", "disjoint_words", "Moment"]]
     assert [score.protocol for update in updates for score in update.scores] == ["disjoint_words"]
 
@@ -127,7 +127,7 @@ def test_scoring_a_batch_before_it_is_read_needs_no_topics_over_all_words(algori
     def refuse(config, state):
         raise AssertionError("A summary was built.")
 
-    settings = RunSettings(num_evaluations=0, num_snapshots=0)
+    settings = RunSettings(num_evaluations=0, num_moments=0)
     prepared = prepare(
         replace(algorithm, summarize=refuse), algorithm.config(), tiny_corpus, settings
     )
@@ -136,7 +136,7 @@ def test_scoring_a_batch_before_it_is_read_needs_no_topics_over_all_words(algori
 
 def test_scoring_does_not_change_what_is_learned(tiny_corpus):
     scored = updates_of(tiny_corpus, num_evaluations=3)
-    silent = updates_of(tiny_corpus, num_evaluations=0, num_snapshots=0, score_next_batch=False)
+    silent = updates_of(tiny_corpus, num_evaluations=0, num_moments=0, score_next_batch=False)
     one, other = (dict(flatten("state", updates[-1].state)) for updates in (scored, silent))
     assert one.keys() == other.keys()
     assert all(array.tobytes() == other[name].tobytes() for name, array in one.items())
@@ -207,6 +207,6 @@ def test_an_algorithm_that_reads_the_corpus_gets_all_of_it_at_each_of_its_passes
         infer=lambda config, *_: ALGORITHM.infer(CONFIG, *_),
         summarize=lambda config, *_: ALGORITHM.summarize(CONFIG, *_),
     )
-    prepared = prepare(reading, Whole(), tiny_corpus, RunSettings(num_snapshots=0))
+    prepared = prepare(reading, Whole(), tiny_corpus, RunSettings(num_moments=0))
     assert names(run(prepared)) == [["Stepped", "disjoint_words"]] * 3
     assert sizes == [prepared.corpus_size] * 3

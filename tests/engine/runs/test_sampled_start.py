@@ -7,7 +7,7 @@ from stickbreaker.engine import RunSettings, find_algorithm, prepare, run
 from stickbreaker.engine.algorithms import gibbs_hdp
 from stickbreaker.engine.runs.sampled_start import count_entries, start_from_sampler
 
-SETTINGS = RunSettings(passes=3, num_evaluations=0, num_snapshots=0)
+SETTINGS = RunSettings(passes=3, num_evaluations=0, num_moments=0)
 
 
 def sample(corpus, num_topics):
