@@ -138,7 +138,7 @@ def _curve(name: str, progress: Progress, earlier: Sequence[Progress]) -> dict[s
         "title": kind.title,
         "unit": kind.y_label.replace("\n", " "),
         "digits": 0 if name == "num_topics" else 3,
-        "fromZero": kind.from_zero,
+        "fromZero": "start" in kind.y_range,
         "points": _points(progress, name),
         "earlier": [points for run in runs if (points := _points(run, name))],
     }

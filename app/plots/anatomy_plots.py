@@ -2,11 +2,11 @@
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from bokeh.models import (
     Arrow,
     BasicTicker,
-    ColumnDataSource,
     FactorRange,
     HoverTool,
     NormalHead,
@@ -17,11 +17,13 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from stickbreaker.app.plots.curve_plots import find_span
-from stickbreaker.app.plots.figures import hide_tools, make_figure
+from stickbreaker.app.plots.figures import empty_source, hide_tools, make_figure
 from stickbreaker.app.theme import EARLIER_RUN, MARK, THIS_RUN
 
-ROW_HEIGHT, AXIS_HEIGHT = 24, 80
-SLOT_HEIGHT, BOUND_HEIGHT = 300, 220
+ROW_HEIGHT = 24
+AXIS_HEIGHT = 80
+SLOT_HEIGHT = 300
+BOUND_HEIGHT = 220
 
 
 def _figure(**more: Any) -> figure:
@@ -29,10 +31,6 @@ def _figure(**more: Any) -> figure:
     fig = make_figure(sizing_mode="stretch_width", tools="save", toolbar_location="above", **more)
     hide_tools(fig)
     return fig
-
-
-def _source(*columns: str) -> ColumnDataSource:
-    return ColumnDataSource({name: [] for name in columns})
 
 
 def _name_rows(fig: figure, names: list[str]) -> None:
@@ -55,7 +53,7 @@ class StickPlot:
     """
 
     def __init__(self) -> None:
-        self.source = _source("label", "title", "start", "end", "cut", "weight", "color")
+        self.source = empty_source("label", "title", "start", "end", "cut", "weight", "color")
         self.figure = fig = _figure(
             height=AXIS_HEIGHT,
             y_range=FactorRange(factors=[]),
@@ -87,19 +85,9 @@ class SlotPlot:
     """
 
     def __init__(self) -> None:
-        columns = (
-            "iteration",
-            "slot",
-            "bottom",
-            "top",
-            "tokens",
-            "share",
-            "topic_id",
-            "title",
-            "held",
-            "color",
-        )
-        self.source, self.end = _source(*columns), _source("x")
+        bars = ("iteration", "slot", "bottom", "top", "color")
+        self.source = empty_source(*bars, "tokens", "share", "topic_id", "title", "held")
+        self.end = empty_source("x")
         self.figure = fig = _figure(
             height=SLOT_HEIGHT,
             x_range=Range1d(0.4, 1.6),
@@ -108,12 +96,12 @@ class SlotPlot:
             y_axis_label="share of the document's words",
         )
         line = {"line_color": "#ffffff", "line_width": 0.5}
-        bars = fig.vbar(
+        drawn = fig.vbar(
             "iteration", 0.86, "top", "bottom", source=self.source, fill_color="color", **line
         )
         held = [("slot", "@slot"), ("topic", "@title, φ @held{0.00}")]
         tips = [*held, ("words", "@tokens{0.0 %}"), ("E[π]", "@share{0.0 %}")]
-        fig.add_tools(HoverTool(renderers=[bars], tooltips=tips))
+        fig.add_tools(HoverTool(renderers=[drawn], tooltips=tips))
         fig.add_glyph(self.end, VSpan(x="x", line_color=MARK, line_width=2, line_dash=[5, 3]))
         _count_whole(fig)
 
@@ -127,7 +115,8 @@ class BoundPlot:
     """A bound in nats per word, by iterations or passes."""
 
     def __init__(self, x_label: str) -> None:
-        self.source, self.end = _source("x", "y"), _source("x")
+        self.source = empty_source("x", "y")
+        self.end = empty_source("x")
         self.figure = fig = _figure(
             height=BOUND_HEIGHT,
             x_range=Range1d(0.4, 1.6),
@@ -147,25 +136,24 @@ class BoundPlot:
         fig.yaxis.ticker = BasicTicker(desired_num_ticks=5)
         _count_whole(fig)
 
-    def show(self, frame: pd.DataFrame, num_taken: int | None = None) -> None:
+    def show(self, frame: pd.DataFrame, num_taken: float = np.inf) -> None:
         """Draw a frame of bounds; the run takes the first `num_taken` iterations."""
         self.figure.y_range.update(**find_span(frame["y"]))
         self.source.data = frame.to_dict("list")
-        last = int(frame["x"].max()) if len(frame) else 1
-        _mark_end(self, last, last if num_taken is None else num_taken)
+        _mark_end(self, max(frame["x"], default=1), num_taken)
 
 
-def _mark_end(plot: SlotPlot | BoundPlot, last: int, num_taken: int) -> None:
+def _mark_end(plot: SlotPlot | BoundPlot, last: float, num_taken: float) -> None:
     """Make room for `last` iterations, with a line after the last of the run."""
     plot.figure.x_range.end = last + 0.6
-    plot.end.data = {"x": [num_taken + 0.5] if num_taken < last else []}
+    plot.end.data = {"x": [num_taken + 0.5] * (num_taken < last)}
 
 
 class ArrowPlot:
     """λ of words as dots, the noisy gradient as thin arrows to λ̂, and the step as thick arrows."""
 
     def __init__(self) -> None:
-        self.source = _source("word", "before", "target", "after")
+        self.source = empty_source("word", "before", "target", "after")
         self.figure = fig = _figure(
             height=AXIS_HEIGHT,
             x_range=Range1d(0, 1),

@@ -1,8 +1,8 @@
 """Data frames to plots: figures are built once, afterwards only the columns of their sources
 change. Pure: no widget.
 
-These are Bokeh figures, not HoloViews elements, because they grow with every mini-batch: streaming
-into a source takes a few milliseconds, replacing an element about two hundred. `add_glyph` is used
+HoloViews could not do it: the figures grow with every mini-batch, and streaming into a source takes
+a few milliseconds, replacing an element about two hundred. `add_glyph` is used
 because the drawing methods of a figure also make four variants of each glyph (selected, hovered,
 muted), which would have to be sent to the page.
 """
@@ -31,14 +31,17 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from stickbreaker.app.frames.progress_frames import CURVE_COLUMNS
-from stickbreaker.app.plots.figures import hide_tools, make_figure, unseen_points
+from stickbreaker.app.plots.figures import empty_source, hide_tools, make_figure, unseen_points
 from stickbreaker.app.theme import EARLIER_RUN, MARK, NOTE, ON_CHIP, THIS_RUN, WARM_UP
 from stickbreaker.engine.evaluation.held_out import NUM_TOPICS_RULE
 
-CURVE_HEIGHT, SMALL_HEIGHT = 220, 130
+CURVE_HEIGHT = 220
+SMALL_HEIGHT = 130
 LEFT_BORDER = 78
 NUM_LABEL_ROWS = 3
 AXIS_ROOM = 0.05
+FROM_ZERO = {"start": 0, "range_padding": 0.5}
+CLOSE = {"min_interval": 0.05}
 IN_FRAME = {"y_range_name": "frame", "level": "overlay"}
 HELDOUT_LABEL = "nats per held-out word,\ngiven the other words"
 SCORE_HELP = (
@@ -60,7 +63,8 @@ class CurveKind(NamedTuple):
     number: str
     tick: str
     hover: tuple[str, str]
-    from_zero: bool
+    y_range: dict[str, float]
+    least_tick: float = 0
 
 
 CURVE_KINDS = {
@@ -70,7 +74,7 @@ CURVE_KINDS = {
         number="{:.3f} nats",
         tick="0.00",
         hover=("held-out", "@y{0.0000} nats per word, given the other words"),
-        from_zero=False,
+        y_range=CLOSE,
     ),
     "next_batch": CurveKind(
         title="Next-batch log likelihood",
@@ -78,7 +82,7 @@ CURVE_KINDS = {
         number="{:.3f} nats",
         tick="0.00",
         hover=("next mini-batch", "@y{0.0000} nats per held-out word"),
-        from_zero=False,
+        y_range=CLOSE,
     ),
     "num_topics": CurveKind(
         title="Topics in use, so far",
@@ -86,7 +90,8 @@ CURVE_KINDS = {
         number="{:.0f}",
         tick="0",
         hover=("topics", f"@y{{0}} ({NUM_TOPICS_RULE.rstrip('.')})"),
-        from_zero=True,
+        y_range=FROM_ZERO,
+        least_tick=1,
     ),
     "learning_rate": CurveKind(
         title="Learning rate ρ",
@@ -94,7 +99,7 @@ CURVE_KINDS = {
         number="{:.4f}",
         tick="0.00",
         hover=("ρ", "@y{0.00000}"),
-        from_zero=True,
+        y_range=FROM_ZERO,
     ),
 }
 
@@ -120,12 +125,12 @@ def curve_plot(name: str, x_range: Range1d) -> CurvePlot:
     kind = CURVE_KINDS[name]
     plot = CurvePlot(
         figure=_framed_figure(kind, x_range),
-        points=ColumnDataSource({column: [] for column in CURVE_COLUMNS}),
-        newest=ColumnDataSource({"x": [], "y": []}),
-        earlier=ColumnDataSource({"xs": [], "ys": [], "label": []}),
-        warm_up=ColumnDataSource({"start": [], "end": []}),
-        marks=ColumnDataSource({"x": [], "text": [], "height": [], "align": []}),
-        note=ColumnDataSource({"text": []}),
+        points=empty_source(*CURVE_COLUMNS),
+        newest=empty_source("x", "y"),
+        earlier=empty_source("xs", "ys", "label"),
+        warm_up=empty_source("start", "end"),
+        marks=empty_source("x", "text", "height", "align"),
+        note=empty_source("text"),
         seed=ColumnDataSource({"x": [0, 0], "y": [0, 1]}),
     )
     _draw_spans(plot)
@@ -142,11 +147,7 @@ def _framed_figure(kind: CurveKind, x_range: Range1d) -> figure:
         height=CURVE_HEIGHT,
         sizing_mode="stretch_width",
         x_range=x_range,
-        y_range=(
-            DataRange1d(start=0, range_padding=0.5)
-            if kind.from_zero
-            else DataRange1d(min_interval=0.05)
-        ),
+        y_range=DataRange1d(**kind.y_range),
         tools="xbox_zoom,xpan,reset,save",
         active_drag=None,
         toolbar_location="above",
@@ -161,7 +162,7 @@ def _framed_figure(kind: CurveKind, x_range: Range1d) -> figure:
     fig.extra_y_ranges = {"frame": Range1d(0, 1)}
     hide_tools(fig)
     fig.yaxis.formatter = NumeralTickFormatter(format=kind.tick)
-    fig.yaxis.ticker = BasicTicker(desired_num_ticks=5, min_interval=1 if kind.tick == "0" else 0)
+    fig.yaxis.ticker = BasicTicker(desired_num_ticks=5, min_interval=kind.least_tick)
     fig.xgrid.grid_line_color = None
     return fig
 
@@ -247,18 +248,14 @@ def set_x_axis(fig: figure, axis: str) -> None:
     """Label the x axis and choose its ticks."""
     fig.xaxis.axis_label = X_LABELS[axis]
     if axis == "dates":
-        fig.xaxis.ticker, fig.xaxis.formatter = (
-            DatetimeTicker(desired_num_ticks=6),
-            DatetimeTickFormatter(),
-        )
+        fig.xaxis.ticker = DatetimeTicker(desired_num_ticks=6)
+        fig.xaxis.formatter = DatetimeTickFormatter()
     elif axis == "documents":
         fig.xaxis.ticker = BasicTicker(desired_num_ticks=4, min_interval=1)
         fig.xaxis.formatter = NumeralTickFormatter(format="0,0")
     else:
-        fig.xaxis.ticker, fig.xaxis.formatter = (
-            BasicTicker(desired_num_ticks=6),
-            BasicTickFormatter(),
-        )
+        fig.xaxis.ticker = BasicTicker(desired_num_ticks=6)
+        fig.xaxis.formatter = BasicTickFormatter()
 
 
 def resize_curve(plot: CurvePlot, name: str, is_large: bool) -> None:
@@ -365,8 +362,8 @@ def rate_plot() -> RatePlot:
     plot = RatePlot(
         figure=fig,
         planned=ColumnDataSource({"x": [1.0], "y": [0.1]}),
-        taken=ColumnDataSource({"x": [], "y": []}),
-        present=ColumnDataSource({"x": [], "y": []}),
+        taken=empty_source("x", "y"),
+        present=empty_source("x", "y"),
     )
     dashed = Line(x="x", y="y", line_color=EARLIER_RUN, line_width=1.8, line_dash=[5, 3])
     planned = fig.add_glyph(plot.planned, dashed)

@@ -2,7 +2,7 @@
 plot its ranges.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,6 +25,25 @@ def make_figure(**options: Any) -> figure:
 def hide_tools(fig: figure) -> None:
     """Show the tools only under the pointer or with the keyboard focus."""
     fig.toolbar.update(logo=None, autohide=True, stylesheets=[TOOLS_STYLE])
+
+
+def empty_source(*columns: str) -> ColumnDataSource:
+    """A source with these columns and no rows."""
+    return ColumnDataSource({name: [] for name in columns})
+
+
+def call_on_tap(
+    source: ColumnDataSource, on_pick: Callable[..., None], *columns: str
+) -> ColumnDataSource:
+    """Call `on_pick` with these whole numbers of the row that is tapped; no row stays selected."""
+
+    def tap(_name: str, _old: Any, new: list[int]) -> None:
+        if new:
+            on_pick(*(int(source.data[name][new[0]]) for name in columns or ("topic_id",)))
+            source.selected.indices = []
+
+    source.selected.on_change("indices", tap)
+    return source
 
 
 def unseen_points() -> Scatter:

@@ -4,14 +4,11 @@ Pure: frames in, figures out.
 """
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from bokeh.models import (
     BasicTicker,
-    ColumnDataSource,
     FixedTicker,
     HoverTool,
     NumeralTickFormatter,
@@ -23,11 +20,12 @@ from stickbreaker.app.frames.life_frames import LANE_COLUMNS, MARK_COLUMNS
 from stickbreaker.app.frames.word_frames import OF_TOPIC
 from stickbreaker.app.model.topic_life import BORN, GONE, NEAR_DUPLICATE, STABLE
 from stickbreaker.app.plots.curve_plots import find_span
-from stickbreaker.app.plots.figures import Seed, hide_tools, make_figure
+from stickbreaker.app.plots.figures import Seed, call_on_tap, empty_source, hide_tools, make_figure
 from stickbreaker.app.theme import LIGHT_BACKGROUND, topic_color
 
 WORD_HEIGHT = 260
-LANE_HEIGHT, LIFE_BORDERS = 20, 90
+LANE_HEIGHT = 20
+LIFE_BORDERS = 90
 MARKERS = {BORN: "circle", STABLE: "star", NEAR_DUPLICATE: "diamond", GONE: "x"}
 MARKER_SIZE = 15
 
@@ -39,10 +37,8 @@ class WordPlot:
     """
 
     def __init__(self, on_pick: Callable[[int], None]) -> None:
-        self.lines = ColumnDataSource({"xs": [], "ys": [], "color": []})
-        self.dots = ColumnDataSource(
-            {name: [] for name in ("topic_id", "title", "x", "y", "rank", "date", "color")}
-        )
+        self.lines = empty_source("xs", "ys", "color")
+        self.dots = empty_source("topic_id", "title", "x", "y", "rank", "date", "color")
         self.figure = make_figure(
             height=WORD_HEIGHT,
             sizing_mode="stretch_width",
@@ -67,8 +63,7 @@ class WordPlot:
         )
         self._hover = HoverTool(renderers=[dots])
         self.figure.add_tools(self._hover, TapTool(renderers=[dots]))
-        self._on_pick = on_pick
-        self.dots.selected.on_change("indices", self._tap)
+        call_on_tap(self.dots, on_pick)
 
     def show(self, frame: pd.DataFrame, axis: str, measure: str) -> None:
         """Draw a `word_frame`; a line has gaps at columns that do not list the word."""
@@ -76,7 +71,8 @@ class WordPlot:
         if measure == OF_TOPIC:
             number = "0.00 %"
             tick = "0.0 %"
-        self.figure.xaxis.axis_label, self.figure.yaxis.axis_label = axis, measure
+        self.figure.xaxis.axis_label = axis
+        self.figure.yaxis.axis_label = measure
         self.figure.yaxis.formatter = NumeralTickFormatter(format=tick)
         self._hover.tooltips = [
             ("topic", "@title"),
@@ -89,23 +85,14 @@ class WordPlot:
         self.figure.y_range.update(
             **find_span([0, *frame["value"]]) | {"start": 0, "reset_start": 0}
         )
-        parts = [
-            (topic_color(topic_id), part)
-            for topic_id, part in frame.groupby("topic_id", sort=False)
-        ]
+        frame = frame.assign(color=frame["topic_id"].map(topic_color), y=frame["value"])
+        parts = [part for _, part in frame.groupby("topic_id", sort=False)]
         self.lines.data = {
-            "xs": [part["x"].tolist() for _, part in parts],
-            "ys": [part["value"].tolist() for _, part in parts],
-            "color": [color for color, _ in parts],
+            "xs": [part["x"].tolist() for part in parts],
+            "ys": [part["y"].tolist() for part in parts],
+            "color": [part["color"].iloc[0] for part in parts],
         }
-        listed = frame.dropna(subset="value").rename(columns={"value": "y"})
-        listed = listed.assign(color=[topic_color(topic_id) for topic_id in listed["topic_id"]])
-        self.dots.data = listed[list(self.dots.data)].to_dict("list")
-
-    def _tap(self, _name: str, _old: Any, new: list[int]) -> None:
-        if new:
-            self._on_pick(int(self.dots.data["topic_id"][new[0]]))
-            self.dots.selected.indices = []
+        self.dots.data = frame.dropna(subset="y")[list(self.dots.data)].to_dict("list")
 
 
 class LifePlot:
@@ -115,8 +102,8 @@ class LifePlot:
     """
 
     def __init__(self, on_pick: Callable[[int], None]) -> None:
-        shown = LANE_COLUMNS, (*MARK_COLUMNS, "marker", "line", "stroke")
-        self.lanes, self.marks = (ColumnDataSource({name: [] for name in names}) for names in shown)
+        self.lanes = call_on_tap(empty_source(*LANE_COLUMNS), on_pick)
+        self.marks = call_on_tap(empty_source(*MARK_COLUMNS, "marker", "line", "stroke"), on_pick)
         self.figure = fig = make_figure(
             sizing_mode="stretch_width",
             tools="xpan,xwheel_zoom,reset,save",
@@ -155,13 +142,11 @@ class LifePlot:
         self._of_mark = HoverTool(renderers=[marked])
         fig.add_tools(HoverTool(renderers=[drawn], tooltips=of_lane), self._of_mark)
         fig.add_tools(TapTool(renderers=[drawn, marked]))
-        self._on_pick = on_pick
-        for source in (self.lanes, self.marks):
-            source.selected.on_change("indices", partial(self._tap, source))
 
     def show(self, lanes: pd.DataFrame, marks: pd.DataFrame, labels: list[str], axis: str) -> None:
         """Draw lanes, labelled from the top, and the marks on them."""
-        fig, places = self.figure, [-y for y in range(len(labels))]
+        fig = self.figure
+        places = [-y for y in range(len(labels))]
         fig.height = LIFE_BORDERS + LANE_HEIGHT * len(labels)
         fig.y_range.update(start=0.7 - len(labels), end=0.7)
         fig.xaxis.axis_label = axis
@@ -174,12 +159,8 @@ class LifePlot:
             ("", "@text"),
         ]
         with self.seed.standing_in(lanes.empty):
-            self.lanes.data, self.marks.data = lanes.to_dict("list"), _marked(marks).to_dict("list")
-
-    def _tap(self, source: ColumnDataSource, _name: str, _old: Any, new: list[int]) -> None:
-        if new:
-            self._on_pick(int(source.data["topic_id"][new[0]]))
-            source.selected.indices = []
+            self.lanes.data = lanes.to_dict("list")
+            self.marks.data = _marked(marks).to_dict("list")
 
 
 def _marked(marks: pd.DataFrame) -> pd.DataFrame:

@@ -7,22 +7,16 @@ import pandas as pd
 from bokeh.models import HoverTool, NumeralTickFormatter
 
 from stickbreaker.app.frames.reading_frames import order_by_peak
-from stickbreaker.app.plots.reading_plots import (
-    CHIP,
-    DOT_ALPHA,
-    HOVER,
-    MAP_PIXELS,
-    RAMP,
-    fit_map,
-    label_dots,
-    size_dots,
-)
+from stickbreaker.app.plots.map_labels import CHIP, MAP_PIXELS, fit_map, label_dots, size_dots
+from stickbreaker.app.plots.reading_plots import DOT_ALPHA, HOVER, RAMP
 
 # The map, with room for its title and its tools.
-HALF_WIDTH, HEIGHT = int(MAP_PIXELS[0]) + 40, int(MAP_PIXELS[1]) + 37
+HALF_WIDTH = int(MAP_PIXELS[0]) + 40
+HEIGHT = int(MAP_PIXELS[1]) + 37
 # Of the labels of the map: pixels to the right and down, by the columns of `label_dots`.
 OFFSETS = {"x_offset": "aside", "y_offset": "offset"}
-MOST_BARS, MOST_PERIOD_LABELS = 15, 24
+MOST_BARS = 15
+MOST_PERIOD_LABELS = 24
 PERCENT = "0 %"
 TOOLTIPS = [("topic", "@title"), ("share of tokens", "@share{0.0 %}"), ("words", "@words")]
 

@@ -11,7 +11,7 @@ from pyviz_comms import Comm
 
 from stickbreaker import engine
 from stickbreaker.app.notebook import LiveRun, plot_bars, plot_map, plot_time
-from stickbreaker.app.plots.reading_plots import label_dots
+from stickbreaker.app.plots.map_labels import label_dots
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ and on a phone.
 
 import numpy as np
 
-from stickbreaker.app.plots.reading_plots import (
+from stickbreaker.app.plots.map_labels import (
     LETTER_PIXELS,
     LINE_PIXELS,
     MAP_SHARES,
