@@ -3,7 +3,7 @@ missing. Pure.
 """
 
 from stickbreaker.app.model.anatomy import Dissection
-from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.counting import count, only_if
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads
 from stickbreaker.engine.evaluation.anatomy import CONVERGED_SHARE, MOST_ITERATIONS
@@ -91,14 +91,14 @@ def explain_slots(dissection: Dissection) -> str:
         if _is_mixture(dissection):
             return f"{name} has no slots: it assigns each document as a whole to one topic."
         return f"{name} has no slots: it assigns the words of a document to topics directly."
-    return f"{SLOTS}</p><p>{WARM_UP}" if _is_warm_up(dissection) else SLOTS
+    return SLOTS + only_if(_is_warm_up(dissection), f"</p><p>{WARM_UP}")
 
 
 def explain_end(num_taken: int, num_shown: int) -> str:
     """Say after how many iterations a document's run stops, and whether slots have settled."""
     if num_taken > num_shown:
         return f"The run uses more than these {num_shown} iterations."
-    line = ", up to the dashed line" if num_taken < num_shown else ""
+    line = only_if(num_taken < num_shown, ", up to the dashed line")
     end = f"After {num_shown} iterations, words still move between slots."
     if num_shown < MOST_ITERATIONS:
         moved = f"less than {100 * CONVERGED_SHARE:.1f} % of the words move to another slot"
@@ -108,7 +108,7 @@ def explain_end(num_taken: int, num_shown: int) -> str:
 
 def explain_document_bound(dissection: Dissection) -> str:
     """Describe the document's bound."""
-    return f"{DOCUMENT_BOUND}</p><p>{MEAN}" if _uses_means(dissection) else DOCUMENT_BOUND
+    return DOCUMENT_BOUND + only_if(_uses_means(dissection), f"</p><p>{MEAN}")
 
 
 def explain_rate(progress: Progress) -> str:
@@ -123,7 +123,7 @@ def explain_rate(progress: Progress) -> str:
         rate = RATE.format(
             moved="λ, u and v" if algorithm is None or algorithm.has_corpus_weights else "λ"
         )
-        return rate + AVERAGE if averages else rate
+        return rate + only_if(averages, AVERAGE)
     if algorithm.reads is Reads.BATCHES:
         rate = ""
         if len(progress.steps):
@@ -139,7 +139,8 @@ def explain_rate(progress: Progress) -> str:
 
 def explain_arrows(dissection: Dissection, title: str) -> str:
     """Describe the step that the arrows show, or say why there are no arrows."""
-    algorithm, noisy = dissection.model.algorithm, dissection.noisy
+    algorithm = dissection.model.algorithm
+    noisy = dissection.noisy
     if noisy is not None:
         step = (
             f"Shown for {title}, from the current λ and the next mini-batch: t = {noisy.step:,}, "

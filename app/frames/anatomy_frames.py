@@ -13,7 +13,9 @@ from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.theme import topic_color
 from stickbreaker.engine.evaluation.anatomy import NO_TOPIC, Breaking, SlotTrace, TopicStep
 
-NUM_PIECES, NUM_SLOTS_LISTED, NUM_TOPICS = 15, 8, 40
+NUM_PIECES = 15
+NUM_SLOTS_LISTED = 8
+NUM_TOPICS = 40
 REST_COLOR = "#808080"
 LEAST_SHARE = 0.005
 

@@ -20,7 +20,7 @@ from stickbreaker.app.model.class_tasks import (
     Result,
     Task,
 )
-from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.counting import count, span
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.word_lists import NUM_TOP_WORDS
@@ -33,12 +33,14 @@ from stickbreaker.engine.schedules import live_settings
 
 NUM_PERIODS = 6
 RATES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-NUM_SHOWN, LEAST_SHOWN = 20, 10
+NUM_SHOWN = 20
+LEAST_SHOWN = 10
 # A phone shows about so much of a passage with its options.
 MOST_LETTERS = 900
 YEAR = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
 HIDDEN_YEAR = "[year]"
-NUM_FREQUENT, NUM_SUGGESTED = 400, 12
+NUM_FREQUENT = 400
+NUM_SUGGESTED = 12
 ABSENT = "Not in this run"
 NO_TOPICS = "There is no topic for a task yet: let the run continue."
 NO_RATE = "This algorithm has no forgetting rate κ: choose another algorithm or another task."
@@ -114,8 +116,9 @@ def name_columns(columns: Sequence[int], train: Corpus, progress: Progress) -> l
     if not is_dated:
         return [f"after {count(seen, 'document')}" for seen in columns]
     dates = [train.dates[(seen - 1) % train.num_documents] for seen in columns]
-    years = [date_text(date.astype("datetime64[Y]")) for date in dates]
-    texts = years if len(set(years)) == len(years) else [date_text(date) for date in dates]
+    texts = [date_text(date.astype("datetime64[Y]")) for date in dates]
+    if len(set(texts)) < len(texts):
+        texts = [date_text(date) for date in dates]
     return [f"up to {text}" for text in texts]
 
 
@@ -173,9 +176,9 @@ def ask_period(
     rng = np.random.default_rng([seed, 2, number])
     row = int(rng.choice(long_enough))
     start, end = corpus.counts.indptr[row : row + 2]
-    words, counts = corpus.counts.indices[start:end], corpus.counts.data[start:end]
-    order = np.argsort(-counts, kind="stable")[:NUM_SHOWN]
-    names = [_name_group(periods.names, group) for group in groups]
+    order = np.argsort(-corpus.counts.data[start:end], kind="stable")[:NUM_SHOWN]
+    words = corpus.counts.indices[start:end][order]
+    names = [span(periods.names[group[0]], periods.names[group[-1]]) for group in groups]
     correct = next(place for place, group in enumerate(groups) if periods.of_document[row] in group)
     passage = hide_years(read_text(row))
     return Task(
@@ -184,7 +187,7 @@ def ask_period(
             f"From which period is {'this passage' if passage else 'the passage with these words'}?"
         ),
         options=tuple(names),
-        shown=passage or ", ".join(corpus.vocabulary[int(word)] for word in words[order]),
+        shown=passage or ", ".join(corpus.vocabulary[int(word)] for word in words),
         correct=correct,
     )
 
@@ -252,11 +255,6 @@ def _group(rows: np.ndarray, taken: np.ndarray) -> list[np.ndarray]:
     before = np.searchsorted(np.sort(rows), taken, side="left") / len(rows)
     group = np.minimum((before * NUM_PERIODS).astype(int), NUM_PERIODS - 1)
     return [taken[group == each] for each in np.unique(group)]
-
-
-def _name_group(names: Sequence[str], group: np.ndarray) -> str:
-    first, last = names[int(group[0])], names[int(group[-1])]
-    return first if first == last else f"{first} to {last}"
 
 
 def answer_frame(results: Sequence[Result]) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from stickbreaker import engine
 from stickbreaker.app.frames.progress_frames import AXES, axis_values, write_score
 from stickbreaker.app.frames.word_table import NO_TOPIC
-from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.counting import count, only_if
 from stickbreaker.app.model.kept_runs import KeptContent, KeptRun, Size
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import format_value, name_setting, title_corpus
@@ -84,7 +84,7 @@ def run_rows(
                 f"{run.num_topics:,}",
                 *quality_cells(run.quality),
                 f"{run.documents_seen:,}"
-                + ("" if run.status == "finished" else f" of {run.documents_total:,}"),
+                + only_if(run.status != "finished", f" of {run.documents_total:,}"),
                 f"{run.seconds:.1f}",
                 str(run.settings.get("seed", "")),
                 describe_time(run).replace(" ", "\n"),
@@ -92,7 +92,9 @@ def run_rows(
             ],
             "has_model": sizes.get(run.key, NO_SIZE).model > 0,
             "note": "; ".join(
-                filter(None, (run.sweep, describe_changes(run), "" if run.num_topics else NO_TOPIC))
+                filter(
+                    None, (run.sweep, describe_changes(run), only_if(not run.num_topics, NO_TOPIC))
+                )
             ),
         }
         for run in runs
@@ -113,8 +115,8 @@ def quality_cells(quality: Mapping[str, float]) -> tuple[str, str, str]:
 def describe_changes(run: KeptRun) -> str:
     """Say what was changed during a run, and whether it ended early."""
     changes = "; ".join(f"{text} after {seen:,} documents" for seen, text in run.changes)
-    parts = [f"changed during the run: {changes}"] if changes else []
-    return ", ".join([*(["ended early"] if run.status != "finished" else []), *parts])
+    early = only_if(run.status != "finished", "ended early")
+    return ", ".join(filter(None, [early, only_if(changes, f"changed during the run: {changes}")]))
 
 
 def describe_end(run: KeptRun) -> str:
@@ -167,7 +169,7 @@ def overlay_frame(chosen: Sequence[tuple[KeptRun, KeptContent]], axis: str) -> p
 
 def differing_settings(left: KeptRun, right: KeptRun) -> pd.DataFrame:
     """All differences between two runs: columns what, left, right, as text."""
-    ours, theirs = _everything(left), _everything(right)
+    ours, theirs = map(_everything, (left, right))
     rows = [
         (
             name_setting(name, SYMBOLS.get(name, "")),
@@ -183,10 +185,12 @@ def differing_settings(left: KeptRun, right: KeptRun) -> pd.DataFrame:
 def _everything(run: KeptRun) -> dict[str, str]:
     algorithm = next((each for each in engine.REGISTRY if each.name == run.algorithm), None)
     settings = dict(run.settings)
-    # A run without passes of its own has those of its algorithm.
-    if algorithm is not None and settings.get("passes") is None:
-        settings["passes"] = algorithm.passes
-    title = run.algorithm if algorithm is None else algorithm.title
+    title = run.algorithm
+    if algorithm is not None:
+        title = algorithm.title
+        # A run without passes of its own has those of its algorithm.
+        if settings.get("passes") is None:
+            settings["passes"] = algorithm.passes
     known = {"corpus": title_corpus(run.corpus_name), "algorithm": title}
     known |= _as_text(run.config) | _as_text(settings)
     known |= {f"version of {name}": str(number) for name, number in run.versions.items()}
@@ -235,7 +239,7 @@ def describe_size(content: KeptContent, place: int) -> str:
     >>> describe_size(SimpleNamespace(is_read=False, sizes=[0.0423]), 0)
     'weight 4.2 %'
     """
-    return f"{'' if content.is_read else 'weight '}{100 * content.sizes[place]:.1f} %"
+    return f"{only_if(not content.is_read, 'weight ')}{100 * content.sizes[place]:.1f} %"
 
 
 def match_runs(left: KeptContent, right: KeptContent) -> MatchedTopics:
@@ -249,11 +253,11 @@ def match_runs(left: KeptContent, right: KeptContent) -> MatchedTopics:
     places = {str(word): place for place, word in enumerate(np.union1d(left.words, right.words))}
     distances = divergences_between(_word_shares(left, places), _word_shares(right, places))
     pairs = sorted(match_topics(distances), key=lambda pair: -left.sizes[pair[0]])
-    ours, theirs = {i for i, _ in pairs}, {j for _, j in pairs}
+    ours, theirs = np.array(pairs, int).reshape(-1, 2).T
     return MatchedTopics(
         pairs=tuple((i, j, float(distances[i, j])) for i, j in pairs),
-        only_left=tuple(i for i in range(len(left.topic_ids)) if i not in ours),
-        only_right=tuple(j for j in range(len(right.topic_ids)) if j not in theirs),
+        only_left=tuple(np.setdiff1d(np.arange(len(left.topic_ids)), ours).tolist()),
+        only_right=tuple(np.setdiff1d(np.arange(len(right.topic_ids)), theirs).tolist()),
     )
 
 

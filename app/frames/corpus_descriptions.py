@@ -6,7 +6,7 @@ Text from the file is escaped if the result is HTML.
 from collections.abc import Callable
 from html import escape
 
-from stickbreaker.app.model.counting import count, count_all
+from stickbreaker.app.model.counting import count, count_all, only_if, span
 from stickbreaker.engine.corpora.library import OwnCorpus
 from stickbreaker.engine.corpora.preview import Preview
 from stickbreaker.engine.corpora.words import MAX_VOCABULARY, WordChoices, WordEffect
@@ -23,19 +23,25 @@ FILE_IS_DOCUMENT = (
 def describe_preview(seen: Preview, shorten: Callable[[str], str] = str) -> str:
     """Describe the content of a file as HTML."""
     has_files = seen.kind.endswith("of text files")
-    unit = "document" if has_files or not seen.columns else "row"
-    left_out = "file" if has_files else "row" if seen.columns else "line"
-    kind = "text file" if has_files and seen.num_rows + seen.num_bad == 1 else seen.kind
+    unit = "document"
+    left_out = "line"
+    if has_files:
+        left_out = "file"
+    elif seen.columns:
+        unit = left_out = "row"
+    kind = seen.kind
+    if has_files and seen.num_rows + seen.num_bad == 1:
+        kind = "text file"
     parts = [
         f"{kind[0].upper()}{kind[1:]}: {count(seen.num_rows, unit)} with text.",
-        FILE_IS_DOCUMENT if has_files else "",
+        only_if(has_files, FILE_IS_DOCUMENT),
     ]
     if seen.date_span:
-        span = _describe_span(seen.date_span)
-        parts.append(f"Dates from {span}." if " to " in span else f"All dates: {span}.")
+        dates = span(*seen.date_span)
+        parts.append(f"Dates from {dates}." if " to " in dates else f"All dates: {dates}.")
     elif seen.columns:
         parts.append(
-            f"No dates: the documents keep the order of the {'files' if has_files else 'file'}."
+            f"No dates: the documents keep the order of the file{only_if(has_files, 's')}."
         )
     if seen.num_undated:
         parts.append(
@@ -47,7 +53,7 @@ def describe_preview(seen: Preview, shorten: Callable[[str], str] = str) -> str:
     facts += "".join(f"<p>{escape(shorten(note))}</p>" for note in seen.notes)
     if seen.num_bad:
         items = "".join(f"<li>{escape(shorten(str(row)))}</li>" for row in seen.bad[:NUM_LISTED])
-        more = f" (the first {NUM_LISTED} are listed)" if seen.num_bad > NUM_LISTED else ""
+        more = only_if(seen.num_bad > NUM_LISTED, f" (the first {NUM_LISTED} are listed)")
         summary = f"Skipped: {count(seen.num_bad, left_out)}{more}"
         facts += f"<details><summary>{summary}</summary><ul>{items}</ul></details>"
     return facts
@@ -103,8 +109,8 @@ def describe_effect(effect: WordEffect, words: WordChoices) -> str:
             f" {MAX_VOCABULARY:,}."
         )
     listed = escape(" ".join(effect.words))
-    frequent = f'<p class="words"><strong>Most frequent:</strong> {listed}</p>' if listed else ""
-    return f'<p role="status">{escape(" ".join(parts))}</p>{frequent}'
+    frequent = f'<p class="words"><strong>Most frequent:</strong> {listed}</p>'
+    return f'<p role="status">{escape(" ".join(parts))}</p>{only_if(listed, frequent)}'
 
 
 def explain_no_word(effect: WordEffect) -> str:
@@ -121,7 +127,7 @@ def explain_no_word(effect: WordEffect) -> str:
 
 def describe_built(about: OwnCorpus) -> str:
     """Describe a corpus that has just been built."""
-    left_out = f"; {count(about.num_bad, 'row')} skipped" if about.num_bad else ""
+    left_out = only_if(about.num_bad, f"; {count(about.num_bad, 'row')} skipped")
     return (
         f"{about.name} is built: {_describe_size(about)}{left_out}. It is selected for the next"
         " run."
@@ -139,16 +145,16 @@ def describe_taken(about: OwnCorpus) -> str:
 def describe_own(about: OwnCorpus) -> str:
     """Describe one of the user's corpora in one sentence."""
     kept = "with its text" if about.has_text else "counts only"
-    source = f", from {about.source}" if about.source else ""
+    source = only_if(about.source, f", from {about.source}")
     return f"{_describe_size(about)}, {kept}{source}, built on {about.built_at[:10]}."
 
 
 def _describe_size(about: OwnCorpus) -> str:
-    span = f", {_describe_span(about.date_span)}" if about.date_span else ""
-    size = f"{count(about.vocab_size, 'word')}, {count(about.num_tokens, 'token')}"
-    return f"{count(about.num_documents, 'document')}, {size}{span}"
-
-
-def _describe_span(span: tuple[str, str]) -> str:
-    first, last = span
-    return first if first == last else f"{first} to {last}"
+    parts = [
+        count(about.num_documents, "document"),
+        count(about.vocab_size, "word"),
+        count(about.num_tokens, "token"),
+    ]
+    if about.date_span:
+        parts.append(span(*about.date_span))
+    return ", ".join(parts)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from stickbreaker.app.frames.progress_frames import tell_apart
 from stickbreaker.app.frames.reading_frames import REST, Title, choose_rows, period_frame
+from stickbreaker.app.model.counting import span
 from stickbreaker.app.model.progress import Moment, find_used
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.engine.evaluation.doc_shares import Periods, add_up, divide
@@ -58,7 +59,8 @@ def then_frame(
 def _moments(periods: Periods, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Documents learned when the first and the last of each period (P,) was read, or -1."""
     number = len(periods.names)
-    earliest, latest = np.full(number, np.iinfo(np.int64).max), np.full(number, -1, np.int64)
+    earliest = np.full(number, np.iinfo(np.int64).max)
+    latest = np.full(number, -1, np.int64)
     rows = np.flatnonzero(periods.of_document >= 0)
     np.minimum.at(earliest, periods.of_document[rows], seen[rows])
     np.maximum.at(latest, periods.of_document[rows], seen[rows])
@@ -68,11 +70,7 @@ def _moments(periods: Periods, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def _name_moments(earliest: int, latest: int) -> str:
     if latest < 0:
         return "no document read"
-    return (
-        f"after {latest:,} documents"
-        if earliest == latest
-        else f"after {earliest:,} to {latest:,} documents"
-    )
+    return f"after {span(f'{earliest:,}', f'{latest:,}')} documents"
 
 
 def _words(columns: Sequence[Moment], topic_id: int, vocabulary: Sequence[str]) -> str:

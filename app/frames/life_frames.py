@@ -8,13 +8,16 @@ import pandas as pd
 
 from stickbreaker.app.frames.progress_frames import date_text
 from stickbreaker.app.frames.word_frames import run_places
-from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.counting import agree, count
 from stickbreaker.app.model.progress import Moment, Progress
 from stickbreaker.app.model.topic_life import BORN, GONE, NEAR_DUPLICATE, STABLE, LifeEvent
 from stickbreaker.app.theme import topic_color
 
-NUM_LANES, NUM_EVENTS, NUM_LAST_WORDS = 30, 40, 5
-THINNEST, THICKEST = 2.0, 13.0
+NUM_LANES = 30
+NUM_EVENTS = 40
+NUM_LAST_WORDS = 5
+THINNEST = 2.0
+THICKEST = 13.0
 LANE_COLUMNS = ["topic_id", "title", "y", "x0", "x1", "width", "share", "color"]
 MARK_COLUMNS = ["topic_id", "title", "y", "x", "kind", "text", "date", "color"]
 
@@ -109,10 +112,7 @@ def event_rows(progress: Progress, events: Sequence[LifeEvent]) -> list[dict[str
             "key": place,
             "title": progress.topic_title(events[place].topic_id),
             "color": topic_color(events[place].topic_id),
-            "weight": (
-                f"{places[events[place].column]:,.0f}"
-                f" {'passes' if label.startswith('passes') else 'documents'}"
-            ),
+            "weight": f"{places[events[place].column]:,.0f} {label.split()[0]}",
             "share": places[events[place].column] / end,
             "words": (
                 f"{describe_event(events[place], progress)} ·"
@@ -151,5 +151,5 @@ def summarize_life(progress: Progress, events: Sequence[LifeEvent]) -> str:
     return (
         f"{count(len(lists[0].topic_ids), 'topic')} at the first moment, {numbers[BORN]:,} born"
         f" since, {numbers[GONE]:,} gone. Of the {len(lists[-1].topic_ids):,} topics in use now,"
-        f" {numbers[STABLE]:,} {'is' if numbers[STABLE] == 1 else 'are'} stable, and {merges}."
+        f" {numbers[STABLE]:,} {agree(numbers[STABLE], 'is', 'are')} stable, and {merges}."
     )

@@ -10,6 +10,7 @@ from typing import Any, Literal, cast
 import numpy as np
 import pandas as pd
 
+from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.progress import Mark, Progress, has_no_topic
 
 DateUnit = Literal["Y", "M", "D", "m"]
@@ -59,18 +60,18 @@ def topics_by_pass(progress: Progress) -> list[int]:
     Where the curve of a long run is thinned, it is the first number that is kept after the end of
     the pass.
     """
-    seen, numbers = progress.steps["documents_seen"], progress.steps["num_topics"]
+    seen = progress.steps["documents_seen"]
     if not progress.corpus_size or not len(seen):
         return []
     ends = progress.corpus_size * np.arange(1, int(seen[-1]) // progress.corpus_size + 1)
-    return [int(number) for number in numbers[np.searchsorted(seen, ends)]]
+    return [int(number) for number in progress.steps["num_topics"][np.searchsorted(seen, ends)]]
 
 
 def _date_texts(dates: np.ndarray, unit: DateUnit) -> np.ndarray:
     if not len(dates):
         return np.array([], dtype=object)
     texts = np.datetime_as_string(dates.astype("datetime64"), unit=unit)
-    return (np.char.replace(texts, "T", " ") if unit == "m" else texts).astype(object)
+    return np.char.replace(texts, "T", " ").astype(object)
 
 
 def _break_passes(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -223,7 +224,7 @@ def write_score(value: float | None) -> str:
 def tell_apart(titles: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
     """Ids with titles; titles that occur twice get the id added."""
     numbers = Counter(title for _, title in titles)
-    return [(k, f"{title} (topic {k})" if numbers[title] > 1 else title) for k, title in titles]
+    return [(k, title + only_if(numbers[title] > 1, f" (topic {k})")) for k, title in titles]
 
 
 def steady_order(

@@ -11,6 +11,7 @@ from unicodedata import normalize
 import numpy as np
 
 from stickbreaker.app.frames.reading_frames import word_topics
+from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.engine.corpora.words import write_pattern
 
@@ -75,11 +76,11 @@ def snippet(text: str, words: str = "") -> str:
     'War and peace'
     """
     line = " ".join(text.split())
-    place = line.casefold().find(words.casefold()) if words else 0
+    place = line.casefold().find(words.casefold())
     start = max(0, place - SNIPPET_LETTERS // 2)
     if start:
         start = line.find(" ", start) + 1
     cut = line[start : start + SNIPPET_LETTERS]
     if start + SNIPPET_LETTERS < len(line):
         cut = cut.rsplit(" ", 1)[0] + " …"
-    return ("… " if start else "") + cut
+    return only_if(start, "… ") + cut

@@ -14,7 +14,7 @@ from stickbreaker.app.frames.reading_frames import (
     percent,
     topic_share,
 )
-from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.counting import count, only_if
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.app.theme import topic_color
 from stickbreaker.engine.evaluation.coherence import sum_up
@@ -32,23 +32,29 @@ def quality_rows(reading: Reading, title: Title) -> list[dict[str, Any]]:
     by period, 1 for its largest; the place of the period with the largest share sorts the topics.
     Both are missing before all documents are read, and without dates.
     """
-    quality, vocabulary = reading.quality, reading.corpus.vocabulary
+    quality = reading.quality
+    vocabulary = reading.corpus.vocabulary
     names, lines = _lines(reading)
     rows = []
     for place, topic_id in enumerate(quality.topic_ids.tolist()):
-        share, value = topic_share(reading, reading.used[place]), float(quality.npmi[place])
+        share = topic_share(reading, reading.used[place])
+        value = float(quality.npmi[place])
         exclusivity = float(quality.exclusivity[place])
-        line = lines[place] if len(names) > 1 else []
-        peak = int(np.argmax(line)) if len(line) else None
+        line = lines[place]
+        peak = None
+        largest = ""
+        if len(line):
+            peak = int(np.argmax(line))
+            largest = f"largest share: {names[peak]}"
         rows.append(
             {
                 "key": topic_id,
                 "title": title(topic_id),
                 "color": topic_color(topic_id),
-                "mark": LOW if value < 0 else "",
+                "mark": only_if(value < 0, LOW),
                 "cells": [
                     percent(share),
-                    "" if peak is None else f"largest share: {names[peak]}",
+                    largest,
                     write_score(value),
                     f"{exclusivity:.2f}",
                 ],
@@ -61,10 +67,13 @@ def quality_rows(reading: Reading, title: Title) -> list[dict[str, Any]]:
 
 
 def _lines(reading: Reading) -> tuple[tuple[str, ...], np.ndarray]:
-    """Names of the P periods, and each topic's share by period (U, P) divided by its largest."""
-    if reading.doc_shares is None:
-        return (), np.zeros((len(reading.used), 0))
+    """Names of the P periods, and each topic's share by period (U, P) divided by its largest.
+
+    There are no periods before all documents are read, and if there would be only one.
+    """
     periods = divide(reading.corpus.dates, fitting_unit(reading.corpus.dates))
+    if reading.doc_shares is None or len(periods.names) < 2:
+        return (), np.zeros((len(reading.used), 0))
     shares = add_up(reading.doc_shares, reading.doc_tokens, periods, "share of tokens")
     values = np.nan_to_num(shares[:, reading.used].T)
     largest = values.max(1, keepdims=True, initial=1e-30)
@@ -76,7 +85,8 @@ def describe_quality(reading: Reading) -> str:
     quality = reading.quality
     if not len(quality.npmi) or np.isnan(quality.npmi).any():
         return ""
-    overall, number = sum_up(quality), int((quality.npmi < 0).sum())
+    overall = sum_up(quality)
+    number = int((quality.npmi < 0).sum())
     low_share = float(quality.shares[quality.npmi < 0].sum())
     in_use = f"{count(len(quality.npmi), 'topic')} in use: they cover 99 % {name_whole(reading)}. "
     if reading.num_weighted != len(quality.npmi):

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import squareform
 
 from stickbreaker.app.frames.progress_frames import date_text, tell_apart, topic_choices
-from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.counting import count, only_if
 from stickbreaker.app.model.progress import Moment
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.app.theme import topic_color
@@ -19,11 +19,15 @@ from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.evaluation.topic_space import find_top_words, lay_out, relevance
 
 SMALLEST_HOLDER = 0.005
-NUM_WORDS, NUM_NEAREST, NUM_TYPICAL, NUM_FOUND = 20, 6, 10, 40
+NUM_WORDS = 20
+NUM_NEAREST = 6
+NUM_TYPICAL = 10
+NUM_FOUND = 40
 NUM_ROWS = 15
 NUM_LEAVES = 30
 MOST_AT_FIRST = 40
-REST, REST_COLOR = -1, "#9e9e9e"
+REST = -1
+REST_COLOR = "#9e9e9e"
 
 ROWS_RULE = (
     f"Up to {NUM_ROWS} topics are shown: topics that rank first in some period come first, then"
@@ -34,7 +38,8 @@ TYPICAL_RULE = (
     "The documents with the most tokens of the topic. Those with at least half of their tokens in"
     " it come first; percentages are this share."
 )
-OF_WORDS, OF_WEIGHT = "of all tokens", "of the model's weight now (recent text counts more)"
+OF_WORDS = "of all tokens"
+OF_WEIGHT = "of the model's weight now (recent text counts more)"
 
 Title = Callable[[int], str]
 Span = tuple[np.datetime64, np.datetime64]
@@ -86,7 +91,7 @@ def top_words(reading: Reading, position: int, number: int = 5) -> str:
 def topic_options(reading: Reading, title: Title, selected: int | None = None) -> dict[str, int]:
     """The topics in use, largest first, as "war, peace · 4.2 %", and the selected one."""
     ids = reading.summary.topic_ids[reading.used].tolist()
-    unused = [] if selected is None or selected in ids else [(selected, title(selected))]
+    unused = [(k, title(k)) for k in (selected,) if k is not None and k not in ids]
     return topic_choices(
         [(k, title(k)) for k in ids], [topic_share(reading, k) for k in reading.used], unused
     )
@@ -94,7 +99,8 @@ def topic_options(reading: Reading, title: Title, selected: int | None = None) -
 
 def word_rows(reading: Reading, position: int, weight: float) -> list[dict[str, Any]]:
     """List a topic's most relevant words with their probability and their lift."""
-    topic, shares = reading.summary.topics[position].astype(float), reading.word_shares
+    topic = reading.summary.topics[position].astype(float)
+    shares = reading.word_shares
     order = np.argsort(-relevance(topic, shares, weight), kind="stable")[:NUM_WORDS]
     largest = topic[order].max(initial=1e-30)
     return [
@@ -164,11 +170,12 @@ def find_holders(reading: Reading, word: int) -> tuple[np.ndarray, np.ndarray]:
 
 def typical_rows(reading: Reading, position: int, span: Span | None) -> list[dict[str, Any]]:
     """List the typical documents of a topic, from a span of time if one is given."""
-    shares, topic_id = read_shares(reading), reading.summary.topic_ids[position]
-    among = None if span is None else in_span(reading, span)
-    rows = find_typical(shares, reading.doc_tokens, position, NUM_TYPICAL, among)
+    rows = find_typical(
+        read_shares(reading), reading.doc_tokens, position, NUM_TYPICAL, in_span(reading, span)
+    )
     column = _share_of_topic(reading, position)
-    return [document_row(reading, row, column[row], topic_color(topic_id)) for row in rows]
+    color = topic_color(reading.summary.topic_ids[position])
+    return [document_row(reading, row, column[row], color) for row in rows]
 
 
 def document_row(
@@ -181,15 +188,17 @@ def document_row(
         "key": int(row),
         "title": str(corpus.titles[row]),
         "color": color,
-        "weight": percent(share) if color else "",
+        "weight": only_if(color, percent(share)),
         "share": float(share),
         "words": " · ".join(filter(None, facts)),
         "action": "open",
     }
 
 
-def in_span(reading: Reading, span: Span) -> np.ndarray:
-    """Whether each document (D,) is dated between two dates, inclusive."""
+def in_span(reading: Reading, span: Span | None) -> np.ndarray:
+    """Whether each document (D,) is dated between two dates, inclusive; all are without a span."""
+    if span is None:
+        return np.ones(reading.corpus.num_documents, bool)
     days = reading.corpus.dates.astype("datetime64[D]")
     return np.asarray((days >= span[0]) & (days <= span[1]))
 
@@ -208,8 +217,8 @@ def find_documents(
     topic: its place, and the smallest share of it that a document has. in_text: (n,) more rows,
     whose stored text contains the text.
     """
-    corpus, number = reading.corpus, reading.corpus.num_documents
-    found = np.ones(number, bool)
+    corpus = reading.corpus
+    found = np.ones(corpus.num_documents, bool)
     if text:
         found = np.array([text.casefold() in str(title).casefold() for title in corpus.titles])
         if text.casefold() in corpus.vocabulary:
@@ -217,9 +226,8 @@ def find_documents(
             found |= np.asarray(column.sum(1)).ravel() > 0
         if in_text is not None:
             found[in_text] = True
-    if span is not None:
-        found &= in_span(reading, span)
-    shares = np.zeros(number)
+    found &= in_span(reading, span)
+    shares = np.zeros(corpus.num_documents)
     if topic is not None:
         shares = _share_of_topic(reading, topic[0])
         found &= (shares > 0) & (shares >= topic[1])
@@ -243,10 +251,9 @@ def word_topics(reading: Reading, row: int) -> list[tuple[str, int, int]]:
     weights = shares[:, None] * reading.summary.topics[:, counts.indices]
     best = weights.argmax(0) if len(shares) else np.zeros(0, int)
     order = np.lexsort((-counts.data, -shares[best]))
-    ids, vocabulary = reading.summary.topic_ids, reading.corpus.vocabulary
-    return [
-        (vocabulary[int(counts.indices[i])], int(counts.data[i]), int(ids[best[i]])) for i in order
-    ]
+    ids = reading.summary.topic_ids[best]
+    vocabulary = reading.corpus.vocabulary
+    return [(vocabulary[int(counts.indices[i])], int(counts.data[i]), int(ids[i])) for i in order]
 
 
 def fitting_unit(dates: np.ndarray) -> str:
@@ -304,15 +311,15 @@ def period_frame(
     # A period without documents has no value for the rest either, even if the sum over no topics
     # would be 0.
     rest = np.where(np.isnan(values).any(1), np.nan, values[:, others].sum(1))
-    columns = np.column_stack([values[:, list(shown)], rest]) if len(values) else np.zeros((0, 1))
+    columns = np.column_stack([values[:, list(shown)], rest])
     documents = np.bincount(
         periods.of_document[periods.of_document >= 0], minlength=len(periods.names)
     )
-    ids, titles = [*shown.values(), REST], [*titles, "all other topics"]
+    topics = [*zip(shown.values(), titles, strict=True), (REST, "all other topics")]
     rows = [
         (p, name, periods.starts[p], topic_id, called, value, documents[p])
         for p, name in enumerate(periods.names)
-        for topic_id, called, value in zip(ids, titles, columns[p], strict=True)
+        for (topic_id, called), value in zip(topics, columns[p], strict=True)
     ]
     return pd.DataFrame(
         rows, columns=["place", "period", "start", "topic_id", "title", "value", "documents"]

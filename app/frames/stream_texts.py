@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from stickbreaker.app.frames.progress_frames import date_text
-from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.counting import agree, count, only_if
 from stickbreaker.app.model.progress import Progress, StreamFacts
 
 
@@ -22,13 +22,11 @@ def describe_stream(progress: Progress, stream: StreamFacts) -> str:
         if progress.status == "compiling":
             return f"About to follow {name}."
         waiting = f"{stream.num_waiting:,} of {count(stream.batch_size, 'document')}"
-        return (
-            f"Waiting for documents: {waiting} {'has' if stream.num_waiting == 1 else 'have'}"
-            " arrived."
-        )
+        have = agree(stream.num_waiting, "has", "have")
+        return f"Waiting for documents: {waiting} {have} arrived."
     verb = "Followed" if progress.status == "failed" else "Following"
     last = date_text(progress.date, has_times=True)
-    how = f", the last {'of' if stream.is_dated else 'at'} {last}" if last else ""
+    how = only_if(last, f", the last {'of' if stream.is_dated else 'at'} {last}")
     return f"{verb} {name}: {count(progress.documents_seen, 'document')} read{how}."
 
 
@@ -69,5 +67,5 @@ def list_facts(stream: StreamFacts) -> list[Fact]:
 
 
 def _list_words(words: tuple[str, ...], number: int) -> str:
-    more = f" and {number - len(words):,} more" if number > len(words) else ""
+    more = only_if(number > len(words), f" and {number - len(words):,} more")
     return ", ".join(words) + more

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from stickbreaker.app.frames.progress_frames import date_text, write_score
 from stickbreaker.app.frames.stream_texts import describe_stream
 from stickbreaker.app.model.checked_count import CountJob
-from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.counting import agree, count, only_if, span
 from stickbreaker.app.model.progress import Progress, ReturnedNames, has_no_topic
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.engine.evaluation.held_out import rank_topics
@@ -43,21 +43,14 @@ def describe_reading(progress: Progress) -> str:
     verb = "Reading" if progress.documents_seen else "About to read"
     verb = {"finished": "Read", REPLAYED: "Replay of reading"}.get(progress.status, verb)
     num_passes = round(progress.documents_total / progress.corpus_size)
-    passes = f" {num_passes} times" if num_passes > 1 else ""
+    passes = only_if(num_passes > 1, f" {num_passes} times")
+    read = f"{verb} {count(progress.corpus_size, 'document')}{passes}"
     if progress.reads_corpus:
-        return (
-            f"{verb} {count(progress.corpus_size, 'document')}{passes}, all of them in each step."
-        )
-    sentence = (
-        f"{verb} {count(progress.corpus_size, 'document')}{passes} {_describe_order(progress)}"
-    )
+        return f"{read}, all of them in each step."
     place = PLACES.get(progress.status)
     date = date_text(progress.date)
-    return (
-        f"{sentence}: {place} {date}."
-        if place and date and progress.documents_seen
-        else f"{sentence}."
-    )
+    where = only_if(place and date and progress.documents_seen, f": {place} {date}")
+    return f"{read} {_describe_order(progress)}{where}."
 
 
 def _describe_recorded(progress: Progress) -> str:
@@ -71,9 +64,7 @@ def _describe_order(progress: Progress) -> str:
     if progress.date_span is None:
         return "in the order of the file"
     first, last = map(date_text, progress.date_span)
-    return (
-        f"in date order, all from {first}" if first == last else f"in date order, {first} to {last}"
-    )
+    return f"in date order, {only_if(first == last, 'all from ')}{span(first, last)}"
 
 
 def list_figures(progress: Progress) -> tuple[Figure, Figure]:
@@ -91,11 +82,12 @@ def list_figures(progress: Progress) -> tuple[Figure, Figure]:
         newest = write_score(scores["nats_per_word"][-1]) or NO_VALUE
     topics = progress.steps["num_topics"]
     if len(topics) and not has_no_topic(progress):
-        now, number = progress.now, f"{topics[-1]:,}"
+        now = progress.now
+        number = f"{topics[-1]:,}"
         if now is not None and now.is_read:
             # The number that Topics has.
             number = f"{len(rank_topics(now.tokens)):,}"
-    counted = "Topics in use" if progress.status == "finished" else "Topics in use, so far"
+    counted = f"Topics in use{only_if(progress.status != 'finished', ', so far')}"
     return (
         Figure(label=label, value=newest, unit="nats per held-out word"),
         Figure(label=counted, value=number, unit=""),
@@ -122,11 +114,7 @@ def describe_check(job: CountJob, progress: Progress) -> str:
 
 def _describe_counts(check: CountCheck) -> str:
     low, high = check.interval
-    number = (
-        f"{count(low, 'topic')} in use"
-        if low == high
-        else f"{low:,} to {count(high, 'topic')} in use"
-    )
+    number = f"{only_if(low != high, f'{low:,} to ')}{count(high, 'topic')} in use"
     documents = count(check.num_documents, "document")
     if check.num_documents < check.corpus_size:
         documents = (
@@ -145,16 +133,17 @@ def describe_names(returned: ReturnedNames) -> str:
     """
     if returned.fault:
         return returned.fault
-    number, total = len(returned.given), returned.num_sought
+    number = len(returned.given)
+    total = returned.num_sought
     if not total:
         return ""
-    names = f"{'name' if total == 1 else count(total, 'name')} kept for this corpus"
+    names = f"{agree(total, 'name', count(total, 'name'))} kept for this corpus"
     if not number:
-        kept = "It is" if total == 1 else "They are"
+        kept = agree(total, "It is", "They are")
         return f"No topic of this run fits the {names}. {kept} kept for later runs."
-    given = "were given to the most similar topics"
-    if number == 1:
-        given = "was given to the most similar topic"
+    given = agree(
+        number, "was given to the most similar topic", "were given to the most similar topics"
+    )
     if number == total:
         return f"The {names} {given}: {_list(returned.given)}."
     return (
@@ -164,5 +153,6 @@ def describe_names(returned: ReturnedNames) -> str:
 
 def _list(given: Mapping[int, str]) -> str:
     """The first names, and how many others there are."""
-    first, others = list(given.values())[:NUM_LISTED_NAMES], max(0, len(given) - NUM_LISTED_NAMES)
-    return ", ".join(first) + (f" and {count(others, 'other')}" if others else "")
+    others = max(0, len(given) - NUM_LISTED_NAMES)
+    first = ", ".join(list(given.values())[:NUM_LISTED_NAMES])
+    return first + only_if(others, f" and {count(others, 'other')}")

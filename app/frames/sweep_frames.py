@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.sweep_plan import SWEPT, SweepPoint
 from stickbreaker.app.theme import topic_color
 from stickbreaker.engine.runs.grid import name_values
@@ -44,5 +45,5 @@ def sweep_frame(points: Sequence[SweepPoint], x: str) -> pd.DataFrame:
 
 
 def _name_line(point: SweepPoint, varied: Sequence[str], has_systems: bool) -> str:
-    parts = [point.title if has_systems else "", name_values(point.config, varied)]
+    parts = [only_if(has_systems, point.title), name_values(point.config, varied)]
     return ", ".join(filter(None, parts)) or point.title

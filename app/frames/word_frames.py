@@ -11,7 +11,9 @@ from stickbreaker.app.model.progress import Moment, Progress
 from stickbreaker.app.model.word_lists import NUM_LISTED
 from stickbreaker.app.theme import topic_color
 
-OF_TOPIC, TOKENS = WORD_MEASURES = ("share of the topic's words", "tokens of the word")
+OF_TOPIC = "share of the topic's words"
+TOKENS = "tokens of the word"
+WORD_MEASURES = (OF_TOPIC, TOKENS)
 NUM_LINES = 8
 COLUMNS = ["topic_id", "title", "x", "documents_seen", "date", "rank", "value"]
 

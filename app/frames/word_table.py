@@ -11,7 +11,7 @@ import pandas as pd
 
 from stickbreaker.app.frames.progress_frames import date_text, topic_choices
 from stickbreaker.app.frames.stream_texts import name_recent
-from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.counting import count, only_if
 from stickbreaker.app.model.default_topics import LEAST_SHARE
 from stickbreaker.app.model.progress import Moment, Progress, find_used
 from stickbreaker.app.model.replay import REPLAYED
@@ -183,22 +183,23 @@ def table_blocks(
         cells: list[list[list[Any] | None]] = blocks[int(row.topic_id)]["cells"]
         cells[int(row.rank)][int(row.column)] = [
             row.word,
-            "+" if row.is_new else "↑" if row.has_risen else "",
+            only_if(row.is_new, "+") or only_if(row.has_risen, "↑"),
         ]
-    for position, (topic_id, block) in enumerate(blocks.items()):
-        has_roles = (
-            len(progress.columns) >= LEAST_COLUMNS and len(blocks) >= len(ROLES) and not is_chosen
-        )
-        role = ROLES[position] if has_roles and position < len(ROLES) else ""
-        now = read_now(progress)
-        when = "now" if is_early else "in the last column"
-        last = len(progress.columns) - 1
-        size = (
-            _last_weight(frame, topic_id, last, when)
-            if now is None
-            else _share(progress, now, topic_id)
-        )
-        block["note"] = ", ".join(filter(None, [role, size]))
+    roles: dict[int, str] = {}
+    if len(progress.columns) >= LEAST_COLUMNS and len(blocks) >= len(ROLES) and not is_chosen:
+        roles = dict(zip(blocks, ROLES, strict=False))
+    now = read_now(progress)
+    last = frame[frame["column"] == len(progress.columns) - 1]
+    weights = dict(zip(last["topic_id"], last["weight"], strict=True))
+    when = "now" if is_early else "in the last column"
+    for topic_id, block in blocks.items():
+        if now is not None:
+            size = _share(progress, now, topic_id)
+        elif topic_id in weights:
+            size = f"{100 * weights[topic_id]:.1f} % of the model's weight {when}"
+        else:
+            size = f"not in use {when}"
+        block["note"] = ", ".join(filter(None, [roles.get(topic_id), size]))
     return list(blocks.values())
 
 
@@ -210,20 +211,10 @@ def read_now(progress: Progress) -> Moment | None:
 
 def _share(progress: Progress, now: Moment, topic_id: int) -> str:
     share = now.shares[now.topic_ids == topic_id].sum()
-    stream = progress.stream
-    where = "the documents that were read with the model" if stream is None else name_recent(stream)
+    where = "the documents that were read with the model"
+    if progress.stream is not None:
+        where = name_recent(progress.stream)
     return f"{100 * share:.1f} % of the tokens in {where}"
-
-
-def _last_weight(frame: pd.DataFrame, topic_id: int, last_column: int, when: str) -> str:
-    weights = frame.loc[
-        (frame["topic_id"] == topic_id) & (frame["column"] == last_column), "weight"
-    ]
-    return (
-        f"{100 * weights.iloc[0]:.1f} % of the model's weight {when}"
-        if len(weights)
-        else f"not in use {when}"
-    )
 
 
 def empty_note(progress: Progress, blocks: Sequence[dict[str, Any]]) -> str:
@@ -231,11 +222,8 @@ def empty_note(progress: Progress, blocks: Sequence[dict[str, Any]]) -> str:
     if blocks:
         return ""
     if progress.columns:
-        return (
-            "No topic selected."
-            if len(topics_frame(progress.columns[-1], progress.vocabulary))
-            else NO_TOPIC
-        )
+        is_empty = topics_frame(progress.columns[-1], progress.vocabulary).empty
+        return NO_TOPIC if is_empty else "No topic selected."
     if progress.status in ("finished", "failed"):
         return "This run ended before its first column."
     if progress.stream is not None:
