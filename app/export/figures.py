@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import pandas as pd
 from bokeh.models import CustomJS, Range1d, SaveTool
 from bokeh.plotting import figure
 
@@ -37,7 +36,7 @@ def draw_figure(
 ) -> figure | None:
     """Draw one of `FIGURES`; None if there is nothing to draw yet."""
     if name in CURVE_FIGURES:
-        return _draw_curve(CURVE_FIGURES[name], progress, earlier) if len(progress.steps) else None
+        return _draw_curve(CURVE_FIGURES[name], progress, earlier)
     if reading is None or not len(reading.used):
         return None
     if name == MAP_FIGURE:
@@ -45,27 +44,23 @@ def draw_figure(
         plot.show(map_frame(reading, progress.topic_title, None), topic)
         plot.figure.title.text = MAP_FIGURE
         return plot.figure
-    frame = _calendar(reading, progress, topic)
-    return None if frame is None else calendar_plot(frame, CALENDAR_FIGURES[name], MEASURES[0])
-
-
-def _calendar(reading: Reading, progress: Progress, topic: int | None) -> pd.DataFrame | None:
     if reading.doc_shares is None:
         return None
     unit = fitting_unit(reading.corpus.dates)
     frame = calendar_frame(
         reading, unit, MEASURES[0], reading.position(topic), progress.topic_title
     )
-    return None if frame.empty else frame
+    if frame.empty:
+        return None
+    return calendar_plot(frame, CALENDAR_FIGURES[name], MEASURES[0])
 
 
 def _draw_curve(name: str, progress: Progress, earlier: Sequence[Progress]) -> figure | None:
     earlier = tuple(run for run in earlier if run.corpus_name == progress.corpus_name)
     span = axis_span((progress, *earlier), "documents")
-    if span is None:
+    if span is None or not len(progress.steps):
         return None
-    first, last = span
-    plot = curve_plot(name, Range1d(first, last))
+    plot = curve_plot(name, Range1d(*span))
     frame = curve_frame(progress, name)
     plot.points.data = frame.to_dict("list")
     plot.newest.data = frame.tail(1)[["x", "y"]].to_dict("list")

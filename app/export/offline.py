@@ -89,10 +89,8 @@ def gather(
         "curves": [_curve(name, progress, earlier) for name in CURVES],
         "marks": [[mark.documents_seen, mark.text] for mark in progress.marks],
         "total": progress.documents_total,
-        "details": [] if reading is None else _details(reading, progress),
-        "periods": (
-            None if reading is None or reading.doc_shares is None else _periods(reading, progress)
-        ),
+        "details": _details(reading, progress),
+        "periods": _periods(reading, progress),
     }
 
 
@@ -152,8 +150,10 @@ def _points(progress: Progress, name: str) -> list[list[float]]:
     ]
 
 
-def _details(reading: Reading, progress: Progress) -> list[dict[str, Any]]:
+def _details(reading: Reading | None, progress: Progress) -> list[dict[str, Any]]:
     """The topics in use with more words and their typical documents."""
+    if reading is None:
+        return []
     ids = reading.summary.topic_ids
     return [
         {
@@ -161,21 +161,19 @@ def _details(reading: Reading, progress: Progress) -> list[dict[str, Any]]:
             "title": progress.topic_title(ids[k]),
             "share": f"{percent(topic_share(reading, k))} {name_whole(reading)}",
             "words": [[row["title"], row["weight"]] for row in word_rows(reading, k, 1.0)],
-            "documents": (
-                []
-                if reading.doc_shares is None
-                else [
-                    [row["title"], row["words"], row["weight"]]
-                    for row in typical_rows(reading, k, None)
-                ]
-            ),
+            "documents": [
+                [row["title"], row["words"], row["weight"]]
+                for row in typical_rows(reading, k, None)
+            ],
         }
         for k in reading.used
     ]
 
 
-def _periods(reading: Reading, progress: Progress) -> dict[str, Any] | None:
-    """Shares of the largest topics by period; None if no document has a date."""
+def _periods(reading: Reading | None, progress: Progress) -> dict[str, Any] | None:
+    """Shares of the largest topics by period; None without readings or dates of documents."""
+    if reading is None or reading.doc_shares is None:
+        return None
     frame = calendar_frame(
         reading, fitting_unit(reading.corpus.dates), "share of tokens", None, progress.topic_title
     )

@@ -13,10 +13,11 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array
 
 from stickbreaker.app.frames.progress_frames import CURVES, curve_frame, date_text
+from stickbreaker.app.frames.reading_frames import read_shares
 from stickbreaker.app.frames.word_table import table_frame
+from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.engine.evaluation.archives import neutralise_formulas, write_arrays, write_sheets
@@ -45,19 +46,10 @@ def topics_table(reading: Reading, progress: Progress) -> pd.DataFrame:
     """
     frame = topics_frame(reading.summary, reading.corpus.vocabulary.words, NUM_WORDS)
     quality = reading.quality
-    for place, (name, values) in enumerate(
-        {"npmi": quality.npmi, "exclusivity": quality.exclusivity}.items()
-    ):
-        of_topic = dict(zip(quality.topic_ids.tolist(), values.tolist(), strict=True))
-        frame.insert(1 + place, name, frame["topic_id"].map(of_topic))
+    for place, name in enumerate(("npmi", "exclusivity"), 1):
+        of_topic = dict(zip(quality.topic_ids, getattr(quality, name), strict=True))
+        frame.insert(place, name, frame["topic_id"].map(of_topic))
     return _with_names(frame, progress)
-
-
-def take_shares(reading: Reading) -> csr_array:
-    """Topic shares (D, K) of all documents; ValueError before all have been read."""
-    if reading.doc_shares is None:
-        raise ValueError("The documents have not all been read yet: wait for the reading to end.")
-    return reading.doc_shares
 
 
 def shares_table(reading: Reading, progress: Progress) -> pd.DataFrame:
@@ -68,7 +60,7 @@ def shares_table(reading: Reading, progress: Progress) -> pd.DataFrame:
     share.
     """
     corpus = reading.corpus
-    shares = take_shares(reading).tocoo()
+    shares = read_shares(reading).tocoo()
     order = np.lexsort((-shares.data, shares.row))
     rows = shares.row[order]
     topics = shares.col[order]
@@ -111,28 +103,20 @@ def curves_table(progress: Progress, earlier: Sequence[Progress] = ()) -> pd.Dat
     frames = []
     for run in (*earlier, progress):
         for name in CURVES:
-            frame = curve_frame(run, name).rename(columns={"y": "value"})
-            head = {
+            frame = curve_frame(run, name)
+            columns = {
                 "run_id": run.run_id,
                 "run": run.label,
                 "corpus": run.corpus_name,
                 "curve": name,
+                "unit": UNITS[name],
+                "documents_seen": frame["documents_seen"],
+                "date": frame["date"].replace("NaT", ""),
+                "seconds": frame["seconds"],
+                "value": frame["y"],
             }
-            frames.append(
-                frame.assign(**head, unit=UNITS[name], date=frame["date"].replace("NaT", ""))
-            )
-    columns = [
-        "run_id",
-        "run",
-        "corpus",
-        "curve",
-        "unit",
-        "documents_seen",
-        "date",
-        "seconds",
-        "value",
-    ]
-    return pd.concat(frames, ignore_index=True)[columns]
+            frames.append(pd.DataFrame(columns, frame.index))
+    return pd.concat(frames, ignore_index=True)
 
 
 def _with_names(frame: pd.DataFrame, progress: Progress) -> pd.DataFrame:
@@ -175,7 +159,7 @@ def write_pyldavis(reading: Reading, names: Mapping[int, str], path: Path) -> No
     corpus = reading.corpus
     frequency = np.asarray(corpus.counts.sum(0)).ravel()
     words = np.flatnonzero(frequency)
-    shares = take_shares(reading)[:, reading.used]
+    shares = read_shares(reading)[:, reading.used]
     documents = np.flatnonzero((reading.doc_tokens > 0) & (np.asarray(shares.sum(1)).ravel() > 0))
     ids = [int(reading.summary.topic_ids[k]) for k in reading.used]
     topics = (_rounded(reading.summary.topics[k][words]) for k in reading.used)
@@ -211,7 +195,7 @@ def _write_rows(file: BinaryIO, head: str, rows: Any) -> None:
     """Write a list of lists row by row, to need little memory and not block the page."""
     file.write(head.encode() + b"[")
     for place, row in enumerate(rows):
-        file.write(((",\n" if place else "") + json.dumps(row)).encode())
+        file.write((only_if(place, ",\n") + json.dumps(row)).encode())
     file.write(b"]")
 
 
@@ -224,7 +208,7 @@ def write_sheet_files(reading: Reading, progress: Progress, path: Path) -> None:
         titles=corpus.titles,
         doc_ids=corpus.doc_ids,
         counts=corpus.counts,
-        shares=take_shares(reading),
+        shares=read_shares(reading),
     )
     sheets = {
         "word-intrusion": ask_words(reading.summary, words, progress.titles, seed),
@@ -245,7 +229,7 @@ def write_array_files(reading: Reading, progress: Progress, path: Path) -> None:
         "doc_ids": corpus.doc_ids.tolist(),
         "titles": [str(title) for title in corpus.titles],
     }
-    write_arrays(path, take_shares(reading), reading.summary.topics, about)
+    write_arrays(path, read_shares(reading), reading.summary.topics, about)
 
 
 def write_model(reading: Reading, progress: Progress, path: Path) -> None:

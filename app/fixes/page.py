@@ -111,6 +111,13 @@ class PlainScript(pn.custom.JSComponent):
     def _get_properties(self, doc: Document | None) -> dict[str, Any]:
         return super()._get_properties(doc) | {"bundle": type(self).__name__}
 
+    def _handle_msg(self, message: Any) -> None:
+        if isinstance(message, dict):
+            self._hear(message)
+
+    def _hear(self, message: dict[str, Any]) -> None:
+        """Act on what the browser says."""
+
 
 class SideDrawer(PlainScript):
     """Opens the side of a page wide enough for it; under 900 px it is a drawer, closed at first.

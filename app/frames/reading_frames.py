@@ -169,10 +169,14 @@ def find_holders(reading: Reading, word: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def typical_rows(reading: Reading, position: int, span: Span | None) -> list[dict[str, Any]]:
-    """List the typical documents of a topic, from a span of time if one is given."""
-    rows = find_typical(
-        read_shares(reading), reading.doc_tokens, position, NUM_TYPICAL, in_span(reading, span)
-    )
+    """List the typical documents of a topic, from a span of time if one is given.
+
+    There are none before all documents have been read.
+    """
+    if reading.doc_shares is None:
+        return []
+    among = in_span(reading, span)
+    rows = find_typical(reading.doc_shares, reading.doc_tokens, position, NUM_TYPICAL, among)
     column = _share_of_topic(reading, position)
     color = topic_color(reading.summary.topic_ids[position])
     return [document_row(reading, row, column[row], color) for row in rows]

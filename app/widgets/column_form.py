@@ -21,8 +21,10 @@ class ColumnForm(pn.viewable.Viewer):
 
     def __init__(self, on_change: Callable[[Any], Any], **params: Any):
         super().__init__(**params)
-        self._on_change, self._is_filling = on_change, False
-        self.facts, self.first = make_note(""), make_note("")
+        self._on_change = on_change
+        self._is_filling = False
+        self.facts = make_note("")
+        self.first = make_note("")
         self.selects = {
             part: pmui.Select(
                 label=label, options=[NONE], value=NONE, size="small", sizing_mode="stretch_width"

@@ -11,6 +11,7 @@ import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import CustomJSTickFormatter
 
+from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.run_spec import name_setting
 from stickbreaker.app.widgets.edits import Edits
 from stickbreaker.engine.declarations import INFINITY, LEFT_TO
@@ -27,11 +28,9 @@ def empty_if_zero() -> CustomJSTickFormatter:
 
 def read_fields(config: Any) -> dict[str, Any]:
     """Return the fields of a config by name; empty if the run has no config yet."""
-    return (
-        {}
-        if config is None
-        else {field.name: getattr(config, field.name) for field in fields(config)}
-    )
+    if config is None:
+        return {}
+    return {field.name: getattr(config, field.name) for field in fields(config)}
 
 
 @dataclass(frozen=True)
@@ -141,27 +140,25 @@ class ConfigForm(pn.viewable.Viewer):
         return pn.Column(*self.widgets.values(), self._fault, sizing_mode="stretch_width")
 
     @property
-    def _is_made(self) -> bool:
-        return "widgets" in vars(self)
+    def _made(self) -> dict[str, pn.widgets.WidgetBase]:
+        """The inputs, if they have been made."""
+        made: dict[str, pn.widgets.WidgetBase] = vars(self).get("widgets", {})
+        return made
 
     def answers(self) -> dict[str, Any]:
         """Return the current values, valid or not."""
-        return (
-            {name: widget.value for name, widget in self.widgets.items()}
-            if self._is_made
-            else dict(self._values)
-        )
+        return self._values | {name: widget.value for name, widget in self._made.items()}
 
     def read(self) -> dict[str, Any] | None:
         """The answers if the config accepts them; else show the errors."""
         faults = find_faults(self.config_class, self.answers())
-        if faults or self._is_made:
+        if faults or self._made:
             self._show(faults)
         return None if faults else self.answers()
 
     def fill(self, config: Any) -> None:
         """Show a config's values, except in place of what the user has changed and not applied."""
-        if not self._is_made:
+        if not self._made:
             self._values = {name: getattr(config, name) for name in self._values}
             return
         with self.edits.writing():
@@ -175,7 +172,7 @@ class ConfigForm(pn.viewable.Viewer):
     def watch(self, act: Callable[[], None]) -> None:
         """Call `act` when an answer changes."""
         self._acts.append(act)
-        for widget in self.widgets.values() if self._is_made else ():
+        for widget in self._made.values():
             _call_on_change(widget, act)
 
     def _show(self, faults: dict[str, str]) -> None:
@@ -183,11 +180,12 @@ class ConfigForm(pn.viewable.Viewer):
             widget = self.widgets[name]
             widget.param.update(error_state=name in faults, helper_text=faults.get(name, helper))
         rest = [
-            f"{name}: {text}" if name else text
+            only_if(name, f"{name}: ") + text
             for name, text in faults.items()
             if name not in self._help
         ]
-        self._fault.param.update(object=_alert("; ".join(rest)) if rest else "", visible=bool(rest))
+        alert = f'<div role="alert">{escape("; ".join(rest), quote=False)}</div>'
+        self._fault.param.update(object=only_if(rest, alert), visible=bool(rest))
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
@@ -199,7 +197,11 @@ def _call_on_change(widget: pn.widgets.WidgetBase, act: Callable[[], None]) -> N
 
 def make_widget(question: ConfigQuestion) -> pn.widgets.WidgetBase:
     """Make the input for a question."""
-    shared = {"label": question.label, "sizing_mode": "stretch_width", "size": "small"}
+    shared: dict[str, Any] = {
+        "label": question.label,
+        "sizing_mode": "stretch_width",
+        "size": "small",
+    }
     if question.kind == "choice":
         helper = f"{_begin(question.explanation.rstrip('.'))}."
         return pmui.Select(
@@ -209,13 +211,17 @@ def make_widget(question: ConfigQuestion) -> pn.widgets.WidgetBase:
         return pmui.Switch(
             value=question.default, description=_begin(question.explanation), **shared
         )
-    widget = pmui.IntInput if question.kind == "whole" else pmui.FloatInput
-    is_never_zero = question.default is None and question.low > 0
+    widget: type[pn.widgets.WidgetBase] = pmui.FloatInput
+    step = _choose_step(question.default)
+    if question.kind == "whole":
+        widget = pmui.IntInput
+        step = 1
+    if question.default is None and question.low > 0:
+        shared["format"] = empty_if_zero()
     return widget(
         value=question.default,
-        step=1 if question.kind == "whole" else _choose_step(question.default),
-        placeholder=f"set by {question.left_to}" if question.default is None else "",
-        **({"format": empty_if_zero()} if is_never_zero else {}),
+        step=step,
+        placeholder=only_if(question.default is None, f"set by {question.left_to}"),
         helper_text=_explain(question),
         width=None,
         sx=NO_SPINNERS,
@@ -251,7 +257,3 @@ def _kind(hint: Any, metadata: Any) -> str:
 
 def _has_help(widget: pn.widgets.WidgetBase) -> bool:
     return "helper_text" in widget.param
-
-
-def _alert(text: str) -> str:
-    return f'<div role="alert">{escape(text, quote=False)}</div>'

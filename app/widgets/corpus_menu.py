@@ -87,9 +87,9 @@ class CorpusMenu(pn.viewable.Viewer):
         """List the corpora that there are now, with one of them selected."""
         self._own = {corpus.name: corpus for corpus in list_own(self.folder)}
         names = list(self._own)
-        self.menu.param.update(
-            options=names, value=chosen if chosen in names else names[0] if names else None
-        )
+        if chosen not in names:
+            chosen = next(iter(names), None)
+        self.menu.param.update(options=names, value=chosen)
         self._layout.visible = bool(names)
         self._describe()
 
@@ -109,14 +109,16 @@ class CorpusMenu(pn.viewable.Viewer):
 
     def _describe(self) -> None:
         about = self._own.get(self.menu.value)
-        self._is_sure, self.delete.label = False, "Delete"
+        self._is_sure = False
+        self.delete.label = "Delete"
         self.about.object = f"<p>{escape(describe_own(about))}</p>" if about else ""
 
     def delete_corpus(self, event: Any) -> None:
         if not self.may_delete:
             return
         if not self._is_sure:
-            self._is_sure, self.delete.label = True, "Confirm deletion"
+            self._is_sure = True
+            self.delete.label = "Confirm deletion"
             self.about.object += warn_of_names(self._count_names(self.menu.value))
             return
         name = self.menu.value

@@ -73,8 +73,8 @@ class FileTransfer(PlainScript):
         self.outgoing: _Outgoing | None = None
         self._waiting: deque[tuple[Path, str]] = deque()
 
-    def _handle_msg(self, message: Any) -> None:
-        kind = message.get("kind") if isinstance(message, dict) else None
+    def _hear(self, message: dict[str, Any]) -> None:
+        kind = message.get("kind")
         if kind == "next":
             self._send_part()
         elif kind == "unsaved":

@@ -7,6 +7,8 @@ from html import escape
 
 import panel as pn
 
+from stickbreaker.app.model.counting import only_if
+
 HELP_STYLE = """
 :host { color: var(--panel-on-surface-color, #222); }
 .heading { display: flex; align-items: center; gap: 8px; }
@@ -56,9 +58,9 @@ def heading_html(title: str, text: str, short: str = "", aside: str = "") -> str
     short: a line that is always shown below it;
       aside: a text next to it, which narrow windows leave out.
     """
-    line = f"<p>{short}</p>" if short else ""
-    right = f'<span class="aside">{aside}</span>' if aside else ""
-    button = help_button(title, text) if text else ""
+    line = only_if(short, f"<p>{short}</p>")
+    right = only_if(aside, f'<span class="aside">{aside}</span>')
+    button = only_if(text, help_button(title, text))
     return f'<div class="heading"><h2>{escape(title)}</h2>{button}{right}</div>{line}'
 
 

@@ -40,7 +40,8 @@ class PickList(PlainScript):
         on_point: Callable[[int | None], None] | None = None,
         **params: Any,
     ):
-        self._on_pick, self._on_point = on_pick, on_point
+        self._on_pick = on_pick
+        self._on_point = on_point
         own = {
             "sizing_mode": "stretch_width",
             "margin": (0, 10),
@@ -57,12 +58,11 @@ class PickList(PlainScript):
             **{name: new for name, new in changes.items() if new != getattr(self, name)}
         )
 
-    def _handle_msg(self, message: Any) -> None:
-        said = message if isinstance(message, dict) else {}
-        if self._has(said.get("key")):
-            self._on_pick(said["key"])
-        elif self._on_point is not None and "pointed" in said:
-            self._on_point(said["pointed"] if self._has(said["pointed"]) else None)
+    def _hear(self, message: dict[str, Any]) -> None:
+        if self._has(message.get("key")):
+            self._on_pick(message["key"])
+        elif self._on_point is not None and "pointed" in message:
+            self._on_point(message["pointed"] if self._has(message["pointed"]) else None)
 
     def _has(self, key: Any) -> bool:
         return isinstance(key, int) and any(row["key"] == key for row in self.rows)

@@ -4,6 +4,8 @@ from html import escape
 
 import segno
 
+from stickbreaker.app.model.counting import only_if
+
 ALT = "QR code of the link to watch this run"
 
 
@@ -28,4 +30,4 @@ def draw_qr_code(link: str) -> str:
 def qr_code_html(link: str) -> str:
     """Write the image of a QR code with its alternative text; empty if there is none."""
     picture = draw_qr_code(link)
-    return f'<img class="qr-code" src="{escape(picture)}" alt="{ALT}">' if picture else ""
+    return only_if(picture, f'<img class="qr-code" src="{escape(picture)}" alt="{ALT}">')

@@ -36,15 +36,17 @@ class RunTable(PlainScript):
         open: Callable[[str], None],
         **params: Any,
     ):
-        self._on_tick, self._on_rename, self._on_delete, self._on_open = tick, rename, delete, open
+        self._on_tick = tick
+        self._on_rename = rename
+        self._on_delete = delete
+        self._on_open = open
         super().__init__(**{"sizing_mode": "stretch_width", "margin": (0, 10)} | params)
 
-    def _handle_msg(self, message: Any) -> None:
-        if not isinstance(message, dict) or not any(
-            row["key"] == message.get("key") for row in self.rows
-        ):
+    def _hear(self, message: dict[str, Any]) -> None:
+        key: Any = message.get("key")
+        value = message.get("value")
+        if all(row["key"] != key for row in self.rows):
             return
-        key, value = message["key"], message.get("value")
         if message.get("do") == "tick":
             self._on_tick(key, bool(value))
         elif message.get("do") == "rename":

@@ -44,10 +44,8 @@ def make_sliders(config: Any) -> dict[str, Any]:
     as in Wang 2011.
     """
     given = {field.name: getattr(config, field.name) for field in fields(config)}
-    shown = {name: given.get(name) for name in SENTENCES}
-    shown = {
-        name: getattr(PRESETS[0], name) if value is None else value for name, value in shown.items()
-    }
+    shown = {name: getattr(PRESETS[0], name) for name in SENTENCES}
+    shown |= {name: value for name, value in given.items() if value is not None}
     shared = {"sizing_mode": "stretch_width", "size": "small"}
     return {
         "forgetting_rate": pmui.FloatSlider(

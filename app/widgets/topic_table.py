@@ -28,8 +28,7 @@ class TopicTable(PlainScript):
         self._choose = choose
         super().__init__(**{"sizing_mode": "stretch_width", "margin": (0, 10)} | params)
 
-    def _handle_msg(self, message: Any) -> None:
-        key = message.get("key") if isinstance(message, dict) else None
-        found = [row["key"] for row in self.rows if row["key"] == key]
+    def _hear(self, message: dict[str, Any]) -> None:
+        found = [row["key"] for row in self.rows if row["key"] == message.get("key")]
         if found:
             self._choose(found[0])
