@@ -114,15 +114,13 @@ def explain_document_bound(dissection: Dissection) -> str:
 def explain_rate(progress: Progress) -> str:
     """Describe the learning rate, or say why there is none."""
     algorithm = progress.algorithm_record
-    if algorithm is None or algorithm.has_learning_rate:
+    if algorithm is None:
+        return RATE.format(moved="λ, u and v")
+    if algorithm.has_learning_rate:
         # After the only pass, the next mini-batch would be one of a second pass.
         has_later = progress.documents_total > progress.corpus_size or progress.status == "finished"
-        averages = (
-            has_later and algorithm is not None and averages_passes(algorithm, progress.config)
-        )
-        rate = RATE.format(
-            moved="λ, u and v" if algorithm is None or algorithm.has_corpus_weights else "λ"
-        )
+        averages = has_later and averages_passes(algorithm, progress.config)
+        rate = RATE.format(moved="λ" + only_if(algorithm.has_corpus_weights, ", u and v"))
         return rate + only_if(averages, AVERAGE)
     if algorithm.reads is Reads.BATCHES:
         rate = ""

@@ -77,8 +77,7 @@ def _words(columns: Sequence[Moment], topic_id: int, vocabulary: Sequence[str]) 
     """The most probable words of a topic at the last of these moments."""
     if topic_id == REST:
         return ""
-    place = find_used(columns[-1], topic_id) if columns else None
-    if place is None:
+    if not columns or (place := find_used(columns[-1], topic_id)) is None:
         return NOT_LISTED
     return ", ".join(
         vocabulary[int(word)] for word in columns[-1].top_words[place, :NUM_THEN_WORDS]

@@ -131,19 +131,15 @@ def axis_span(runs: Sequence[Progress], axis: str) -> tuple[float, float] | None
     known. Some room is left at the end, so that the newest point is drawn whole.
     """
     is_stream = runs[0].stream is not None
+    start = 0.0
     if axis == "documents" and not is_stream:
         present, *earlier = runs
-        ends = [
-            float(end)
-            for end in (present.documents_total, *(run.documents_seen for run in earlier))
-            if end
-        ]
-        return (0.0, (1 + END_ROOM) * max(ends)) if ends else None
-    values = [axis_values(run.steps[AXES[axis]]) for run in runs if len(run.steps)]
-    if not values:
-        return None
-    start = 0.0 if axis == "seconds" and not is_stream else min(v.min() for v in values)
-    end = max(v.max() for v in values)
+        end = float(max([present.documents_total, *(run.documents_seen for run in earlier)]))
+    else:
+        values = [axis_values(run.steps[AXES[axis]]) for run in runs if len(run.steps)]
+        end = max((v.max() for v in values), default=0.0)
+        if is_stream or axis == "dates":
+            start = min((v.min() for v in values), default=0.0)
     return (start, end + END_ROOM * (end - start)) if end > start else None
 
 

@@ -36,8 +36,11 @@ def describe_reading(progress: Progress) -> str:
     """Say in one sentence what is read, in which order, and how far the run has come."""
     if progress.stream is not None:
         return describe_stream(progress, progress.stream)
-    if progress.recorded_on:
-        return f"Recorded on {progress.recorded_on}. {_describe_recorded(progress)}"
+    if recorded_on := progress.recorded_on:
+        progress = replace(progress, recorded_on="")
+        if progress.status != REPLAYED:
+            progress = replace(progress, status="finished")
+        return f"Recorded on {recorded_on}. {describe_reading(progress)}"
     if not progress.corpus_size:
         return OPENING
     verb = "Reading" if progress.documents_seen else "About to read"
@@ -51,11 +54,6 @@ def describe_reading(progress: Progress) -> str:
     date = date_text(progress.date)
     where = only_if(place and date and progress.documents_seen, f": {place} {date}")
     return f"{read} {_describe_order(progress)}{where}."
-
-
-def _describe_recorded(progress: Progress) -> str:
-    status = REPLAYED if progress.status == REPLAYED else "finished"
-    return describe_reading(replace(progress, recorded_on="", status=status))
 
 
 def _describe_order(progress: Progress) -> str:

@@ -46,6 +46,13 @@ def call_on_tap(
     return source
 
 
+def patch_columns(source: ColumnDataSource, **columns: list[Any]) -> None:
+    """Replace columns of a source, and send only those that differ."""
+    changed = {name: new for name, new in columns.items() if new != list(source.data[name])}
+    if changed:
+        source.patch({name: [(slice(len(new)), new)] for name, new in changed.items()})
+
+
 def unseen_points() -> Scatter:
     """Invisible points that only give a plot its ranges."""
     return Scatter(x="x", y="y", line_alpha=0, fill_alpha=0)

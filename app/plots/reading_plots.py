@@ -44,6 +44,7 @@ from stickbreaker.app.plots.figures import (
     empty_source,
     hide_tools,
     make_figure,
+    patch_columns,
 )
 from stickbreaker.app.plots.map_labels import CHIP, MAP_PADDING, label_dots, shorten, size_dots
 from stickbreaker.app.theme import EARLIER_RUN, THIS_RUN, topic_color
@@ -290,9 +291,7 @@ class MapPlot:
         """Make the other dots faint; None draws all dots alike."""
         shown = self.source.data["topic_id"]
         are_lit = [topic_ids is None or each in topic_ids for each in shown]
-        alphas = np.where(are_lit, DOT_ALPHA, FAINT_ALPHA).tolist()
-        if alphas != list(self.source.data["alpha"]):
-            self.source.patch({"alpha": [(slice(len(alphas)), alphas)]})
+        patch_columns(self.source, alpha=np.where(are_lit, DOT_ALPHA, FAINT_ALPHA).tolist())
 
     def show(self, frame: pd.DataFrame, chosen: int | None) -> None:
         """Draw a map frame; the selected topic has a thick outline."""
@@ -348,11 +347,11 @@ class LinesPlot:
     def light(self, topic_ids: Collection[int | None]) -> None:
         """Draw the lines of these topics thick, and the others faint."""
         are_lit = [each in topic_ids for each in self.lines.data["topic_id"]]
-        alphas = np.where(are_lit, 1.0, LINE_ALPHA).tolist()
-        if alphas != list(self.lines.data["alpha"]):
-            widths = np.where(are_lit, 3.0, 1.0).tolist()
-            whole = slice(len(alphas))
-            self.lines.patch({"alpha": [(whole, alphas)], "width": [(whole, widths)]})
+        patch_columns(
+            self.lines,
+            alpha=np.where(are_lit, 1.0, LINE_ALPHA).tolist(),
+            width=np.where(are_lit, 3.0, 1.0).tolist(),
+        )
 
     def show(self, topics: TopicLines) -> None:
         """Draw lines, all faint."""
@@ -399,9 +398,7 @@ class TreePlot:
     def light(self, topic_ids: Collection[int | None]) -> None:
         """Make the leaves of these topics larger."""
         are_lit = [each in topic_ids for each in self.leaves.data["topic_id"]]
-        sizes = np.where(are_lit, LEAF_CHOSEN, LEAF).tolist()
-        if sizes != list(self.leaves.data["size"]):
-            self.leaves.patch({"size": [(slice(len(sizes)), sizes)]})
+        patch_columns(self.leaves, size=np.where(are_lit, LEAF_CHOSEN, LEAF).tolist())
 
     def show(self, tree: TopicTree, chosen: int | None) -> None:
         """Draw a tree; the leaf of the selected topic is larger."""

@@ -128,7 +128,7 @@ class ConfigForm(pn.viewable.Viewer):
         return {
             name: widget.helper_text  # type: ignore[attr-defined]  # only some have it
             for name, widget in self.widgets.items()
-            if _has_help(widget)
+            if "helper_text" in widget.param
         }
 
     @cached_property
@@ -253,7 +253,3 @@ def _kind(hint: Any, metadata: Any) -> str:
         return "choice"
     (plain,) = set(get_args(hint) or (hint,)) - {NoneType}
     return {bool: "switch", int: "whole"}.get(plain, "number")
-
-
-def _has_help(widget: pn.widgets.WidgetBase) -> bool:
-    return "helper_text" in widget.param
