@@ -16,6 +16,7 @@ from stickbreaker.engine.corpora.columns import (
     Columns,
     date_rows,
     explain_no_rows,
+    find_date_form,
     list_notes,
     name_document,
     resolve_columns,
@@ -97,7 +98,8 @@ def _finish(
 ) -> Built:
     counter, cells, bad = gathered
     report(0.92, "Reading dates")
-    dates = date_rows(table, columns, cells, bad)
+    form = find_date_form(columns, cells)
+    dates = date_rows(table, columns, cells, bad, form)
     kept = np.arange(len(cells.rows)) if columns.date is None else np.flatnonzero(~np.isnat(dates))
     if not len(kept):
         raise CorpusError(explain_no_rows(table.path, bad))
@@ -118,7 +120,7 @@ def _finish(
         titles=titles,
         **groups,
     )
-    return Built(corpus=corpus, bad=bad, notes=list_notes(table, columns, cells.dates))
+    return Built(corpus=corpus, bad=bad, notes=list_notes(table, columns, cells.dates, form))
 
 
 def _take_counts(

@@ -132,12 +132,11 @@ def take_chunk(
     return texts
 
 
-def list_notes(table: Table, columns: Columns, dates: Sequence[str]) -> tuple[str, ...]:
+def list_notes(table: Table, columns: Columns, dates: Sequence[str], form: str) -> tuple[str, ...]:
     """List what to say about a table that is read with these columns; dates: its cells."""
     if columns.date is None:
         return table.notes
-    said = table.date_note or explain_form(dates, find_form(dates, columns.day_first))
-    return (*table.notes, said) if said else table.notes
+    return (*table.notes, *filter(None, [table.date_note or explain_form(dates, form)]))
 
 
 def name_document(table: Table, row: int, title: str) -> str:
@@ -145,18 +144,21 @@ def name_document(table: Table, row: int, title: str) -> str:
     return title.strip()[:MAX_TITLE] or f"{table.path.stem}, row {row}"
 
 
-def date_rows(
-    table: Table, columns: Columns, cells: Cells, bad: BadRows, form: str = ""
-) -> np.ndarray:
-    """Read the dates (N,) of the rows with text.
+def find_date_form(columns: Columns, cells: Cells) -> str:
+    """Find the form that most of the dates have; "" without a date column."""
+    if columns.date is None:
+        return ""
+    return find_form(cells.dates, columns.day_first)
+
+
+def date_rows(table: Table, columns: Columns, cells: Cells, bad: BadRows, form: str) -> np.ndarray:
+    """Read the dates (N,) of the rows with text, which have this form.
 
     NaT without a date column, and for rows that are added to `bad`.
-
-    form: that of the dates, from `find_form`; by default, the form that most cells have.
     """
     if columns.date is None:
         return np.full(len(cells.rows), "NaT", "datetime64[D]")
-    dates = read_dates(cells.dates, form or find_form(cells.dates, columns.day_first))
+    dates = read_dates(cells.dates, form)
     undated = np.flatnonzero(np.isnat(dates))
     bad.add([table.name_bad(cells.rows[row], explain_date(cells.dates[row])) for row in undated])
     return dates

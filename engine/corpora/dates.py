@@ -10,12 +10,13 @@ import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stickbreaker.engine.corpora.rows import repair
+from stickbreaker.engine.corpora.rows import cut, repair
 from stickbreaker.engine.corpora.written_dates import read_written
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ SEASONS = "seasons"
 SERIAL = "serial numbers"
 STAMPS = "stamps"
 COMPACT = "compact months"
+# Forms of one meaning only.
+CERTAIN = ("years", "months", "iso")
 # Excel counts days from here.
 FIRST_DAY = np.datetime64("1899-12-30", "D")
 SERIAL_RANGE = (10_000, 74_000)
@@ -45,7 +48,7 @@ NUMBER = r"-?\d{1,20}(?:\.\d+)?|-?\d\.\d+e\+?\d\d"
 # "12/8/1863", "8.12.63 10:30", "12-8-1863, 5:30:00 PM".
 ORDERED = re.compile(
     r"\d{1,2}(?P<sign>[./ -])\d{1,2}(?P=sign)(?P<year>\d{4}|\d{2})"
-    r"(?P<gap>,? )?(?P<time>\d{1,2}:\d\d(?P<second>:\d\d)?(?P<half> ?[AaPp][Mm])?)?"
+    r"(?:,? )?(?:\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?)?"
 )
 SEASON = re.compile(r"(\d{4})-(\d\d)")
 HINT = "use a year (1863), an ISO date (1863-12-08), or one other form in all rows"
@@ -104,13 +107,17 @@ def is_order_open(cells: Sequence[str], form: str) -> bool:
     >>> is_order_open(["3/4/1863"], "%m/%d/%Y"), is_order_open(["3/3/1863"], "%m/%d/%Y")
     (True, False)
     """
+    texts = _clean(cells)
+    return _is_open(texts, _read_form(texts, form), form)
+
+
+def _is_open(texts: "pd.Series", dates: np.ndarray, form: str) -> bool:
     other = swap_order(form)
     if not other:
         return False
-    texts = _clean(cells)
-    one, two = (_read_form(texts, each) for each in (form, other))
-    both = ~np.isnat(one) & ~np.isnat(two)
-    return bool((both == ~np.isnat(one)).all() and (one[both] != two[both]).any())
+    swapped = _read_form(texts, other)
+    both = ~np.isnat(dates) & ~np.isnat(swapped)
+    return bool((both == ~np.isnat(dates)).all() and (dates[both] != swapped[both]).any())
 
 
 def explain_form(cells: Sequence[str], form: str) -> str:
@@ -121,21 +128,18 @@ def explain_form(cells: Sequence[str], form: str) -> str:
     """
     texts = _clean(cells)
     plain = _read_form(texts, form)
-    dates = _read(texts, form)
-    is_open = is_order_open(cells, form)
-    is_plain = form in ("years", "months", "iso") or (form.startswith("%") and "%y" not in form)
-    unusual = ~np.isnat(dates) if is_open or not is_plain else ~np.isnat(dates) & np.isnat(plain)
-    if is_open:
+    dates = _add_written(texts, plain)
+    unusual = ~np.isnat(dates)
+    remedy = ""
+    if _is_open(texts, plain, form):
         unusual &= dates != _read(texts, swap_order(form))
+        first = "month" if form.index("%d") < form.index("%m") else "day"
+        remedy = f": set day_first if the {first} comes first"
+    elif form in CERTAIN or ("%" in form and "%y" not in form):
+        unusual &= np.isnat(plain)
     if not unusual.any():
         return ""
-    place = int(np.flatnonzero(unusual)[0])
-    remedy = ""
-    if is_open:
-        day_comes = (
-            "month comes first" if form.index("%d") < form.index("%m") else "day comes first"
-        )
-        remedy = f": set day_first if the {day_comes}"
+    place = int(unusual.argmax())
     return f"{cells[place].strip()!r:.60} is read as {dates[place]}{remedy}."
 
 
@@ -158,18 +162,19 @@ class DateReader:
             if self._day_first is None and is_order_open(cells, self.form):
                 warnings.warn(explain_form(cells, self.form), stacklevel=3)
         dates = read_dates(cells, self.form)
-        other = swap_order(self.form) if self._day_first is None else ""
-        if other and np.isnat(dates).any():
-            swapped = read_dates(cells, other)
-            if np.isnat(swapped).sum() < np.isnat(dates).sum():
-                place = int(np.flatnonzero(np.isnat(dates) & ~np.isnat(swapped))[0])
-                warnings.warn(
-                    f"{cells[place]!r:.60} has day and month in the other order than earlier dates:"
-                    f" it and all later dates are read in its order. Set day_first to choose one.",
-                    stacklevel=3,
-                )
-                self.form = other
-                dates = swapped
+        other = swap_order(self.form)
+        if not other or self._day_first is not None or not np.isnat(dates).any():
+            return dates
+        swapped = read_dates(cells, other)
+        if np.isnat(swapped).sum() < np.isnat(dates).sum():
+            place = int((np.isnat(dates) & ~np.isnat(swapped)).argmax())
+            warnings.warn(
+                f"{cells[place]!r:.60} has day and month in the other order than earlier dates: it"
+                " and all later dates are read in its order. Set day_first to choose one.",
+                stacklevel=3,
+            )
+            self.form = other
+            return swapped
         return dates
 
 
@@ -188,9 +193,7 @@ def _plain_signs(cell: str) -> str:
     """
     if not cell.isascii():
         signs = unicodedata.normalize("NFKC", repair(cell))
-        cell = "".join(
-            str(unicodedata.decimal(sign)) if sign.isdecimal() else sign for sign in signs
-        )
+        cell = "".join(str(unicodedata.decimal(sign, sign)) for sign in signs)
     cell = cell.strip().removesuffix(".0")
     return ZONE.sub("", cell) if ":" in cell else cell
 
@@ -216,23 +219,26 @@ def _find_form(texts: "pd.Series", day_first: bool | None) -> str:
 
 def _read_form(texts: "pd.Series", form: str) -> np.ndarray:
     """The dates of the texts that have this form; NaT for others."""
-    return _drop_implausible(
-        FORMS[form](texts) if form in FORMS else _coarsest(_parse(texts, form))
-    )
+    read = FORMS.get(form) or partial(_parse, form=form)
+    return _drop_implausible(read(texts))
 
 
 def _read(texts: "pd.Series", form: str) -> np.ndarray:
     """The dates of the texts that have this form, or another one with one meaning only."""
-    dates = _read_form(texts, form)
+    return _add_written(texts, _read_form(texts, form))
+
+
+def _add_written(texts: "pd.Series", dates: np.ndarray) -> np.ndarray:
+    """The dates, with those of other texts that have one meaning only."""
     unread = np.flatnonzero(np.isnat(dates) & texts.ne("").to_numpy(bool))
     if not len(unread):
         return dates
     others = _drop_implausible(read_written(texts.iloc[unread].tolist()))
     if np.isnat(others).all():
         return dates
-    unit = (
-        np.promote_types(dates.dtype, others.dtype) if not np.isnat(dates).all() else others.dtype
-    )
+    unit = others.dtype
+    if not np.isnat(dates).all():
+        unit = np.promote_types(dates.dtype, unit)
     dates = dates.astype(unit)
     dates[unread] = others.astype(unit)
     return dates
@@ -257,7 +263,7 @@ def explain_date(cell: str) -> str:
         return (
             "the date is missing: add one, or choose no date column to keep the order of the rows"
         )
-    shown = repr(cell.strip() if len(cell.strip()) <= 60 else cell.strip()[:59] + "…")
+    shown = repr(cut(cell.strip(), 60))
     years = [int(year) for year in re.findall(r"(?<!\d)\d{4,5}(?!\d)", cell)]
     if len(years) == 1 and not FIRST_YEAR <= years[0] <= LAST_YEAR:
         return f"{shown} is outside the years {FIRST_YEAR} to {LAST_YEAR}: correct the date"
@@ -272,32 +278,15 @@ def _drop_implausible(dates: np.ndarray) -> np.ndarray:
     return kept
 
 
-def _read_years(cells: "pd.Series") -> np.ndarray:
-    is_year = cells.str.fullmatch(r"\d{4}").to_numpy(dtype=bool)
-    return np.where(is_year, cells.to_numpy(dtype=str), "NaT").astype("datetime64[Y]")
-
-
-def _read_months(cells: "pd.Series") -> np.ndarray:
-    is_month = cells.str.fullmatch(r"\d{4}[-/.](0[1-9]|1[0-2])").to_numpy(bool)
-    months = cells.str[:4] + "-" + cells.str[5:7]
-    return np.where(is_month, months.to_numpy(dtype=str), "NaT").astype("datetime64[M]")
-
-
-def _read_seasons(cells: "pd.Series") -> np.ndarray:
-    """Read 2009-10 as the year in which the season begins."""
-    is_season = cells.str.fullmatch(SEASON.pattern).to_numpy(bool)
-    years = cells.str[:4].to_numpy(dtype=str)
-    return np.where(is_season, years, "NaT").astype("datetime64[Y]")
-
-
-def _read_compact_months(cells: "pd.Series") -> np.ndarray:
-    is_month = cells.str.fullmatch(r"(1[0-9]|20)\d\d(0[1-9]|1[0-2])").to_numpy(bool)
-    months = cells.str[:4] + "-" + cells.str[4:6]
-    return np.where(is_month, months.to_numpy(dtype=str), "NaT").astype("datetime64[M]")
-
-
-def _read_iso(cells: "pd.Series") -> np.ndarray:
-    return _coarsest(_parse(cells, ISO))
+def _read_digits(cells: "pd.Series", pattern: str, unit: str) -> np.ndarray:
+    """The dates of cells of this pattern: the first four digits, and for months the last two."""
+    fits = cells.str.fullmatch(pattern).to_numpy(bool)
+    digits = cells[fits].str[:4]
+    if unit == "M":
+        digits += "-" + cells[fits].str[-2:]
+    dates = np.full(len(cells), np.datetime64("NaT", unit))
+    dates[fits] = digits.to_numpy(dtype=str).astype(dates.dtype)
+    return dates
 
 
 def _read_numbers(cells: "pd.Series") -> np.ndarray:
@@ -333,25 +322,23 @@ def _read_stamps(cells: "pd.Series") -> np.ndarray:
 
 def _ordered_forms(cells: "pd.Series", day_first: bool | None) -> Iterator[str]:
     """Forms with day, month and year as numbers, in both orders."""
-    forms: dict[str, None] = {}
+    found: dict[str, None] = {}
     for cell in cells[cells != ""].iloc[:NUM_GUESSED_FROM]:
-        if (found := ORDERED.fullmatch(cell)) is None:
+        if (parts := ORDERED.fullmatch(cell)) is None:
             continue
-        time = ""
-        if found["time"]:
-            half = (found["half"] or "").lower().replace("am", "%p").replace("pm", "%p")
-            second = ":%S" if found["second"] else ""
-            time = f"{found['gap']}{'%I' if half else '%H'}:%M{second}{half}"
-        sign = found["sign"]
+        sign = parts["sign"]
+        time = re.sub("(?i)[ap]m", "%p", cell[parts.end("year") :])
+        for code in ("%I" if "%p" in time else "%H", "%M", "%S"):
+            time = re.sub(r"\d+", code, time, count=1)
+        year = {4: "%Y", 2: "%y"}[len(parts["year"])]
+        forms = [f"{order.replace(' ', sign)}{sign}{year}{time}" for order in ("%m %d", "%d %m")]
         # With dots the day comes first (12.5.2020 is 12 May).
-        is_first = sign == "." if day_first is None else day_first
-        orders = [("%d", "%m"), ("%m", "%d")] if is_first else [("%m", "%d"), ("%d", "%m")]
+        if day_first or (day_first is None and sign == "."):
+            forms.reverse()
         if day_first is not None:
-            del orders[1]
-        for one, two in orders:
-            year = "%Y" if len(found["year"]) == 4 else "%y"
-            forms[f"{one}{sign}{two}{sign}{year}{time}"] = None
-    yield from forms
+            del forms[1]
+        found |= dict.fromkeys(forms)
+    yield from found
 
 
 def _guess_forms(cells: "pd.Series", day_first: bool | None) -> Iterator[str]:
@@ -364,14 +351,14 @@ def _guess_forms(cells: "pd.Series", day_first: bool | None) -> Iterator[str]:
         # pandas warns if a date contradicts the given order of day and month.
         warnings.simplefilter("ignore")
         for cell in cells[cells != ""].iloc[:NUM_GUESSED_FROM]:
-            for order in orders[::-1] if "." in cell else orders:
+            for order in sorted(orders, reverse="." in cell):
                 if form := guess_datetime_format(cell, dayfirst=order):
                     forms[form] = None
     yield from list(forms)[:8]
 
 
 def _parse(cells: "pd.Series", form: str) -> np.ndarray:
-    """Times (D,) in UTC, to the second, of the cells that have this form; NaT for the others."""
+    """Times (D,) in UTC, in days or seconds, of the cells that have this form; NaT for others."""
     import pandas as pd
 
     times = pd.to_datetime(cells, format=form, errors="coerce", utc=True)
@@ -382,10 +369,10 @@ def _parse(cells: "pd.Series", form: str) -> np.ndarray:
         is_future = ~np.isnat(seconds) & (years > datetime.now(UTC).year)
         seconds[is_future] -= np.timedelta64(36_525, "D")
     # pandas 2 counts nanoseconds in 64 bits, which cannot express a date before September 1677.
-    is_early = np.isnat(seconds) & cells.str.contains(EARLY_YEAR).to_numpy(bool)
-    for row in np.flatnonzero(is_early):
+    unread = np.flatnonzero(np.isnat(seconds))
+    for row in unread[cells.iloc[unread].str.contains(EARLY_YEAR).to_numpy(bool)]:
         seconds[row] = _parse_early(cells.iloc[row], form)
-    return seconds
+    return _coarsest(seconds)
 
 
 def _parse_early(cell: str, form: str) -> np.datetime64:
@@ -406,12 +393,12 @@ def _coarsest(seconds: np.ndarray) -> np.ndarray:
 
 
 FORMS: dict[str, Callable[["pd.Series"], np.ndarray]] = {
-    "years": _read_years,
-    "months": _read_months,
-    COMPACT: _read_compact_months,
-    "iso": _read_iso,
+    "years": partial(_read_digits, pattern=r"\d{4}", unit="Y"),
+    "months": partial(_read_digits, pattern=r"\d{4}[-/.](0[1-9]|1[0-2])", unit="M"),
+    COMPACT: partial(_read_digits, pattern=r"(1[0-9]|20)\d\d(0[1-9]|1[0-2])", unit="M"),
+    "iso": partial(_parse, form=ISO),
     SERIAL: _read_serial,
     STAMPS: _read_stamps,
     # Only a whole column can be of seasons.
-    SEASONS: _read_seasons,
+    SEASONS: partial(_read_digits, pattern=SEASON.pattern, unit="Y"),
 }

@@ -25,13 +25,13 @@ from stickbreaker.engine.corpora.columns import (
     Cells,
     Columns,
     date_rows,
+    find_date_form,
     list_notes,
     name_document,
     resolve_columns,
     take_chunk,
 )
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.dates import find_form
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.corpora.rows import BadRow, BadRows, Chunk, Table
 from stickbreaker.engine.corpora.shards import map_arrow, write_arrow, write_table
@@ -227,8 +227,8 @@ class PlanFiles:
                 break
         else:
             self._chunks = found
-        form = find_form(cells.dates, self.plan.columns.day_first)
-        self.notes = list_notes(self.table(0), self.plan.columns, cells.dates)
+        form = find_date_form(self.plan.columns, cells)
+        self.notes = list_notes(self.table(0), self.plan.columns, cells.dates, form)
         return form
 
 

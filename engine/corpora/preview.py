@@ -15,6 +15,7 @@ from stickbreaker.engine.corpora.columns import (
     Columns,
     date_rows,
     explain_no_rows,
+    find_date_form,
     list_notes,
     resolve_columns,
     take_chunk,
@@ -247,7 +248,8 @@ def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
             else ""
         )
         raise CorpusError(explain_no_rows(table.path, bad) + remedy)
-    dates = date_rows(table, columns, cells, bad)
+    form = find_date_form(columns, cells)
+    dates = date_rows(table, columns, cells, bad, form)
     is_dated = ~np.isnat(dates)
     shown = ["" if np.isnat(date) else str(date) for date in dates[:NUM_SHOWN]]
     titles = [
@@ -273,7 +275,7 @@ def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
         language=language,
         language_share=share,
         first=tuple(first),
-        notes=list_notes(table, columns, cells.dates),
+        notes=list_notes(table, columns, cells.dates, form),
         sample=tuple(sample.texts),
     )
 

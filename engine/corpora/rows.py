@@ -201,10 +201,14 @@ def shorten(text: str, length: int = MAX_SHOWN) -> str:
     return text if len(text) <= length else f"{text[:half]}…{text[-half:]}"
 
 
+def cut(text: str, length: int) -> str:
+    """Return a text without its end if it is longer than `length`."""
+    return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
 def first_line(error: Exception) -> str:
     """Return the first line of an error, without its stop, in at most 100 characters."""
-    line = str(error).strip().partition("\n")[0].rstrip(".")
-    return line if len(line) <= 100 else f"{line[:99]}…"
+    return cut(str(error).strip().partition("\n")[0].rstrip("."), 100)
 
 
 def check_unpacked(path: Path, unpacked: int, packed: int) -> None:
