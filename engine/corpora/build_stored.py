@@ -62,6 +62,7 @@ from stickbreaker.engine.corpora.stored import (
     write_corpus,
 )
 from stickbreaker.engine.corpora.words import WordChoices, check_choices
+from stickbreaker.engine.files.messages import explain_error
 from stickbreaker.engine.files.whole_files import (
     FileError,
     building,
@@ -327,9 +328,8 @@ def _claiming(target: Path, work: Path) -> Iterator[None]:
                 pass
             (work / "trial").unlink()
     except OSError as error:
-        reason = error.strerror or error
         raise CorpusError(
-            f"Cannot write {work} ({reason}). Check the permissions and the path."
+            f"Cannot write {work} ({explain_error(error)}). Check the permissions and the path."
         ) from error
     if held is None:
         raise CorpusError(

@@ -4,12 +4,16 @@ text.
 
 import ast
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time
 from typing import Any
 
 # Deeper fields of objects are not columns.
 MAX_DEPTH = 8
+# Columns up to which fields inside of objects are added.
+MAX_NESTED = 200
+# The path of each column in the objects of the rows.
+Fields = dict[str, tuple[str, ...]]
 IS_OBJECT = "the text is a JSON object: put its text into a column of its own"
 
 
@@ -24,12 +28,11 @@ def write_cell(value: Any, depth: int = 0) -> str:
     """
     if isinstance(value, str):
         return value
-    if isinstance(value, list):
-        inside = value if depth < MAX_DEPTH else []
-        parts = [text for each in inside if (text := write_cell(each, depth + 1).strip())]
+    if isinstance(value, list) and depth < MAX_DEPTH:
+        parts = [text for each in value if (text := write_cell(each, depth + 1).strip())]
         has_texts = any(len(part.split()) > 1 for part in parts)
         return ("\n" if has_texts else " ").join(parts)
-    if value is None or isinstance(value, dict | tuple) or value != value:
+    if value is None or isinstance(value, dict | list | tuple) or value != value:
         return ""
     if isinstance(value, bytes):
         return value.decode("utf-8", errors="replace")
@@ -44,7 +47,9 @@ def list_fields(value: Any, depth: int = 0) -> Iterator[tuple[str, ...]]:
     >>> list(list_fields({"id": 1, "body": {"text": "a", "links": [{"to": "b"}]}}))
     [('id',), ('body', 'text'), ('body', 'links', 'to')]
     """
-    for key, field in value.items() if isinstance(value, dict) else ():
+    if not isinstance(value, dict):
+        return
+    for key, field in value.items():
         inside = field if isinstance(field, list) else [field]
         objects = [each for each in inside if isinstance(each, dict)]
         if len(objects) < len(inside) or not inside:
@@ -54,13 +59,22 @@ def list_fields(value: Any, depth: int = 0) -> Iterator[tuple[str, ...]]:
                 yield from ((key, *path) for path in list_fields(each, depth + 1))
 
 
+def add_fields(columns: Fields, paths: Iterable[tuple[str, ...]]) -> None:
+    """Add fields as columns: all that are not in an object, and others up to `MAX_NESTED`."""
+    for path in paths:
+        if len(path) == 1 or len(columns) < MAX_NESTED:
+            columns.setdefault(".".join(path), path)
+
+
 def find_field(value: Any, path: Sequence[str]) -> Any:
     """Find a field by its path; in a list of objects, the fields of all of them."""
-    if isinstance(value, list) and path:
-        return [find_field(each, path) for each in value if isinstance(each, dict)]
     if not path:
         return value
-    return find_field(value.get(path[0]), path[1:]) if isinstance(value, dict) else None
+    if isinstance(value, list):
+        return [find_field(each, path) for each in value if isinstance(each, dict)]
+    if isinstance(value, dict):
+        return find_field(value.get(path[0]), path[1:])
+    return None
 
 
 def unwrap_text(text: str) -> str | None:

@@ -159,7 +159,7 @@ def read_vocabulary(path: Path) -> tuple[list[str], tuple[str, ...]]:
             raise CorpusError(f"{path}, line {number}: {reason}. Put one word in each line.")
         words.append(f"{word} (line {number})" if word in seen else word)
         seen.add(words[-1])
-    return words, ((encoding.note,) if encoding.note else ())
+    return words, encoding.notes
 
 
 def _read_uci(path: Path, stream: IO[bytes], num_words: int, report: Report) -> ReadCounts:

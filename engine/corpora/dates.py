@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stickbreaker.engine.corpora.rows import cut, repair
+from stickbreaker.engine.corpora.rows import repair
 from stickbreaker.engine.corpora.written_dates import read_written
+from stickbreaker.engine.files.messages import cut
 
 if TYPE_CHECKING:
     import pandas as pd

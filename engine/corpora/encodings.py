@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.files.messages import explain_error
 
 BLOCK = 1 << 20
 HEAD = 4096
@@ -109,13 +110,10 @@ SHOWN_LETTERS = 40
 
 
 class Encoding(NamedTuple):
-    """The name of an encoding, and a note for the user if the file is unusual.
-
-    Otherwise the note is empty.
-    """
+    """The name of an encoding, and notes for the user if the file is unusual."""
 
     name: str
-    note: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def find_encoding(file: Path, given: str = "") -> Encoding:
@@ -134,7 +132,7 @@ def find_encoding(file: Path, given: str = "") -> Encoding:
         ) from error
     except OSError as error:
         raise CorpusError(
-            f"Cannot read {file} ({error.strerror}). Check its permissions."
+            f"Cannot read {file} ({explain_error(error)}). Check its permissions."
         ) from error
 
 
@@ -163,9 +161,8 @@ def name_encoding(blocks: Iterator[bytes], place: str, given: str = "") -> Encod
         if first.startswith(mark):
             raise CorpusError(f"{place} is {what}: {remedy}.")
     if wide := _find_wide(first[:HEAD]):
-        return Encoding(
-            name=wide, note=f"{place} has no byte-order mark; it is read as {wide.upper()}."
-        )
+        note = f"{place} has no byte-order mark; it is read as {wide.upper()}."
+        return Encoding(name=wide, notes=(note,))
     if _is_binary(first[:HEAD]):
         raise CorpusError(f"{place} is a binary file, not text. Save its text as UTF-8.")
     return _tell_utf8(first, blocks, place)
@@ -208,14 +205,13 @@ def _tell_utf8(first: bytes, blocks: Iterable[bytes], place: str) -> Encoding:
         letters = kept.decode(name, errors="replace")
         start = next((at for at, letter in enumerate(letters) if letter > "~"), 0)
         line = letters[max(0, start - 10) :].partition("\n")[0][:SHOWN_LETTERS].strip()
-        return Encoding(
-            name=name,
-            note=f"{place} is not UTF-8; it is read as {SHOWN_NAMES.get(name, name)}: {line!r}. Set"
-            " encoding if letters are wrong.",
+        note = (
+            f"{place} is not UTF-8; it is read as {SHOWN_NAMES.get(name, name)}: {line!r}. Set"
+            " encoding if letters are wrong."
         )
-    return Encoding(
-        name="utf-8", note=f"{place} has {num_wrong:,} invalid UTF-8 sequences; they are read as �."
-    )
+        return Encoding(name=name, notes=(note,))
+    note = f"{place} has {num_wrong:,} invalid UTF-8 sequences; they are read as �."
+    return Encoding(name="utf-8", notes=(note,))
 
 
 def guess_encoding(sample: bytes) -> str:

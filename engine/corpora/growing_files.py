@@ -15,6 +15,7 @@ from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.name_dates import find_name_dates
 from stickbreaker.engine.corpora.rows import TABLE_SUFFIXES, BadRow
 from stickbreaker.engine.corpora.text_files import load_file, make_row
+from stickbreaker.engine.files.messages import explain_error
 
 # Between two looks at a source that has not grown.
 WAIT_SECONDS = 1.0
@@ -128,9 +129,9 @@ class GrowingFile:
         try:
             yield from self.read_lines()
         except OSError as error:
-            reason = error.strerror or error
             raise CorpusError(
-                f"{self.path} cannot be read ({reason}): give the path of a JSON-lines file."
+                f"{self.path} cannot be read ({explain_error(error)}): give the path of a"
+                " JSON-lines file."
             ) from error
 
     def read_lines(self) -> Iterator[tuple[object, str]]:
@@ -240,8 +241,8 @@ class GrowingFolder:
             except OSError as error:
                 if file.name not in self._unread:
                     self.report(
-                        f"{file} is left out until it can be read ({error.strerror}): check its"
-                        " permissions."
+                        f"{file} is left out until it can be read ({explain_error(error)}):"
+                        " check its permissions."
                     )
                 self._unread.add(file.name)
 
@@ -289,9 +290,8 @@ class GrowingFolder:
                         if each.is_file():
                             found.append((each.stat().st_mtime_ns, each.name))
         except OSError as error:
-            reason = error.strerror or error
             raise CorpusError(
-                f"{self.path} cannot be read ({reason}): give the path of a folder."
+                f"{self.path} cannot be read ({explain_error(error)}): give the path of a folder."
             ) from error
         self._texts &= listed
         self._unread &= listed

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import IO, Any, cast
 
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.rows import check_unpacked, first_line
+from stickbreaker.engine.files.messages import explain_error
 
 
 def _open_zstd(stream: IO[bytes]) -> IO[bytes]:
@@ -21,6 +21,10 @@ def _open_zstd(stream: IO[bytes]) -> IO[bytes]:
     return cast(IO[bytes], pa.CompressedInputStream(stream, "zstd"))
 
 
+MAX_UNPACKED = 2_000_000_000
+# Text compresses 3 to 10 times; a zip bomb thousands of times.
+MAX_RATIO = 200
+RATIO_FROM = 10_000_000
 # The compressions of single files, by suffix.
 COMPRESSIONS: dict[str, Callable[[IO[bytes]], IO[bytes]]] = {
     ".gz": lambda stream: cast(IO[bytes], gzip.GzipFile(fileobj=stream)),
@@ -29,6 +33,31 @@ COMPRESSIONS: dict[str, Callable[[IO[bytes]], IO[bytes]]] = {
     ".zst": _open_zstd,
 }
 BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError)
+
+
+def check_unpacked(path: Path, unpacked: int, packed: int) -> None:
+    """Raise CorpusError if an unpacked file is too large, or too large for its packed size.
+
+    Sizes are in bytes.
+    """
+    if unpacked > MAX_UNPACKED:
+        raise CorpusError(
+            f"{path} unpacks to {unpacked / 1e9:,.1f} GB, more than {MAX_UNPACKED / 1e9:g} GB."
+            " Split it."
+        )
+    check_ratio(path, unpacked, packed)
+
+
+def check_ratio(path: Path, unpacked: int, packed: int) -> None:
+    """Raise CorpusError if an unpacked file is too large for its packed size.
+
+    Sizes are in bytes.
+    """
+    if unpacked > RATIO_FROM and unpacked > MAX_RATIO * packed:
+        raise CorpusError(
+            f"{path} unpacks to more than {MAX_RATIO} times its size, which is too much for text."
+            " Create it again from text files only, or unpack it first."
+        )
 
 
 def plain_path(path: Path) -> Path:
@@ -44,8 +73,9 @@ def open_plain(path: Path, member: str = "") -> Path:
     """Return the file itself, or one with the parts of a `Path` that readers use, if it is
     compressed or a member of a zip archive.
     """
-    is_packed = member or path.suffix.lower() in COMPRESSIONS
-    return cast(Path, PackedFile(path, member)) if is_packed else path
+    if member or (path.suffix.lower() in COMPRESSIONS and not path.is_dir()):
+        return cast(Path, PackedFile(path, member))
+    return path
 
 
 class PackedFile:
@@ -98,7 +128,9 @@ class PackedFile:
         return binary if "b" in mode else io.TextIOWrapper(binary, **form)
 
     def _refuse(self, error: Exception) -> CorpusError:
-        return CorpusError(f"Cannot read {self} ({first_line(error)}). Compress or copy it again.")
+        return CorpusError(
+            f"Cannot read {self} ({explain_error(error)}). Compress or copy it again."
+        )
 
 
 class _Unpacking(io.RawIOBase):

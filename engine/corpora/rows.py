@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from stickbreaker.engine.corpora.corpus import CorpusError
-
 # The formats of tables, by the extensions of their files.
 TABLE_SUFFIXES = {
     ".csv": "CSV",
@@ -20,13 +18,10 @@ TABLE_SUFFIXES = {
     ".parquet": "Parquet",
     ".pq": "Parquet",
 }
+MAX_COLUMNS = 1_000
 MAX_LISTED = 1_000
 # The longest text and the longest line of a file, in characters.
 MAX_TEXT = 10_000_000
-MAX_UNPACKED = 2_000_000_000
-# Text compresses 3 to 10 times; a zip bomb thousands of times.
-MAX_RATIO = 200
-RATIO_FROM = 10_000_000
 # What to do with a source that does not fit in memory.
 TOO_LARGE = "Build it on disk with engine.build, or take a sample"
 CHUNK_ROWS = 500
@@ -199,38 +194,3 @@ def shorten(text: str, length: int = MAX_SHOWN) -> str:
     """
     half = (length - 1) // 2
     return text if len(text) <= length else f"{text[:half]}…{text[-half:]}"
-
-
-def cut(text: str, length: int) -> str:
-    """Return a text without its end if it is longer than `length`."""
-    return text if len(text) <= length else f"{text[: length - 1]}…"
-
-
-def first_line(error: Exception) -> str:
-    """Return the first line of an error, without its stop, in at most 100 characters."""
-    return cut(str(error).strip().partition("\n")[0].rstrip("."), 100)
-
-
-def check_unpacked(path: Path, unpacked: int, packed: int) -> None:
-    """Raise CorpusError if an unpacked file is too large, or too large for its packed size.
-
-    Sizes are in bytes.
-    """
-    if unpacked > MAX_UNPACKED:
-        raise CorpusError(
-            f"{path} unpacks to {unpacked / 1e9:,.1f} GB, more than {MAX_UNPACKED / 1e9:g} GB."
-            " Split it."
-        )
-    check_ratio(path, unpacked, packed)
-
-
-def check_ratio(path: Path, unpacked: int, packed: int) -> None:
-    """Raise CorpusError if an unpacked file is too large for its packed size.
-
-    Sizes are in bytes.
-    """
-    if unpacked > RATIO_FROM and unpacked > MAX_RATIO * packed:
-        raise CorpusError(
-            f"{path} unpacks to more than {MAX_RATIO} times its size, which is too much for text."
-            " Create it again from text files only, or unpack it first."
-        )

@@ -19,6 +19,7 @@ import numpy as np
 
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.documents import Documents
+from stickbreaker.engine.files.messages import explain_error
 from stickbreaker.engine.files.verified_files import (
     Kind,
     read_seal,
@@ -394,7 +395,7 @@ def read_manifest(folder: Path) -> Manifest:
             found = (folder / name).stat().st_size
         except OSError as error:
             raise CorpusError(
-                f"{folder / name} is missing or cannot be read ({error.strerror}): {REBUILD}."
+                f"{folder / name} is missing or cannot be read ({explain_error(error)}): {REBUILD}."
             ) from error
         check_size(folder / name, found, size)
     return manifest
@@ -415,7 +416,7 @@ def digest_manifest(folder: Path) -> str:
         return sha256((folder / MANIFEST).read_bytes()).hexdigest()
     except OSError as error:
         raise CorpusError(
-            f"{folder / MANIFEST} cannot be read ({error.strerror}): {REBUILD}."
+            f"{folder / MANIFEST} cannot be read ({explain_error(error)}): {REBUILD}."
         ) from error
 
 

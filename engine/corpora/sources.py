@@ -4,7 +4,8 @@ open it.
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -12,9 +13,10 @@ from typing import NamedTuple
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.count_files import LDA_C, MATRIX, UCI, name_counts
 from stickbreaker.engine.corpora.packed_files import open_plain, plain_path
-from stickbreaker.engine.corpora.rows import TABLE_SUFFIXES, TOO_LARGE, Table
+from stickbreaker.engine.corpora.parquet_files import open_parquet
+from stickbreaker.engine.corpora.rows import MAX_COLUMNS, TABLE_SUFFIXES, TOO_LARGE, Table
 from stickbreaker.engine.corpora.shards import is_stored
-from stickbreaker.engine.corpora.table_files import open_table
+from stickbreaker.engine.corpora.table_files import open_delimited, open_json, open_json_lines
 from stickbreaker.engine.corpora.text_files import (
     find_remedy,
     is_hidden,
@@ -23,6 +25,7 @@ from stickbreaker.engine.corpora.text_files import (
     open_archive,
     open_folder,
 )
+from stickbreaker.engine.files.messages import explain_error
 
 KINDS = (
     "CSV (.csv), TSV (.tsv), JSON (.json, .jsonl) or Parquet (.parquet), also in a .zip or as .gz,"
@@ -32,8 +35,17 @@ KINDS = (
 STORED = "stored corpus"
 FOLDER = "folder of text files"
 ARCHIVE = "zip of text files"
-COUNT_SUFFIXES = {".ldac": LDA_C, ".lda-c": LDA_C, ".mtx": MATRIX}
-TEXT_SUFFIXES = {**TABLE_SUFFIXES, ".zip": ARCHIVE}
+# The kinds of files, by the extensions of their names, and the readers of those with text.
+SUFFIXES = {**TABLE_SUFFIXES, ".zip": ARCHIVE, ".ldac": LDA_C, ".lda-c": LDA_C, ".mtx": MATRIX}
+READERS: dict[str, Callable[[Path, str], Table]] = {
+    "CSV": open_delimited,
+    "TSV": open_delimited,
+    "JSON": open_json,
+    "JSON lines": open_json_lines,
+    "Parquet": open_parquet,
+    FOLDER: open_folder,
+    ARCHIVE: open_archive,
+}
 MAX_FILE_BYTES = 4_000_000_000
 # The names of files that describe the texts next to them.
 ABOUT = re.compile(
@@ -69,7 +81,7 @@ def refuse_hidden(path: Path) -> None:
         path.stat()
     except PermissionError as error:
         raise CorpusError(
-            f"Cannot read {path} ({error.strerror}). Check the permissions of its folder."
+            f"Cannot read {path} ({explain_error(error)}). Check the permissions of its folder."
         ) from error
     except (OSError, ValueError):
         return
@@ -123,9 +135,31 @@ class Source(NamedTuple):
         Raise CorpusError if it cannot be opened, or has no text to count.
         """
         self.check_text()
-        if self.kind in (FOLDER, ARCHIVE):
-            return (open_folder if self.kind == FOLDER else open_archive)(self.path, encoding or "")
-        return open_table(open_plain(self.path, self.member), encoding or "")
+        table = READERS[self.kind](open_plain(self.path, self.member), encoding or "")
+        return check_columns(table)
+
+
+def check_columns(table: Table) -> Table:
+    """Leave out columns without a name, with a note.
+
+    Raises CorpusError if the table has more than `MAX_COLUMNS` columns, or none with a name.
+    """
+    if len(table.columns) > MAX_COLUMNS:
+        raise CorpusError(
+            f"{table.path} has {len(table.columns):,} columns, more than {MAX_COLUMNS:,}."
+            " Keep only those for text, date and title."
+        )
+    named = tuple(column for column in table.columns if column.strip())
+    if not named:
+        raise CorpusError(
+            f"{table.path} has no column with a name. Name the column that contains the texts."
+        )
+    if len(named) < len(table.columns):
+        note = (
+            f"{table.path.name} has a column without a name, which is left out. Name it to use it."
+        )
+        return replace(table, columns=named, notes=(*table.notes, note))
+    return table
 
 
 def find_source(
@@ -176,7 +210,7 @@ def _look_into(folder: Path, is_one: bool) -> Source:
         ]
     except OSError as error:
         raise CorpusError(
-            f"Cannot read {folder} ({error.strerror}). Check its permissions."
+            f"Cannot read {folder} ({explain_error(error)}). Check its permissions."
         ) from error
     sources = list(map(name_source, files))
     counted = [source for source in sources if source.is_counted]
@@ -243,6 +277,5 @@ def name_source(path: Path) -> Source:
     plain = plain_path(Path(path.name.lower()))
     if plain.name.startswith("docword"):
         return Source(kind=UCI, path=path)
-    kind = COUNT_SUFFIXES.get(plain.suffix) or TEXT_SUFFIXES.get(plain.suffix, "")
-    kind = "" if kind == ARCHIVE and plain.suffix != path.suffix.lower() else kind
-    return Source(kind=kind, path=path)
+    is_packed_archive = plain.suffix == ".zip" != path.suffix.lower()
+    return Source(kind="" if is_packed_archive else SUFFIXES.get(plain.suffix, ""), path=path)

@@ -1,8 +1,8 @@
-"""Read tables with one text per row (CSV, TSV, JSON lines, Parquet) in chunks, and report rows that
+"""Read tables with one text per row (CSV, TSV, JSON, JSON lines) in chunks, and report rows that
 cannot be read.
 
-pyarrow reads Parquet. For the other formats, neither pandas nor pyarrow can skip every broken row
-(one with an open quote, for example), give its number and name the fault.
+Neither pandas nor pyarrow can skip every broken row (one with an open quote, for example), give
+its number and name the fault.
 """
 
 import csv
@@ -10,30 +10,32 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
-from stickbreaker.engine.corpora.cells import find_field, list_fields, write_cell
+from stickbreaker.engine.corpora.cells import (
+    Fields,
+    add_fields,
+    find_field,
+    list_fields,
+    write_cell,
+)
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.encodings import Encoding, find_encoding
 from stickbreaker.engine.corpora.rows import (
+    MAX_COLUMNS,
     MAX_TEXT,
     TABLE_SUFFIXES,
     BadRow,
     Chunk,
     Row,
     Table,
-    check_ratio,
-    first_line,
     gather,
 )
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from stickbreaker.engine.files.messages import explain_error
 
 NO_SIGN = "\x1f"
 # Lines from which the form of a file is found, and the most rows above the names of the columns.
@@ -44,80 +46,36 @@ HEADER_TEXT = (
     "Row 1 is read as the names of the columns, such as {!r}. If it is a document, add a row with"
     " names above it."
 )
-MAX_COLUMNS = 1_000
-# Columns up to which fields inside of objects are added.
-MAX_NESTED = 200
-# Decoded at once. A dictionary can hold a text of 10 MB once that many rows repeat.
-PARQUET_ROWS = 16
 PLAIN_QUOTES = "Quotation marks are read as plain characters; otherwise rows would be lost."
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
-
-
-def open_table(path: Path, encoding: str = "") -> Table:
-    """Open a CSV, TSV, JSON lines or Parquet file, by its extension.
-
-    Raises CorpusError if it is missing, unreadable, not of its format, or has too many columns.
-    """
-    kind = TABLE_SUFFIXES[path.suffix.lower()]
-    if kind == "Parquet":
-        return check_columns(open_parquet(path))
-    found = find_encoding(path, encoding)
-    open_text = {"JSON lines": open_json_lines, "JSON": open_json}.get(kind, open_delimited)
-    opened = open_text(path, found)
-    return check_columns(opened)
-
-
-def check_columns(table: Table) -> Table:
-    """Leave out columns without a name, with a note.
-
-    Raises CorpusError if the table has more than `MAX_COLUMNS` columns, or none with a name.
-    """
-    if len(table.columns) > MAX_COLUMNS:
-        raise CorpusError(
-            f"{table.path} has {len(table.columns):,} columns, more than {MAX_COLUMNS:,}."
-            " Keep only those for text, date and title."
-        )
-    named = tuple(column for column in table.columns if column.strip())
-    if not named:
-        raise CorpusError(
-            f"{table.path} has no column with a name. Name the column that contains the texts."
-        )
-    if len(named) < len(table.columns):
-        note = (
-            f"{table.path.name} has a column without a name, which is left out. Name it to use it."
-        )
-        return replace(table, columns=named, notes=(*table.notes, note))
-    return table
 
 
 class Form(NamedTuple):
     """How a CSV or TSV file is written.
 
-    Its separator, whether quotes enclose cells, whether a quote in a cell has a backslash, and the
+    Its separator, how quotes are read, whether a quote in a cell has a backslash, and the
     number of rows above the names of the columns.
     """
 
     delimiter: str
-    has_quotes: bool = True
+    quoting: int = csv.QUOTE_MINIMAL
     has_escapes: bool = False
     num_above: int = 0
 
     def rows(self, text: TextIO) -> Any:
         """Read the rows of an open file."""
         lines = _lines(text)
-        return csv.reader(
-            map(_double_quotes, lines) if self.has_escapes else lines,
-            delimiter=self.delimiter,
-            strict=True,
-            quoting=csv.QUOTE_MINIMAL if self.has_quotes else csv.QUOTE_NONE,
-        )
+        if self.has_escapes:
+            lines = map(_double_quotes, lines)
+        return csv.reader(lines, delimiter=self.delimiter, strict=True, quoting=self.quoting)
 
 
-def open_delimited(path: Path, encoding: Encoding) -> Table:
+def open_delimited(path: Path, given: str = "") -> Table:
     """Open a CSV or TSV file with column names in the first row, or below a few narrower ones.
 
     Raises CorpusError if it is missing, empty or not text, or the first row cannot be read.
     """
+    encoding = find_encoding(path, given)
     form = _find_form(path, encoding.name)
     with path.open(encoding=encoding.name, errors="replace", newline="") as text:
         try:
@@ -134,7 +92,7 @@ def open_delimited(path: Path, encoding: Encoding) -> Table:
     if not header:
         raise CorpusError(f"{path} is empty. Write the names of the columns into the first row.")
     if form.delimiter == "\t" and _loses_rows(path, encoding.name, form, len(header)):
-        form = form._replace(has_quotes=False)
+        form = form._replace(quoting=csv.QUOTE_NONE)
         with path.open(encoding=encoding.name, errors="replace", newline="") as text:
             header = next(islice(form.rows(text), form.num_above, None))
     columns = _name_columns(header)
@@ -146,21 +104,15 @@ def open_delimited(path: Path, encoding: Encoding) -> Table:
                 str(path), wanted, share, _delimited_rows(path, text, form, places, len(columns))
             )
 
-    notes = (
-        encoding.note,
-        "" if form.has_quotes else PLAIN_QUOTES,
-        HEADER_BELOW.format(form.num_above + 1) if form.num_above else "",
-        HEADER_TEXT.format(min(columns, key=_looks_like_name)[:40])
-        if not all(map(_looks_like_name, columns))
-        else "",
-    )
-    return Table(
-        path=path,
-        kind=TABLE_SUFFIXES[path.suffix.lower()],
-        columns=columns,
-        read=read,
-        notes=tuple(filter(None, notes)),
-    )
+    notes = list(encoding.notes)
+    if form.quoting == csv.QUOTE_NONE:
+        notes.append(PLAIN_QUOTES)
+    if form.num_above:
+        notes.append(HEADER_BELOW.format(form.num_above + 1))
+    if not all(map(_looks_like_name, columns)):
+        notes.append(HEADER_TEXT.format(min(columns, key=_looks_like_name)[:40]))
+    kind = TABLE_SUFFIXES[path.suffix.lower()]
+    return Table(path=path, kind=kind, columns=columns, read=read, notes=tuple(notes))
 
 
 def _looks_like_name(cell: str) -> bool:
@@ -172,15 +124,14 @@ def _find_form(path: Path, encoding: str) -> Form:
     """Find the separator for which most of the first rows have equally many cells."""
     with path.open(encoding=encoding, errors="replace", newline="") as text:
         lines = [line for line in islice(_short_lines(text), NUM_SNIFFED) if len(line) < MAX_TEXT]
-    first = lines[0] if lines else ""
+    first = "".join(lines[:1])
     if named := re.fullmatch(r"sep=(.)\s*", first):
         return Form(delimiter=named[1], num_above=1)
     signs = DELIMITERS if path.suffix.lower() == ".csv" else "\t"
-    has_escapes = any('\\"' in line for line in lines) and _count_good(lines, True) > _count_good(
-        lines, False
-    )
+    escaped = list(map(_double_quotes, lines))
+    has_escapes = escaped != lines and _count_good(escaped) > _count_good(lines)
     if has_escapes:
-        lines = list(map(_double_quotes, lines))
+        lines = escaped
     bare = re.sub(r'"[^"]*"', "", first)
     best = max(signs, key=lambda sign: (*_agree(lines, sign), bare.count(sign), sign == ","))
     if not (_agree(lines, best)[0] or any(sign in bare for sign in signs)):
@@ -189,18 +140,29 @@ def _find_form(path: Path, encoding: str) -> Form:
     return Form(best, has_escapes=has_escapes, num_above=_count_above(lines, best))
 
 
-def _sniff_rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
-    """The first rows of a file, without the last one, which may be cut; [] for bad ones."""
+def _each_row(lines: Sequence[str], **form: Any) -> Iterator[list[str] | None]:
+    """The rows of some lines; None for those that cannot be read."""
     csv.field_size_limit(MAX_TEXT)
-    reader = csv.reader(lines, delimiter=delimiter)
-    rows: list[list[str]] = []
+    reader = csv.reader(lines, **form)
     while True:
         try:
-            rows.append(next(reader))
+            yield next(reader)
         except StopIteration:
-            return rows[:-1] if len(lines) == NUM_SNIFFED else rows
+            return
         except csv.Error:
-            rows.append([])
+            yield None
+
+
+def _count_good(lines: Sequence[str]) -> int:
+    return sum(row is not None for row in _each_row(lines, strict=True))
+
+
+def _sniff_rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
+    """The first rows of a file, without the last one, which may be cut; [] for bad ones."""
+    rows = [row or [] for row in _each_row(lines, delimiter=delimiter)]
+    if len(lines) == NUM_SNIFFED:
+        rows.pop()
+    return rows
 
 
 def _usual(widths: Sequence[int]) -> tuple[int, int]:
@@ -224,20 +186,6 @@ def _agree(lines: Sequence[str], delimiter: str) -> tuple[bool, float]:
 
 def _double_quotes(line: str) -> str:
     return line.replace('\\"', '""')
-
-
-def _count_good(lines: Sequence[str], has_escapes: bool) -> int:
-    """The number of rows that can be read, with quotes written as \\" or not."""
-    good = 0
-    rows = csv.reader(map(_double_quotes, lines) if has_escapes else lines, strict=True)
-    while True:
-        try:
-            next(rows)
-        except StopIteration:
-            return good
-        except csv.Error:
-            continue
-        good += 1
 
 
 def _count_above(lines: Sequence[str], delimiter: str) -> int:
@@ -314,7 +262,9 @@ def _name_columns(header: Sequence[str]) -> tuple[str, ...]:
     names: dict[str, None] = {}
     for number, cell in enumerate(header, start=1):
         name = cell.strip() or f"column {number}"
-        names[f"{name} ({number})" if name in names else name] = None
+        if name in names:
+            name = f"{name} ({number})"
+        names[name] = None
     return tuple(names)
 
 
@@ -340,11 +290,8 @@ def _delimited_rows(
         if len(cells) > num_columns and any(cells[num_columns:]):
             sign = DELIMITERS.get(form.delimiter, form.delimiter)
             fault = f"the row has {len(cells)} cells instead of {num_columns}"
-            yield BadRow(
-                file=str(path),
-                row=row,
-                reason=f"{fault}: put texts with a {sign} in quotes",
-            )
+            reason = f"{fault}: put texts with a {sign} in quotes"
+            yield BadRow(file=str(path), row=row, reason=reason)
         else:
             cells += [""] * (num_columns - len(cells))
             yield row, [cells[place] for place in places]
@@ -360,11 +307,9 @@ def _explain(error: csv.Error, num_lines: int) -> str:
         return f"a line is longer than {MAX_TEXT:,} characters: split it into rows"
     if "unexpected end" in said:
         return "a quote is not closed, so the rest of the file is lost: close every quote"
-    lost = (
-        f", so {num_lines:,} more line{'s are' if num_lines > 1 else ' is'} lost"
-        if num_lines
-        else ""
-    )
+    lost = ""
+    if num_lines:
+        lost = f", so {num_lines:,} more line{'s are' if num_lines > 1 else ' is'} lost"
     if "field larger" in said:
         return f"a cell is longer than {MAX_TEXT:,} characters{lost}: close every quote"
     return (
@@ -372,7 +317,7 @@ def _explain(error: csv.Error, num_lines: int) -> str:
     )
 
 
-def open_json_lines(path: Path, encoding: Encoding) -> Table:
+def open_json_lines(path: Path, given: str = "") -> Table:
     """Open a file with one JSON object per line.
 
     The columns are the keys of the first thousand objects.
@@ -380,7 +325,8 @@ def open_json_lines(path: Path, encoding: Encoding) -> Table:
     Raises CorpusError if it is missing, empty or not text, or has no JSON object in its first
     lines.
     """
-    columns: dict[str, tuple[str, ...]] = {}
+    encoding = find_encoding(path, given)
+    columns: Fields = {}
     with path.open(encoding=encoding.name, errors="replace") as text:
         for number, line in enumerate(_short_lines(text)):
             if number == 0 and line.lstrip().startswith("["):
@@ -389,7 +335,7 @@ def open_json_lines(path: Path, encoding: Encoding) -> Table:
                 )
             found = _read_object(line)
             if isinstance(found, dict):
-                _add_fields(columns, list_fields(found))
+                add_fields(columns, list_fields(found))
             if number == 1_000 or len(columns) > MAX_COLUMNS:
                 break
     if not columns:
@@ -404,27 +350,24 @@ def open_json_lines(path: Path, encoding: Encoding) -> Table:
             yield from gather(str(path), wanted, share, _json_rows(path, text, paths))
 
     return Table(
-        path=path,
-        kind="JSON lines",
-        columns=tuple(columns),
-        read=read,
-        notes=(encoding.note,) if encoding.note else (),
+        path=path, kind="JSON lines", columns=tuple(columns), read=read, notes=encoding.notes
     )
 
 
-def open_json(path: Path, encoding: Encoding) -> Table:
+def open_json(path: Path, given: str = "") -> Table:
     """Open a JSON file with a list of objects, alone or in an object, or with one object per line.
 
     Raises CorpusError if it has another form.
     """
+    encoding = find_encoding(path, given)
     with path.open(encoding=encoding.name, errors="replace") as text:
-        first = next((line for line in _short_lines(text) if line.strip()), "")
+        first = next((line for line in _short_lines(text) if line.strip()), "[]")
     if isinstance(_read_object(first), dict):
-        return open_json_lines(path, encoding)
+        return open_json_lines(path, given)
     items = _load_items(path, encoding)
-    columns: dict[str, tuple[str, ...]] = {}
+    columns: Fields = {}
     for item in items[:1_000]:
-        _add_fields(columns, list_fields(item))
+        add_fields(columns, list_fields(item))
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
         paths = [columns[name] for name in wanted]
@@ -439,13 +382,7 @@ def open_json(path: Path, encoding: Encoding) -> Table:
             else:
                 yield BadRow(file=str(path), row=row, reason="the item is not a JSON object")
 
-    return Table(
-        path=path,
-        kind="JSON",
-        columns=tuple(columns),
-        read=read,
-        notes=(encoding.note,) if encoding.note else (),
-    )
+    return Table(path=path, kind="JSON", columns=tuple(columns), read=read, notes=encoding.notes)
 
 
 def _load_items(path: Path, encoding: Encoding) -> list[Any]:
@@ -455,7 +392,7 @@ def _load_items(path: Path, encoding: Encoding) -> list[Any]:
             content = json.load(text)
     except (ValueError, RecursionError) as error:
         raise CorpusError(
-            f"Cannot read {path} as JSON ({first_line(error)}). Write a list of objects, or one"
+            f"Cannot read {path} as JSON ({explain_error(error)}). Write a list of objects, or one"
             " object per line into a .jsonl file."
         ) from error
     inside = list(content.values()) if isinstance(content, dict) else [content]
@@ -468,13 +405,6 @@ def _load_items(path: Path, encoding: Encoding) -> list[Any]:
     return items
 
 
-def _add_fields(columns: dict[str, tuple[str, ...]], paths: Iterable[tuple[str, ...]]) -> None:
-    """Add fields as columns: all that are not in an object, and at most `MAX_NESTED` others."""
-    for path in paths:
-        if len(path) == 1 or len(columns) < MAX_NESTED:
-            columns.setdefault(".".join(path), path)
-
-
 def _short_lines(text: TextIO) -> Iterator[str]:
     """The lines of a file; of a line that is too long only as much as shows that."""
     while line := text.readline(MAX_TEXT):
@@ -484,11 +414,11 @@ def _short_lines(text: TextIO) -> Iterator[str]:
 
 
 def _read_object(line: str) -> dict[str, Any] | str:
-    """Parse a line into a JSON object, or explain why it is wrong."""
+    """Parse a line into a JSON object, an empty one if it is empty, or explain why it is wrong."""
     if _is_cut(line):
         return f"the line is longer than {MAX_TEXT:,} characters: split it"
     try:
-        found = json.loads(line)
+        found = json.loads(line.rstrip() or "{}")
     except json.JSONDecodeError as error:
         return (
             f"the line is not JSON ({error.msg} at character {error.pos + 1}): write one object per"
@@ -496,136 +426,15 @@ def _read_object(line: str) -> dict[str, Any] | str:
         )
     except (ValueError, RecursionError):
         return "the JSON is nested too deeply or has too long a number: write a flat object"
-    return (
-        found
-        if isinstance(found, dict)
-        else "the line is not a JSON object: write one object per line"
-    )
+    if not isinstance(found, dict):
+        return "the line is not a JSON object: write one object per line"
+    return found
 
 
 def _json_rows(path: Path, text: TextIO, wanted: Sequence[Sequence[str]]) -> Iterator[Row]:
     for row, line in enumerate(_short_lines(text), start=1):
-        found = _read_object(line) if line.strip() else {}
+        found = _read_object(line)
         if isinstance(found, str):
             yield BadRow(file=str(path), row=row, reason=found)
         else:
             yield row, [write_cell(find_field(found, field)) for field in wanted]
-
-
-def open_parquet(path: Path) -> Table:
-    """Open a Parquet file; its rows are numbered from 1.
-
-    Raises CorpusError if it is missing, not Parquet, or has two columns of the same name or too
-    many rows for its size.
-    """
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    if not path.is_file():
-        raise CorpusError(f"File not found: {path.absolute()}. Check the folder and the name.")
-    try:
-        with parquet.ParquetFile(_whole(path)) as file:
-            names = file.schema_arrow.names
-            columns: dict[str, tuple[str, ...]] = {}
-            for field in file.schema_arrow:
-                _add_fields(columns, _list_parquet_fields(field))
-            about = file.metadata
-            groups = [about.row_group(number) for number in range(about.num_row_groups)]
-    except pa.ArrowMemoryError:
-        raise
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise CorpusError(
-            f"Cannot read {path} as Parquet ({first_line(error)}). Save it again."
-        ) from error
-    if len(set(names)) < len(names):
-        raise CorpusError(f"{path} has two columns with the same name. Rename one.")
-
-    num_rows = [group.num_rows for group in groups]
-    # A row takes memory and time even if all its cells are empty.
-    check_ratio(path, sum(num_rows), path.stat().st_size)
-
-    def read_groups(wanted: Sequence[str], first: int, last: int) -> Iterator[Chunk]:
-        before = sum(num_rows[:first])
-        total = max(1, sum(num_rows[first:last]))
-        seen = [before]
-        paths = [columns[name] for name in wanted]
-        rows = _parquet_rows(path, paths, seen, range(first, last))
-        yield from gather(str(path), wanted, lambda: (seen[0] - before) / total, rows)
-
-    return Table(
-        path=path,
-        kind="Parquet",
-        columns=tuple(columns),
-        read=lambda wanted: read_groups(wanted, 0, len(groups)),
-        group_bytes=tuple(group.total_byte_size for group in groups),
-        read_groups=read_groups,
-    )
-
-
-def _whole(path: Path) -> Path | io.BytesIO:
-    """The file, in memory if it is packed, because Parquet is not read from its start."""
-    if isinstance(path, Path):
-        return path
-    with path.open("rb") as stream:
-        return io.BytesIO(stream.read())
-
-
-def _list_parquet_fields(field: "pa.Field") -> Iterator[tuple[str, ...]]:
-    """List the paths of all fields of a column, as `list_fields` does.
-
-    A map has none: its keys differ between the rows.
-    """
-    from pyarrow import types
-
-    kind = field.type
-    while types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
-        kind = kind.value_type
-    if types.is_struct(kind):
-        for inside in kind:
-            yield from ((field.name, *path) for path in _list_parquet_fields(inside))
-    elif not types.is_map(kind):
-        yield (field.name,)
-
-
-def _parquet_rows(
-    path: Path, wanted: Sequence[Sequence[str]], seen: list[int], groups: range
-) -> Iterator[Row]:
-    """The rows of some row groups.
-
-    `seen` has the number of the row before them, and then of each row.
-    """
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    unpacked = 0
-    try:
-        packed = path.stat().st_size
-        with parquet.ParquetFile(_whole(path)) as file:
-            wanted_once = list(dict.fromkeys(field[0] for field in wanted))
-            for batch in file.iter_batches(
-                batch_size=PARQUET_ROWS, row_groups=list(groups), columns=wanted_once
-            ):
-                parts = {name: batch.column(name) for name in wanted_once}
-                for row in range(batch.num_rows):
-                    # One row at a time: as Python objects, a batch would take its memory once more.
-                    values = {name: _as_value(part[row]) for name, part in parts.items()}
-                    cells = [write_cell(find_field(values, field)) for field in wanted]
-                    seen[0] += 1
-                    yield seen[0], cells
-                    unpacked += sum(map(len, cells))
-                check_ratio(path, unpacked, packed)
-    except pa.ArrowMemoryError:
-        raise
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        reason = f"the file cannot be read from here on ({first_line(error)}): save it again"
-        yield BadRow(file=str(path), row=seen[0] + 1, reason=reason)
-
-
-def _as_value(cell: "pa.Scalar") -> Any:
-    """The value of a cell; a date that Python cannot express becomes a text that says so."""
-    try:
-        return cell.as_py()
-    except UnicodeDecodeError:
-        raise
-    except (ValueError, OverflowError):
-        return "a date outside the years 1 to 9999"

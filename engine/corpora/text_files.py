@@ -14,7 +14,7 @@ from typing import NamedTuple
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.encodings import name_encoding
 from stickbreaker.engine.corpora.name_dates import find_name_dates
-from stickbreaker.engine.corpora.packed_files import COMPRESSIONS
+from stickbreaker.engine.corpora.packed_files import COMPRESSIONS, check_unpacked
 from stickbreaker.engine.corpora.rows import (
     MAX_NAME,
     MAX_TEXT,
@@ -23,12 +23,11 @@ from stickbreaker.engine.corpora.rows import (
     Chunk,
     Row,
     Table,
-    check_unpacked,
-    first_line,
     gather,
     repair,
     shorten,
 )
+from stickbreaker.engine.files.messages import explain_error
 
 COLUMNS = ("text", "title", "folder", "date")
 TEXT_SUFFIXES = ("", ".txt", ".text", ".md", ".rst", ".log", ".tex")
@@ -132,7 +131,7 @@ def load_file(path: Path, file: Path) -> TextFile:
         return TextFile(name=name, content=file.read_bytes())
     except OSError as error:
         return TextFile(
-            name, fault=f"the file cannot be read ({error.strerror}): check its permissions"
+            name, fault=f"the file cannot be read ({explain_error(error)}): check its permissions"
         )
 
 
@@ -167,7 +166,7 @@ def _list_members(path: Path) -> list[zipfile.ZipInfo]:
         ) from error
     except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
         raise CorpusError(
-            f"Cannot open {path} as a zip archive ({first_line(error)}). Create it again."
+            f"Cannot open {path} as a zip archive ({explain_error(error)}). Create it again."
         ) from error
 
 
@@ -217,7 +216,7 @@ def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> TextFile:
     # ValueError: a name or a size that is damaged.
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
         return TextFile(
-            name, fault=f"it is damaged ({first_line(error)}): create the archive again"
+            name, fault=f"it is damaged ({explain_error(error)}): create the archive again"
         )
     return TextFile(name=name, content=content, fault=_find_fault(name, len(content)))
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from stickbreaker.engine.files.messages import explain_error
 from stickbreaker.engine.files.whole_files import FileError, replacing
 
 HEADER = "header.json"
@@ -143,16 +144,9 @@ def reading(path: Path, kind: Kind) -> Iterator[None]:
         ) from None
     # Damaged files raise errors of all kinds, in zipfile, zlib, struct, json, numpy and pyarrow.
     except Exception as error:
-        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        reason = said or type(error).__name__
         raise kind.error(
-            f"{path} is not a complete {kind.name} ({_shorten(reason)}): {kind.remedy}."
+            f"{path} is not a complete {kind.name} ({explain_error(error)}): {kind.remedy}."
         ) from error
-
-
-def _shorten(reason: str) -> str:
-    line = " ".join(reason.split())
-    return line if len(line) <= 100 else f"{line[:100]} …"
 
 
 def _dump(kind: Kind, about: Mapping[str, Any], digests: Mapping[str, str]) -> str:

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
 
+from stickbreaker.engine.files.messages import explain_error
+
 try:
     import fcntl
 except ImportError:  # Windows, where a file that is open cannot be deleted.
@@ -171,9 +173,8 @@ def remove_file(path: Path) -> None:
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:
-        reason = error.strerror or str(error)
         raise FileError(
-            f"Cannot remove {path} ({reason}): check the permissions of its folder."
+            f"Cannot remove {path} ({explain_error(error)}): check the permissions of its folder."
         ) from error
 
 
@@ -183,7 +184,7 @@ def make_folder(folder: Path, failure: str, error: type[ValueError]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
         remedy = "free some space there, or make the folder writable"
-        raise error(f"{failure} in {folder} ({fault.strerror}): {remedy}.") from fault
+        raise error(f"{failure} in {folder} ({explain_error(fault)}): {remedy}.") from fault
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -252,9 +253,8 @@ def _refusing(path: Path) -> Iterator[None]:
     except FileError:
         raise
     except OSError as error:
-        reason = error.strerror or str(error)
         advice = "check the free space and the permissions, or choose another folder"
-        raise FileError(f"Cannot write {path} ({reason}): {advice}.") from error
+        raise FileError(f"Cannot write {path} ({explain_error(error)}): {advice}.") from error
 
 
 def _partial(folder: Path) -> Path:

@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from stickbreaker import engine
 from stickbreaker.engine import WordChoices, load_corpus, preview
-from stickbreaker.engine.corpora import rows
+from stickbreaker.engine.corpora import packed_files
 from stickbreaker.engine.corpora.corpus import CorpusError, Vocabulary
 from stickbreaker.engine.corpora.count_files import parse_document, parse_entries
 from stickbreaker.engine.corpora.dates import FIRST_YEAR, LAST_YEAR, read_dates
@@ -103,7 +103,7 @@ def test_a_corpus_without_words_is_refused_before_an_algorithm_sees_it():
 
 def test_packed_counts_that_unpack_to_more_than_text_can_are_refused(tmp_path, monkeypatch):
     (tmp_path / "vocab.a.txt").write_text("war\npeace\n")
-    monkeypatch.setattr(rows, "RATIO_FROM", 1_000_000)
+    monkeypatch.setattr(packed_files, "RATIO_FROM", 1_000_000)
     content = b"2\n2\n600000\n" + b"1 1 1\n" * 600_000
     (tmp_path / "docword.a.txt.gz").write_bytes(gzip.compress(content))
     with pytest.raises(CorpusError, match="unpacks to more than 200 times its size"):
@@ -114,7 +114,7 @@ def test_a_small_parquet_file_with_a_million_empty_rows_is_refused_at_once(tmp_p
     parquet.write_table(
         pa.table({"text": pa.nulls(1_000_000, pa.string())}), tmp_path / "a.parquet"
     )
-    monkeypatch.setattr(rows, "RATIO_FROM", 100_000)
+    monkeypatch.setattr(packed_files, "RATIO_FROM", 100_000)
     with pytest.raises(CorpusError, match="unpacks to more than 200 times its size"):
         preview(tmp_path / "a.parquet")
 

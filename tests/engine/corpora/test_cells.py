@@ -8,6 +8,7 @@ import pytest
 
 from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.sources import find_source
 from tests.engine.corpora.small_files import build, reasons
 
 CELLS = [
@@ -31,13 +32,9 @@ def write(path, rows):
 
 
 def read(path, column):
-    return [text for chunk in open_file(path).read([column]) for text in chunk.cells[column]]
-
-
-def open_file(path):
-    from stickbreaker.engine.corpora.table_files import open_table
-
-    return open_table(path)
+    return [
+        text for chunk in find_source(path).open().read([column]) for text in chunk.cells[column]
+    ]
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
@@ -60,7 +57,7 @@ def test_the_fields_of_objects_are_columns(tmp_path, suffix):
         for n in range(3)
     ]
     path = write(tmp_path / f"a.{suffix}", rows)
-    assert open_file(path).columns == ("id", "post.body", "post.by.name", "tags.is")
+    assert find_source(path).open().columns == ("id", "post.body", "post.by.name", "tags.is")
     assert read(path, "tags.is") == ["a"] * 3
     assert set(build(path, Columns("post.body")).corpus.vocabulary) == {"peace", "treaty"}
     with pytest.raises(CorpusError, match=r"no column 'post'. Choose one of 'id', 'post.body'"):
@@ -109,7 +106,7 @@ ITEMS = [{"id": n, "body": {"text": text}} for n, text in enumerate(["peace trea
 def test_a_json_file_may_be_a_list_or_have_one_or_be_lines(tmp_path, content):
     path = tmp_path / "a.json"
     path.write_text(content)
-    assert open_file(path).columns == ("id", "body.text")
+    assert find_source(path).open().columns == ("id", "body.text")
     assert read(path, "body.text") == ["peace treaty", "war"]
     built = build(path, Columns("body.text"))
     assert built.corpus.titles == ("a, row 1", "a, row 2")

@@ -61,7 +61,7 @@ def test_other_encodings_are_recognised_and_a_line_is_shown(tmp_path, encoding, 
     path.write_bytes(lines.get(suffix, f"{said}\n" * times).encode(encoding))
     found = find_encoding(path)
     assert path.read_text(encoding=found.name) == path.read_text(encoding=encoding)
-    assert "Set encoding" in found.note
+    assert "Set encoding" in found.notes[0]
 
 
 def test_a_given_encoding_is_used_and_an_unknown_one_is_refused(tmp_path):

@@ -10,13 +10,12 @@ import pytest
 from pyarrow import parquet
 
 from stickbreaker.engine.corpora import build as building
-from stickbreaker.engine.corpora import columns, rows, table_files
+from stickbreaker.engine.corpora import columns, packed_files, rows, table_files
 from stickbreaker.engine.corpora.build import build_corpus
 from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.corpora.sources import find_source
-from stickbreaker.engine.corpora.table_files import open_table
 from stickbreaker.engine.corpora.words import WordChoices, count_words
 from tests.engine.corpora.small_files import PLAIN, TEXTS, build, reasons
 
@@ -89,7 +88,7 @@ def test_a_file_of_many_chunks_is_read_completely_and_reports_progress(tmp_path)
 def test_the_delimiter_is_found_outside_the_quotes_of_the_header(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text('year;"text, lang";title\n1801;peace war trade;A\n', encoding="utf-8")
-    assert open_table(path).columns == ("year", "text, lang", "title")
+    assert find_source(path).open().columns == ("year", "text, lang", "title")
 
 
 def test_dates_with_time_zone_offsets_in_seconds_are_read(tmp_path):
@@ -176,7 +175,7 @@ def test_a_long_json_line_does_not_end_the_file(tmp_path, monkeypatch):
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "peace"}\n{"text": "' + "war " * 100 + '"}\n{"text": "trade"}\n')
     monkeypatch.setattr(table_files, "MAX_TEXT", 100)
-    table = table_files.open_table(path)
+    table = find_source(path).open()
     (chunk,) = table.read(["text"])
     assert (chunk.rows, chunk.cells) == ([1, 3], {"text": ["peace", "trade"]})
     assert [str(row) for row in chunk.bad] == [
@@ -200,7 +199,7 @@ def test_a_long_line_or_cell_of_a_table_does_not_end_the_file(name, quote, tmp_p
     ]
     path.write_text("\n".join(lines))
     monkeypatch.setattr(table_files, "MAX_TEXT", 100)
-    (chunk,) = table_files.open_table(path).read(["text"])
+    (chunk,) = find_source(path).open().read(["text"])
     good = dict(zip(chunk.rows, chunk.cells["text"], strict=True))
     assert (good[2], good[4]) == ("peace", "trade")
     assert "cotton" in good.values()
@@ -277,11 +276,11 @@ def test_a_parquet_file_that_repeats_a_text_is_decoded_in_parts_and_refused(
     assert path.stat().st_size < 1_000
     with pytest.raises(CorpusError, match=r"a\.parquet unpacks to more than 200 times its size"):
         build(path, Columns("said"))
-    monkeypatch.setattr(rows, "MAX_RATIO", 10**9)
+    monkeypatch.setattr(packed_files, "MAX_RATIO", 10**9)
     usual, pool = pa.default_memory_pool(), pa.system_memory_pool()
     pa.set_memory_pool(pool)
     tracemalloc.start()
-    num_rows = sum(len(chunk.rows) for chunk in open_table(path).read(["said"]))
+    num_rows = sum(len(chunk.rows) for chunk in find_source(path).open().read(["said"]))
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     pa.set_memory_pool(usual)
@@ -340,7 +339,7 @@ def test_a_parquet_file_that_repeats_a_text_is_decoded_in_parts_and_refused(
 def test_the_form_of_a_table_is_found_from_its_rows(tmp_path, content, columns, texts, said, end):
     path = tmp_path / "a.csv"
     path.write_text(content, newline=end)
-    table = open_table(path)
+    table = find_source(path).open()
     column = next(each for each in columns if each not in ("id", "year", "x"))
     found = [text for chunk in table.read([column]) for text in chunk.cells[column]]
     assert (tuple(each for each in table.columns if each in columns), found) == (columns, texts)
@@ -360,4 +359,4 @@ def test_the_rows_of_a_table_below_other_lines_keep_their_numbers(tmp_path):
 def test_a_first_row_that_is_a_document_is_noted(tmp_path, first):
     path = tmp_path / "a.csv"
     path.write_text(f"{first}\nThe war is over\n")
-    assert "Row 1 is read as the names of the columns" in open_table(path).notes[0]
+    assert "Row 1 is read as the names of the columns" in find_source(path).open().notes[0]

@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from stickbreaker.engine.corpora import rows, text_files
+from stickbreaker.engine.corpora import packed_files, text_files
 from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.sources import FOLDER, Source, find_source
@@ -73,7 +73,7 @@ def test_a_table_in_a_zip_is_skipped_with_a_remedy(tmp_path):
 def test_a_zip_bomb_is_not_opened(tmp_path, monkeypatch):
     with pytest.raises(CorpusError, match=r"bomb\.zip unpacks to more than 200 times its size"):
         build(pack(tmp_path / "bomb.zip", a="0" * 20_000_000))
-    monkeypatch.setattr(rows, "MAX_UNPACKED", 1_000)
+    monkeypatch.setattr(packed_files, "MAX_UNPACKED", 1_000)
     with pytest.raises(CorpusError, match=r"large\.zip unpacks to .* more than .* Split it"):
         build(pack(tmp_path / "large.zip", a="peace " * 1_000))
 
