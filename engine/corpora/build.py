@@ -15,8 +15,10 @@ from stickbreaker.engine.corpora.columns import (
     Cells,
     Columns,
     date_rows,
+    explain_first,
     explain_no_rows,
     find_date_form,
+    list_kept,
     list_notes,
     name_document,
     resolve_columns,
@@ -37,17 +39,7 @@ Limit = Callable[[csr_array, Sequence[str], WordChoices], Counts]
 
 
 class Built(NamedTuple):
-    """The result of `build_corpus`.
-
-    Attributes
-    ----------
-    corpus : Corpus
-        The corpus.
-    bad : BadRows
-        The rows that were skipped.
-    notes : tuple of str
-        Sentences to show to the user.
-    """
+    """A corpus, the rows that were skipped, and sentences to show to the user."""
 
     corpus: Corpus
     bad: BadRows
@@ -100,7 +92,7 @@ def _finish(
     report(0.92, "Reading dates")
     form = find_date_form(columns, cells)
     dates = date_rows(table, columns, cells, bad, form)
-    kept = np.arange(len(cells.rows)) if columns.date is None else np.flatnonzero(~np.isnat(dates))
+    kept = list_kept(columns, dates)
     if not len(kept):
         raise CorpusError(explain_no_rows(table.path, bad))
     report(0.95, "Choosing words")
@@ -111,7 +103,9 @@ def _finish(
     bad.add([table.name_bad(row, WORDLESS) for row in wordless])
     kept = kept[has_words]
     titles = [name_document(table, cells.rows[row], cells.titles[row]) for row in kept]
-    groups = number_groups([cells.groups[row].strip() for row in kept]) if columns.group else {}
+    groups = {}
+    if columns.group:
+        groups = number_groups([cells.groups[row].strip() for row in kept])
     corpus = Corpus(
         name=name,
         counts=counts[has_words],
@@ -141,16 +135,10 @@ def _take_counts(
     empty = np.setdiff1d(
         np.arange(counts.shape[0]), np.append(kept, np.array(counted.faulty, np.int64))
     )
-    bad.add(
-        [
-            BadRow(file=str(path), row=None, reason=f"document {number + 1} has no counted words")
-            for number in empty
-        ]
-    )
+    reasons = (f"document {number + 1} has no counted words" for number in empty)
+    bad.add([BadRow(file=str(path), row=None, reason=reason) for reason in reasons])
     if not len(kept):
-        reason = (
-            f"First problem: {bad.listed[0]}" if counted.bad.count else "Check its list of words"
-        )
+        reason = explain_first(bad, "Check its list of words")
         raise CorpusError(f"{path} has no documents with words. {reason}.")
     titles = [f"document {number + 1}" for number in kept]
     dates = np.full(len(kept), "NaT", "datetime64[D]")

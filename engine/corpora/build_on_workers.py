@@ -6,7 +6,7 @@ process of the build writes them, and then the shards too.
 """
 
 from collections.abc import Callable, Generator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -52,10 +52,10 @@ class PartCounter:
         """Raise ClusterError if this worker does not have the files of a part."""
         for number in range(part.file, part.file + part.num_files):
             path = Path(self.plan.paths[number])
-            try:
-                found = count_bytes(path) if path.exists() else None
-            except OSError:
-                found = None
+            found = None
+            with suppress(OSError):
+                path.stat()
+                found = count_bytes(path)
             if found != self.sizes[number]:
                 fault = f"cannot read {path}" if found is None else f"has another {path}"
                 advice = "All machines need the sources at the same path"
@@ -90,17 +90,7 @@ def marking(mark: Path) -> Generator[None, None, None]:
 
 
 class BuildWorkers:
-    """Builds on the workers of a cluster.
-
-    Parameters
-    ----------
-    cluster : Cluster
-        The workers.
-    plan : BuildPlan
-        What to build.
-    work : Path
-        The folder of the unfinished build.
-    """
+    """Builds on the workers of a cluster; work: the folder of the unfinished build."""
 
     def __init__(self, cluster: Cluster, plan: BuildPlan, work: Path) -> None:
         self._cluster = cluster

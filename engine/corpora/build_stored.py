@@ -16,14 +16,14 @@ from hashlib import sha256
 from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
 from stickbreaker.engine.corpora.build import build_corpus
 from stickbreaker.engine.corpora.build_on_workers import BuildWorkers
 from stickbreaker.engine.corpora.columns import Columns, explain_no_rows
-from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.corpus import SPLITS, CorpusError
 from stickbreaker.engine.corpora.library import (
     OwnCorpus,
     check_name,
@@ -188,33 +188,14 @@ def build(  # noqa: PLR0913
             max_memory=max_memory,
             shard_documents=shard_documents,
         )
-        _build(
-            plan,
-            work,
-            target,
-            report,
-            None if cluster is None else BuildWorkers(cluster, plan, work),
-        )
+        workers = None if cluster is None else BuildWorkers(cluster, plan, work)
+        _build(plan, work, target, report, workers)
     return open_stored(target)
 
 
 @dataclass(frozen=True)
 class BuildRequest:
-    """A request to build a corpus for a user.
-
-    Attributes
-    ----------
-    path : Path
-        The file or folder.
-    name : str
-        The name of the new corpus.
-    columns : Columns
-        The columns to use.
-    words : WordChoices, optional
-        Which words are counted.
-    keeps_text : bool
-        Whether the texts are stored with the counts.
-    """
+    """A request to build a corpus of this name from a file or folder, for a user."""
 
     path: Path
     name: str
@@ -298,7 +279,7 @@ def _working_in(to: str | PathLike[str]) -> Iterator[tuple[Path, Path]]:
                 shutil.rmtree(work, ignore_errors=True)
             if not isinstance(error, OSError):
                 raise
-            kept = f" Finished work is kept in {work}." if is_kept else ""
+            kept = f" Finished work is kept in {work}." * is_kept
             raise CorpusError(
                 f"The build of {target} stopped ({str(error).rstrip('.')}).{kept} Check the free"
                 " space and the permissions, and build again with the same arguments."
@@ -342,9 +323,8 @@ def _claiming(target: Path, work: Path) -> Iterator[None]:
 def list_sources(given: PathOrAddress | Sequence[PathOrAddress], work: Path) -> list[Path]:
     """List the files and folders to read, in order; remote files are copied into `work` first."""
     found: list[Source] = []
-    for each in (
-        [given] if isinstance(given, str | PathLike) or not isinstance(given, Iterable) else given
-    ):
+    is_one = isinstance(given, str | PathLike) or not isinstance(given, Iterable)
+    for each in cast(Iterable[PathOrAddress], [given] if is_one else given):
         if not isinstance(each, str | PathLike):
             raise TypeError(
                 f"source is {given!r:.80}: give a file, a folder or an address, or a list of them."
@@ -354,12 +334,10 @@ def list_sources(given: PathOrAddress | Sequence[PathOrAddress], work: Path) -> 
             raise CorpusError("The path of a source is empty. Name a file or a folder.")
         # Copies of another address must not be taken for those of this one.
         copies = work / f"{COPIES}{sha256(str(each).encode()).hexdigest()[:16]}"
-        is_copied = is_remote(str(each))
-        found += (
-            map(name_source, copy_remote(str(each), copies))
-            if is_copied
-            else _list_tables(Path(each))
-        )
+        if is_remote(str(each)):
+            found += map(name_source, copy_remote(str(each), copies))
+        else:
+            found += _list_tables(Path(each))
     if not found:
         raise CorpusError("There is no source. Name a file or a folder.")
     for source in found:
@@ -381,9 +359,9 @@ def _list_tables(path: Path) -> list[Source]:
     own = [file for file in tables if file.parent == found]
     # Programs that write tables in subfolders add files such as _SUCCESS.
     texts = filter(is_document, files)
-    has_texts = any(not is_stored(file.parent) for file in texts)
-    chosen = own or ([] if has_texts else tables)
-    return list(map(name_source, chosen)) or [source._replace(path=found)]
+    if not own and any(not is_stored(file.parent) for file in texts):
+        tables = []
+    return list(map(name_source, own or tables)) or [source._replace(path=found)]
 
 
 def _keep_plan(plan: BuildPlan, work: Path) -> None:
@@ -416,7 +394,7 @@ def _build(
     sync_folder(target.parent)
     if made.bad.count:
         listed = "; ".join(map(str, made.bad.listed[:5]))
-        rows = f"{made.bad.count:,} row{'s' if made.bad.count > 1 else ''}"
+        rows = f"{made.bad.count:,} row{'s' * (made.bad.count > 1)}"
         logger.warning("%s: skipped %s. First: %s", target, rows, listed)
 
 
@@ -425,7 +403,7 @@ class MadeCorpus(NamedTuple):
 
     manifest: Manifest
     words: list[str]
-    groups: list[str] | None
+    groups: list[str]
     bad: BadRows
 
     def seal(self, folder: Path, **about: Any) -> None:
@@ -459,9 +437,11 @@ def _make_corpus(
     )
     for survey in surveys:
         bad.add(survey.wordless, survey.num_wordless)
-    groups = list(_number_groups(surveys)) if plan.columns.group else None
     return MadeCorpus(
-        manifest=_describe(maker, sizes, bad.count), words=words, groups=groups, bad=bad
+        manifest=_describe(maker, sizes, bad.count),
+        words=words,
+        groups=list(_number_groups(surveys)),
+        bad=bad,
     )
 
 
@@ -531,15 +511,15 @@ def _number_groups(surveys: Sequence[Survey]) -> dict[str, int]:
 def _describe(maker: ShardMaker, sizes: Sequence[ShardSize], num_skipped: int) -> Manifest:
     """Describe all shards; the corpus has no name yet."""
     plan = maker.plan
-    is_grouped = plan.columns.group is not None
+    has_groups = plan.columns.group is not None
     return Manifest(
         name="",
         num_documents=sum(size.num_documents for size in sizes),
         vocab_size=len(maker.words),
         num_tokens=sum(size.num_tokens for size in sizes),
         date_unit=maker.date_unit,
-        split_by="group" if is_grouped else "document",
-        has_groups=is_grouped,
+        split_by=SPLITS[has_groups],
+        has_groups=has_groups,
         has_texts=plan.keeps_text,
         source=", ".join(Path(path).name for path in plan.paths[:3]),
         num_skipped=num_skipped,

@@ -12,6 +12,7 @@ from stickbreaker.engine.corpora.cells import IS_OBJECT, unwrap_text
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.dates import explain_date, explain_form, find_form, read_dates
 from stickbreaker.engine.corpora.rows import TOO_LARGE, BadRows, Chunk, Table
+from stickbreaker.engine.files.messages import cut
 
 # Columns that an error lists.
 NUM_LISTED = 8
@@ -62,18 +63,17 @@ def resolve_columns(table: Table, columns: Columns) -> Columns:
     Raises CorpusError that lists the columns if no text column is clear, or a chosen column does
     not exist.
     """
-    text = columns.text
-    if text is None:
-        called_text = [column for column in table.columns if column.lower() == "text"]
-        likely = called_text or (table.columns if len(table.columns) == 1 else ())
-        text = next(iter(likely), None)
+    called_text = (column for column in table.columns if column.lower() == "text")
+    (only,) = table.columns if len(table.columns) == 1 else (None,)
+    text = columns.text or next(called_text, only)
     names = _list_names(table.columns)
     if text is None:
         raise CorpusError(
             f'{table.path}: choose the column with the text, text="...". The columns are {names}.'
         )
-    title = "title" if columns.title is None and "title" in table.has else columns.title
-    columns = columns._replace(text=text, title=title)
+    columns = columns._replace(text=text)
+    if columns.title is None and "title" in table.has:
+        columns = columns._replace(title="title")
     for column in columns.names:
         if column not in table.columns:
             raise CorpusError(
@@ -84,12 +84,13 @@ def resolve_columns(table: Table, columns: Columns) -> Columns:
 
 def _list_names(columns: Sequence[str]) -> str:
     """The first columns, with the number of the others."""
-    left = f" and {len(columns) - NUM_LISTED:,} more" if len(columns) > NUM_LISTED else ""
-    return ", ".join(map(_shorten, columns[:NUM_LISTED])) + left
+    listed = ", ".join(map(_shorten, columns[:NUM_LISTED]))
+    left = len(columns) - NUM_LISTED
+    return f"{listed} and {left:,} more" if left > 0 else listed
 
 
-def _shorten(column: object) -> str:
-    return repr(f"{column[:19]}…" if isinstance(column, str) and len(column) > 20 else column)
+def _shorten(column: str) -> str:
+    return repr(cut(column, 20))
 
 
 def take_chunk(
@@ -103,9 +104,9 @@ def take_chunk(
     more than `MAX_ROWS` rows.
     """
     bad.add(chunk.bad)
-    text_cells = chunk.cells[columns.text] if columns.text else []
     empty = [""] * len(chunk.rows)
-    dates, titles, groups = (chunk.cells[column] if column else empty for column in columns[1:4])
+    chosen = (columns.text, columns.date, columns.title, columns.group)
+    text_cells, dates, titles, groups = (chunk.cells.get(name or "", empty) for name in chosen)
     texts = []
     wrong = []
     for place, (row, text) in enumerate(zip(chunk.rows, text_cells, strict=True)):
@@ -164,11 +165,17 @@ def date_rows(table: Table, columns: Columns, cells: Cells, bad: BadRows, form: 
     return dates
 
 
+def list_kept(columns: Columns, dates: np.ndarray) -> np.ndarray:
+    """List the rows that have a date, or all without a date column."""
+    return np.flatnonzero(~np.isnat(dates) | (columns.date is None))
+
+
 def explain_no_rows(path: Path | str, bad: BadRows) -> str:
     """Say that a source has no usable row, with the first reason."""
-    reason = (
-        f"First problem: {bad.listed[0]}"
-        if bad.listed
-        else "Put texts into the rows below the header row"
-    )
+    reason = explain_first(bad, "Put texts into the rows below the header row")
     return f"{path} has no usable rows. {reason}."
+
+
+def explain_first(bad: BadRows, otherwise: str) -> str:
+    """Return the first reason why rows were skipped, or a remedy if none was."""
+    return f"First problem: {bad.listed[0]}" if bad.listed else otherwise

@@ -93,12 +93,9 @@ class Vocabulary:
         """
         if word in self._ids:
             return self._ids[word]
-        near = get_close_matches(word, self.words, n=3)
-        hint = (
-            f"similar words: {', '.join(near)}"
-            if near
-            else "rare words and stop words are not counted"
-        )
+        hint = "rare words and stop words are not counted"
+        if near := get_close_matches(word, self.words, n=3):
+            hint = f"similar words: {', '.join(near)}"
         raise KeyError(f"the corpus does not contain the word {word!r} ({hint})")
 
 
@@ -153,11 +150,7 @@ def _read_counts(name: str, given: Any) -> csr_array:
         counts.sum_duplicates()
     data = counts.data
     if data.dtype != np.int32 and data.size:
-        is_odd = (
-            (data != np.rint(data)) | (data > LARGEST_COUNT)
-            if data.dtype.kind == "f"
-            else data > LARGEST_COUNT
-        )
+        is_odd = (data != np.rint(data)) | (data > LARGEST_COUNT)
         if is_odd.any():
             raise CorpusError(
                 f"{name}: a count is {data[is_odd][0]}. Use whole numbers up to {LARGEST_COUNT}."
@@ -204,8 +197,9 @@ class Corpus:
 
     Examples
     --------
-    >>> corpus = Corpus("two notes", [[2, 0, 1], [0, 1, 0]], Vocabulary(("peace", "trade", "war")),
-    ...                 np.array(["1812", "1815"], "datetime64[Y]"), ("First", "Second"))
+    >>> words = Vocabulary(("peace", "trade", "war"))
+    >>> years = np.array(["1812", "1815"], "datetime64[Y]")
+    >>> corpus = Corpus("two notes", [[2, 0, 1], [0, 1, 0]], words, years, ("First", "Second"))
     >>> corpus
     Corpus('two notes', 2 documents, 3 words, 4 tokens, 1812 to 1815)
     >>> corpus.documents().words.tolist(), corpus.documents().counts.tolist()
@@ -226,20 +220,20 @@ class Corpus:
     def __post_init__(self) -> None:
         counts = _read_counts(self.name, self.counts)
         own = np.arange(counts.shape[0])
-        group_titles = self.titles if self.groups is None else self.group_titles
-        frozen = {
+        given = {"doc_ids": self.doc_ids, "groups": self.groups}
+        numbers = {
+            what: own if values is None else _read_numbers(self.name, what, values)
+            for what, values in given.items()
+        }
+        frozen: dict[str, Any] = {
             "counts": counts,
             "dates": _read_dates(self.name, self.dates),
             "titles": tuple(self.titles),
-            "doc_ids": _read_numbers(
-                self.name, "doc_ids", own if self.doc_ids is None else self.doc_ids
-            ),
-            "groups": _read_numbers(
-                self.name, "groups", own if self.groups is None else self.groups
-            ),
-            "group_titles": tuple(() if group_titles is None else group_titles),
+            "group_titles": () if self.group_titles is None else tuple(self.group_titles),
         }
-        self._hold(frozen)
+        if self.groups is None:
+            frozen["group_titles"] = frozen["titles"]
+        self._hold(frozen | numbers)
         self._check()
 
     def _hold(self, values: dict[str, Any]) -> None:
@@ -281,8 +275,9 @@ class Corpus:
 
     def __repr__(self) -> str:
         size = f"{self.num_documents} documents, {self.vocab_size} words, {self.num_tokens} tokens"
-        span = f", {self.dates.min()} to {self.dates.max()}" if self.has_dates else ""
-        return f"Corpus({self.name!r}, {size}{span})"
+        if self.has_dates:
+            size += f", {self.dates.min()} to {self.dates.max()}"
+        return f"Corpus({self.name!r}, {size})"
 
     @property
     def num_documents(self) -> int:

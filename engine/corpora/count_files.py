@@ -32,6 +32,7 @@ UCI = "UCI bag-of-words"
 LDA_C = "LDA-C"
 OUTSIDE = "word number {} is outside the list of {:,} words: number words from 0"
 MATRIX = "Matrix Market"
+VOCABULARY_ENDS = (".vocab", ".vocab.txt", "_vocab.txt", ".words", ".tokens", ".words.txt")
 VOCABULARY_NAMES = ("vocab.txt", "vocabulary.txt", "vocab.dat", "words.txt")
 
 # Counts, bad lines, and the documents that were skipped.
@@ -39,22 +40,10 @@ ReadCounts = tuple[csr_array, BadRows, list[int]]
 
 
 class Counted(NamedTuple):
-    """The content of a file of word counts.
+    """The content of a file of word counts: counts (D, V) and words, skipped lines, and notes.
 
-    Attributes
-    ----------
-    kind : str
-        The file format: `UCI`, `LDA_C` or `MATRIX`.
-    counts : (D, V) CSR array
-        How often each word occurs in each document.
-    words : list of V str
-        The words of the columns.
-    bad : BadRows
-        The lines that were skipped.
-    faulty : list of int
-        The documents that were skipped, numbered from 0; their rows of `counts` are empty.
-    notes : tuple of str
-        Sentences to show to the user.
+    kind: `UCI`, `LDA_C` or `MATRIX`. faulty: the documents that were skipped, numbered from 0;
+    their rows of `counts` are empty.
     """
 
     kind: str
@@ -107,7 +96,9 @@ def name_counts(path: Path, kind: str) -> str:
     ('kos', 'ap.2')
     """
     stem = _stem(path)
-    return (re.sub(r"(?i)^docword\W*", "", stem) or stem) if kind == UCI else Path(stem).stem
+    if kind == UCI:
+        return re.sub(r"(?i)^docword\W*", "", stem) or stem
+    return Path(stem).stem
 
 
 def find_vocabulary(path: Path, kind: str) -> Path:
@@ -117,13 +108,10 @@ def find_vocabulary(path: Path, kind: str) -> Path:
     """
     stem = _stem(path)
     plain = Path(stem).stem
-    names = [re.sub("(?i)^docword", "vocab", stem) + ".txt"] if kind == UCI else []
-    names += [
-        f"{plain}{end}"
-        for end in (".vocab", ".vocab.txt", "_vocab.txt", ".words", ".tokens", ".words.txt")
-    ]
-    names += VOCABULARY_NAMES
-    for name in names:
+    names = [f"{plain}{end}" for end in VOCABULARY_ENDS]
+    if kind == UCI:
+        names.insert(0, re.sub("(?i)^docword", "vocab", stem) + ".txt")
+    for name in (*names, *VOCABULARY_NAMES):
         if (found := path.parent / name).is_file():
             return found
     raise CorpusError(
@@ -157,8 +145,10 @@ def read_vocabulary(path: Path) -> tuple[list[str], tuple[str, ...]]:
         if len(word) > MAX_LETTERS:
             reason = f"a word has more than {MAX_LETTERS} letters"
             raise CorpusError(f"{path}, line {number}: {reason}. Put one word in each line.")
-        words.append(f"{word} (line {number})" if word in seen else word)
-        seen.add(words[-1])
+        if word in seen:
+            word = f"{word} (line {number})"
+        words.append(word)
+        seen.add(word)
     return words, encoding.notes
 
 

@@ -285,7 +285,7 @@ def _read_digits(cells: "pd.Series", pattern: str, unit: str) -> np.ndarray:
     digits = cells[fits].str[:4]
     if unit == "M":
         digits += "-" + cells[fits].str[-2:]
-    dates = np.full(len(cells), np.datetime64("NaT", unit))
+    dates = np.full(len(cells), "NaT", f"datetime64[{unit}]")
     dates[fits] = digits.to_numpy(dtype=str).astype(dates.dtype)
     return dates
 

@@ -65,8 +65,8 @@ class Documents(NamedTuple):
 
         Examples
         --------
-        >>> Documents(np.array([0, 2, 2, 3]), np.array([0, 4, 1]), np.array([2, 1,
-        ...     5])).sizes().tolist()
+        >>> starts, words, counts = np.array([0, 2, 2, 3]), np.array([0, 4, 1]), np.array([2, 1, 5])
+        >>> Documents(starts, words, counts).sizes().tolist()
         [3, 0, 5]
         """
         ends = np.append(0, self.counts.cumsum(dtype=np.int64))
@@ -92,8 +92,8 @@ class Documents(NamedTuple):
 
         Examples
         --------
-        >>> Documents(np.array([0, 2, 2, 3]), np.array([0, 4, 1]), np.array([2, 1,
-        ...     5])).rows().tolist()
+        >>> starts, words, counts = np.array([0, 2, 2, 3]), np.array([0, 4, 1]), np.array([2, 1, 5])
+        >>> Documents(starts, words, counts).rows().tolist()
         [0, 0, 2]
         """
         return np.repeat(np.arange(self.num_documents), self.num_entries())
@@ -155,8 +155,8 @@ class Documents(NamedTuple):
 
         Examples
         --------
-        >>> Documents(np.array([0, 2, 3]), np.array([0, 4, 1]), np.array([2, 1,
-        ...     5])).select(np.array([1, 0])).words
+        >>> starts, words, counts = np.array([0, 2, 3]), np.array([0, 4, 1]), np.array([2, 1, 5])
+        >>> Documents(starts, words, counts).select(np.array([1, 0])).words
         array([1, 0, 4])
         """
         sizes = self.num_entries()[places]
@@ -179,8 +179,8 @@ class Documents(NamedTuple):
 
         Examples
         --------
-        >>> Documents(np.array([0, 2, 3]), np.array([0, 4, 1]), np.array([2, 1,
-        ...     5])).without(np.array([4])).starts
+        >>> starts, words, counts = np.array([0, 2, 3]), np.array([0, 4, 1]), np.array([2, 1, 5])
+        >>> Documents(starts, words, counts).without(np.array([4])).starts
         array([0, 1, 2])
         """
         kept = ~np.isin(self.words, words)

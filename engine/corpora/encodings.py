@@ -175,8 +175,9 @@ def _find_wide(head: bytes) -> str:
         return ""
     even = head[0 : 2 * half : 2].count(0)
     odd = head[1 : 2 * half : 2].count(0)
-    if max(even, odd) > 0.7 * half and min(even, odd) < 0.05 * half:
-        return "utf-16-le" if odd > even else "utf-16-be"
+    for name, one, other in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
+        if one > 0.7 * half and other < 0.05 * half:
+            return name
     return ""
 
 
@@ -252,9 +253,9 @@ def _score(text: str, name: str) -> float:
         is_mixed = not is_latin and (before.isascii() and before.isalpha())
         if not is_inside and not is_mixed:
             fits.append(sign.lower())
+    extra = 0.3 * (not is_latin)
     most = max(
-        sum(sign in alphabet for sign in fits)
-        + (0.3 * sum(sign in alphabet[:10] for sign in fits) if not is_latin else 0.0)
+        sum(sign in alphabet for sign in fits) + extra * sum(sign in alphabet[:10] for sign in fits)
         for alphabet in ALPHABETS[name]
     )
     return most / max(1, num_signs)

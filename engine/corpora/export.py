@@ -87,11 +87,9 @@ def _describe(
     counted = some.documents()
     starts = pa.array(counted.starts, pa.int32())
     dates = np.datetime_as_string(some.dates)
-    groups = (
-        [corpus.group_titles[group] for group in some.groups]
-        if corpus.split_by == "group"
-        else [None] * len(rows)
-    )
+    groups: list[str | None] = [None] * len(rows)
+    if corpus.split_by == "group":
+        groups = [corpus.group_titles[group] for group in some.groups]
     return pa.table(
         {
             "title": pa.array(list(some.titles), pa.string()),

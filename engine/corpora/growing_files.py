@@ -157,8 +157,7 @@ class GrowingFile:
                 self.offset += len(raw)
                 self.line += not was_inside
                 self.tail = (self.tail + raw)[-TAIL_BYTES:]
-                row = None if was_inside else self._parse(raw)
-                if row is not None:
+                if not was_inside and (row := self._parse(raw)):
                     yield row
         self._stamp = stamp
 
@@ -197,14 +196,13 @@ class GrowingFile:
             values = json.loads(raw)
         except (ValueError, RecursionError):
             values = None
-        text = values.get(self.text_column) if isinstance(values, dict) else None
-        if not isinstance(text, str):
+        if not isinstance(values, dict) or not isinstance(values.get(self.text_column), str):
             self.report(
                 f"{self.path}, line {self.line}, is skipped: write one object per line, like"
                 f' {{"{self.text_column}": "..."}}.'
             )
             return None
-        return values.get(self.date_column), text
+        return values.get(self.date_column), values[self.text_column]
 
 
 @dataclass

@@ -32,27 +32,9 @@ logger = logging.getLogger(__name__)
 class OwnCorpus:
     """The description of a corpus that a user has built.
 
-    Attributes
-    ----------
-    name : str
-        Its name.
-    num_documents, vocab_size, num_tokens : int
-        Its size.
-    date_span : tuple of two str, or None
-        The first and the last date; None if a document has no date, or an earlier version has
-        stored the corpus.
-    date_unit : str
-        The precision of the dates, as a NumPy unit.
-    split_by : str
-        "document" or "group".
-    has_text : bool
-        Whether the texts are stored.
-    source : str
-        The name of the file or folder that it was built from.
-    num_bad : int
-        The number of rows that were skipped.
-    built_at : str
-        The time of building, in ISO 8601.
+    date_span: None if a document has no date, or an earlier version has stored the corpus.
+    date_unit: the precision of the dates. split_by: "document" or "group". source: the name of the
+    file or folder. num_bad: the number of rows that were skipped. built_at: in ISO 8601.
     """
 
     name: str
@@ -148,11 +130,10 @@ def _describe(place: Path) -> OwnCorpus:
 
 def _describe_old(old: OldFolder) -> OwnCorpus:
     with reading(old.place, OLD_CORPUS):
-        span = old.about["date_span"]
         about = {each.name: old.about[each.name] for each in fields(OwnCorpus)}
-        return OwnCorpus(
-            **about | {"name": unquote(old.place.name), "date_span": tuple(span) if span else None}
-        )
+        about["name"] = unquote(old.place.name)
+        about["date_span"] = tuple(about["date_span"] or ()) or None
+        return OwnCorpus(**about)
 
 
 def find_converted(name: str, folder: str | PathLike[str] | None = None) -> Path | OldFolder:

@@ -23,6 +23,7 @@ from stickbreaker.engine.corpora.sources import (
 )
 from stickbreaker.engine.corpora.stored import name_unfinished, open_stored
 from stickbreaker.engine.corpora.words import WordChoices, check_choices
+from stickbreaker.engine.files.messages import cut
 from stickbreaker.engine.progress_bars import show_share
 
 LONGEST_NAME = 255
@@ -99,8 +100,9 @@ def load_corpus(  # noqa: PLR0913
     columns = Columns(
         text=text, date=date, title=title, group=group, day_first=day_first, encoding=encoding
     )
-    is_named = not isinstance(name_or_path, PathLike) and name_or_path in list_corpora()
-    source = None if is_named else find_source(_find_path(name_or_path))
+    source = None
+    if isinstance(name_or_path, PathLike) or name_or_path not in list_corpora():
+        source = find_source(_find_path(name_or_path))
     if source is None or source.kind == STORED:
         if columns != Columns() or words is not None:
             raise CorpusError(
@@ -173,17 +175,15 @@ def _warn(path: Path, source: Source, built: Built) -> None:
         number = built.bad.count
         left = f"{number} of {number + built.corpus.num_documents} rows"
         if source.is_counted:
-            left = "1 line" if number == 1 else f"{number} lines"
+            left = f"{number} line{'s' * (number > 1)}"
         logger.warning("%s: skipped %s. First: %s", path, left, listed)
 
 
 def _explain_unknown(name_or_path: str | PathLike[str]) -> str:
     known = list_corpora()
-    name = str(name_or_path)
-    name = name if len(name) <= LONGEST_SHOWN else name[: LONGEST_SHOWN - 1] + "…"
-    near = get_close_matches(name, known, n=1)
-    guess = f" Did you mean {near[0]!r}?" if near else ""
+    name = cut(str(name_or_path), LONGEST_SHOWN)
+    guesses = [f" Did you mean {near!r}?" for near in get_close_matches(name, known, n=1)]
     return (
-        f"No corpus {name!r}.{guess} Use {', '.join(known)}, or a file of a supported type:"
-        f" {KINDS}."
+        f"No corpus {name!r}.{''.join(guesses)} Use {', '.join(known)}, or a file of a supported"
+        f" type: {KINDS}."
     )

@@ -60,11 +60,9 @@ class OldFolder(NamedTuple):
                 counts[column].to_numpy() for column in ("document", "word", "count")
             )
             dates = [date or "NaT" for date in documents["date"].to_pylist()]
-            grouping = (
-                number_groups(documents["group"].to_pylist())
-                if about["split_by"] == "group"
-                else {}
-            )
+            grouping = {}
+            if about["split_by"] == "group":
+                grouping = number_groups(documents["group"].to_pylist())
             return Corpus(
                 name=unquote(place.name),
                 counts=coo_array(

@@ -84,11 +84,11 @@ class PackedFile:
     def __init__(self, path: Path, member: str = "") -> None:
         self._path = path
         self._member = member
-        self._plain = PurePosixPath(member) if member else plain_path(path)
-        self.name, self.stem, self.suffix = self._plain.name, self._plain.stem, self._plain.suffix
+        plain = PurePosixPath(member or plain_path(path))
+        self.name, self.stem, self.suffix = plain.name, plain.stem, plain.suffix
 
     def __str__(self) -> str:
-        return f"{self._path}/{self._member}" if self._member else str(self._path)
+        return f"{self._path}/{self._member}".rstrip("/")
 
     def absolute(self) -> Path:
         """Return the path of the file on the disk."""
@@ -125,7 +125,9 @@ class PackedFile:
             raise self._refuse(error) from error
         unpacking = _Unpacking(self, content, packed, size)
         binary = io.BufferedReader(unpacking, 1 << 18)
-        return binary if "b" in mode else io.TextIOWrapper(binary, **form)
+        if "b" in mode:
+            return binary
+        return io.TextIOWrapper(binary, **form)
 
     def _refuse(self, error: Exception) -> CorpusError:
         return CorpusError(

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -40,16 +40,8 @@ class Trimmed(NamedTuple):
 class Survey(NamedTuple):
     """What other shards need of a piece, and what is reported.
 
-    Attributes
-    ----------
-    num_documents : int
-        The number of documents with chosen words.
-    groups : list of str
-        Their groups, each once, in order of appearance.
-    num_wordless : int
-        The number of the other documents.
-    wordless : list of BadRow
-        The first of them.
+    groups: those of the documents with chosen words, each once, in order of appearance. wordless:
+    the first of the other documents.
     """
 
     num_documents: int
@@ -71,18 +63,9 @@ class PlannedShard(NamedTuple):
 
 @dataclass(frozen=True)
 class ShardMaker:
-    """Makes the shards of a build.
+    """Makes the shards of a build in the folder `corpus` from the pieces in another one.
 
-    Attributes
-    ----------
-    plan : BuildPlan
-        What is built.
-    pieces, corpus : Path
-        The folders of the pieces and of the shards.
-    words : sequence of V str
-        The chosen words.
-    date_unit : str
-        The precision of the dates.
+    words: the V chosen words. date_unit: the precision of the dates.
     """
 
     plan: BuildPlan
@@ -126,11 +109,9 @@ class ShardMaker:
             sources.table(file).name_bad(row, WORDLESS)
             for file, row in zip(files, rows, strict=True)
         ]
-        has_groups = self.plan.columns.group is not None
-        groups = list(dict.fromkeys(_list_groups(trimmed))) if has_groups else []
         return Survey(
             num_documents=len(trimmed.rows),
-            groups=groups,
+            groups=list(dict.fromkeys(self._list_groups(trimmed))),
             num_wordless=len(places),
             wordless=wordless,
         )
@@ -138,27 +119,27 @@ class ShardMaker:
     def write(self, task: PlannedShard, trimmed: Trimmed) -> ShardSize:
         """Write the shard of a piece, unless it is complete."""
         documents, rows, columns = trimmed
-        groups = None
-        if self.plan.columns.group is not None:
-            groups = np.array([task.groups[name] for name in _list_groups(trimmed)], np.int64)
+        groups = np.array([task.groups[name] for name in self._list_groups(trimmed)], np.int64)
         dates = columns.column("date").to_numpy()[rows].view(f"datetime64[{task.piece.date_unit}]")
         shard = Shard(
             documents=documents,
             doc_ids=np.arange(task.first, task.first + len(rows)),
             dates=dates.astype(f"datetime64[{self.date_unit}]").view(np.int64),
             titles=columns.column("title").take(rows),
-            groups=groups,
+            groups=groups if self.plan.columns.group else None,
         )
         path = self.corpus / name_shard(task.number)
         if self.plan.keeps_text and not (self.corpus / name_texts(task.number)).exists():
             self._write_texts(task, rows, shard.doc_ids)
-        size = ShardSize(
-            file=path.name,
-            num_documents=len(rows),
-            num_entries=len(documents.words),
-            num_tokens=documents.num_tokens,
-        )
-        return size if path.exists() else write_shard(path, shard)
+        if not path.exists():
+            write_shard(path, shard)
+        return shard.measure(path.name)
+
+    def _list_groups(self, trimmed: Trimmed) -> list[str]:
+        """The groups of the documents; none without a column of groups."""
+        if self.plan.columns.group is None:
+            return []
+        return cast(list[str], trimmed.columns.column("group").take(trimmed.rows).to_pylist())
 
     def _write_texts(self, task: PlannedShard, rows: np.ndarray, doc_ids: np.ndarray) -> None:
         from pyarrow import parquet
@@ -171,11 +152,6 @@ class ShardMaker:
             {"document": doc_ids, "text": texts},
             TEXTS_AT_ONCE,
         )
-
-
-def _list_groups(trimmed: Trimmed) -> list[str]:
-    groups: list[str] = trimmed.columns.column("group").take(trimmed.rows).to_pylist()
-    return groups
 
 
 def keep_words(documents: Documents, ids: np.ndarray) -> tuple[Documents, np.ndarray]:

@@ -26,6 +26,7 @@ from stickbreaker.engine.corpora.columns import (
     Columns,
     date_rows,
     find_date_form,
+    list_kept,
     list_notes,
     name_document,
     resolve_columns,
@@ -37,7 +38,13 @@ from stickbreaker.engine.corpora.rows import BadRow, BadRows, Chunk, Table
 from stickbreaker.engine.corpora.shards import map_arrow, write_arrow, write_table
 from stickbreaker.engine.corpora.sources import find_source, name_source
 from stickbreaker.engine.corpora.text_files import is_hidden
-from stickbreaker.engine.corpora.words import WordChoices, WordCounter, explain_no_words, keep_words
+from stickbreaker.engine.corpora.words import (
+    WordChoices,
+    WordCounter,
+    count_columns,
+    explain_no_words,
+    keep_words,
+)
 from stickbreaker.engine.declarations import check_whole
 from stickbreaker.engine.files.whole_files import replacing
 
@@ -56,22 +63,10 @@ TERMS_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True)
 class BuildPlan:
-    """Everything that decides the content of a corpus on disk.
+    """Everything that decides the content of a corpus on disk; paths: the sources, in order.
 
-    Attributes
-    ----------
-    paths : tuple of str
-        The files or folders to read, in order.
-    columns : Columns
-        The columns to use.
-    words : WordChoices
-        Which words are counted.
-    keeps_text : bool
-        Whether the texts are stored.
-    max_memory : int
-        A piece ends with the chunk in which its counts take as many bytes.
-    shard_documents : int
-        A piece ends with the chunk in which it has as many documents.
+    A piece ends with the chunk in which its counts take `max_memory` bytes, or it has
+    `shard_documents`.
     """
 
     paths: tuple[str, ...]
@@ -89,14 +84,8 @@ class BuildPlan:
 class Part(NamedTuple):
     """A part of the sources: consecutive files, or consecutive row groups of one Parquet file.
 
-    Attributes
-    ----------
-    number : int
-        The number of the part.
-    file, num_files : int
-        The place of its first file, and the number of its files.
-    groups : tuple of int, or None
-        The first row group, and the one after the last; None for whole files.
+    file: the place of its first file. groups: the first row group, and the one after the last;
+    None for whole files.
     """
 
     number: int
@@ -108,21 +97,9 @@ class Part(NamedTuple):
 class Piece(NamedTuple):
     """The content of the file that marks a piece as complete.
 
-    Attributes
-    ----------
-    name : str
-        The number of its part, and its number in the part.
-    file, chunk : int
-        Where the next piece begins: the place of the file, and the number of its chunks in the part
-        that have been read.
-    num_documents : int
-        The number of documents.
-    date_unit : str
-        The precision of their dates.
-    num_bad : int
-        The number of rows that were skipped.
-    bad : list of [str, int or None, str]
-        The first of them: file, row and reason.
+    name: the number of its part, and its number in the part. file, chunk: where the next piece
+    begins, as the place of the file, and the number of its chunks in the part that have been read.
+    date_unit: the precision of the dates. bad: the first of the skipped rows.
     """
 
     name: str
@@ -169,9 +146,11 @@ class PlanFiles:
         parts: list[Part] = []
         first = total = 0
         for number, path in enumerate(map(Path, self.plan.paths)):
-            is_parquet = name_source(path).kind == "Parquet" and path.is_file()
-            groups = self.table(number).group_bytes if is_parquet else ()
-            size = sum(groups) if is_parquet else count_bytes(path)
+            groups: tuple[int, ...] = ()
+            size = count_bytes(path)
+            if name_source(path).kind == "Parquet" and path.is_file():
+                groups = self.table(number).group_bytes
+                size = sum(groups)
             if number > first and total + size > PART_BYTES:
                 parts.append(Part(number=len(parts), file=first, num_files=number - first))
                 first = number
@@ -198,13 +177,13 @@ class PlanFiles:
         for number in range(max(file, part.file), part.file + part.num_files):
             wanted = self.columns(number).names
             table = self.table(number)
-            first = chunk if number == file else 0
             if part.groups is None or table.read_groups is None:
                 chunks = table.read(wanted)
             else:
                 chunks = table.read_groups(wanted, *part.groups)
-            for place, some in islice(enumerate(chunks), first, None):
-                yield number, place, some
+            for place, some in enumerate(chunks):
+                if (number, place) >= (file, chunk):
+                    yield number, place, some
 
     def date_form(self) -> str:
         """Return the form of the dates in the first rows with text; "" without a date column."""
@@ -234,7 +213,9 @@ class PlanFiles:
 
 def count_bytes(path: Path) -> int:
     """The size of a file, or of all files in a folder."""
-    return sum(file.stat().st_size for file in ([path] if path.is_file() else list_files(path)))
+    if path.is_file():
+        return path.stat().st_size
+    return sum(file.stat().st_size for file in list_files(path))
 
 
 def list_files(folder: Path) -> list[Path]:
@@ -385,12 +366,10 @@ class _PieceCounter:
         bad = BadRows()
         texts = take_chunk(chunk, columns, cells, bad, table)
         dates = date_rows(table, columns, cells, bad, form)
-        kept = (
-            range(len(texts)) if columns.date is None else np.flatnonzero(~np.isnat(dates)).tolist()
-        )
+        kept = list_kept(columns, dates).tolist()
         self._bad.add(bad.listed, bad.count)
         self._counter.add(texts[row] for row in kept)
-        self._dates.append(dates[list(kept)])
+        self._dates.append(dates[kept])
         self._files += [number] * len(kept)
         self._rows += [cells.rows[row] for row in kept]
         self._titles += [name_document(table, cells.rows[row], cells.titles[row]) for row in kept]
@@ -404,20 +383,14 @@ class _PieceCounter:
 
         counts, words = self._counter.everything()
         dates = np.concatenate(self._dates)
-        totals = np.bincount(counts.indices, weights=counts.data, minlength=len(words)).astype(
-            np.int64
-        )
-        frequency = np.bincount(counts.indices, minlength=len(words)).astype(np.int64)
+        frequency, totals = count_columns(counts)
         described = {
             "word": pa.array(words, pa.large_string()),
-            "documents": frequency,
-            "total": totals,
+            "documents": frequency.astype(np.int64),
+            "total": totals.astype(np.int64),
         }
-        write_arrow(
-            self._folder / f"words-{name}.arrow",
-            pa.RecordBatch.from_pydict(described),
-            WORDS_AT_ONCE,
-        )
+        path = self._folder / f"words-{name}.arrow"
+        write_arrow(path, pa.RecordBatch.from_pydict(described), WORDS_AT_ONCE)
         indices = pa.array(counts.indices.astype(np.int32, copy=False))
         entries = pa.StructArray.from_arrays([indices, pa.array(counts.data)], ["word", "count"])
         columns = {
@@ -484,10 +457,8 @@ def choose_words(folder: Path, pieces: Sequence[Piece], choices: WordChoices) ->
         frequency, totals = (
             np.array([term[place] for term in candidates], np.int64) for place in (1, 2)
         )
-        kept = [
-            candidates[place]
-            for place in keep_words(frequency, totals, choices.max_words, limits).tolist()
-        ]
+        places = keep_words(frequency, totals, choices.max_words, limits).tolist()
+        kept = [candidates[place] for place in places]
     if not kept:
         raise CorpusError(explain_no_words(choices, num_rows, has_words))
     return [word for word, _, _ in kept]

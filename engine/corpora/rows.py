@@ -39,11 +39,10 @@ class BadRow(NamedTuple):
     reason: str
 
     def __str__(self) -> str:
-        return (
-            f"{self.file}: {self.reason}"
-            if self.row is None
-            else f"{self.file}, row {self.row}: {self.reason}"
-        )
+        place = self.file
+        if self.row is not None:
+            place += f", row {self.row}"
+        return f"{place}: {self.reason}"
 
 
 # The number and the cells of a row, or the reason why it is skipped.
@@ -66,18 +65,9 @@ class BadRows:
 
 
 class Chunk(NamedTuple):
-    """Some rows of a table.
+    """Some rows of a table: their numbers as in a spreadsheet, and the cells of each column.
 
-    Attributes
-    ----------
-    rows : list of int
-        Row numbers as in a spreadsheet.
-    cells : dict of str to list of str
-        The cells of each column.
-    bad : list of BadRow
-        The rows that were skipped.
-    share : float
-        The share of the file that has been read, 0 to 1.
+    share: the share of the file that has been read, 0 to 1.
     """
 
     rows: list[int]
@@ -88,32 +78,14 @@ class Chunk(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """A file or folder with one text per row.
+    """A file or folder with one text per row, and notes to show to the user.
 
-    Attributes
-    ----------
-    path : Path
-        The file or folder.
-    kind : str
-        The file format.
-    columns : tuple of str
-        The names of the columns.
-    read : callable
-        `read(columns)` yields all rows of these columns in chunks, from the start; each cell is
-        text.
-    notes : tuple of str
-        Sentences to show to the user.
-    has : tuple of str
-        Columns whose meaning is certain, such as "text" and "title" of a folder.
-    files : tuple of str
-        The names of the files in `path`, if each file is a row.
-    date_note : str
-        How the dates were found, if a date column is chosen.
-    group_bytes : tuple of int
-        The sizes of the row groups of a Parquet file, uncompressed; empty for other formats.
-    read_groups : callable, optional
-        `read_groups(columns, first, last)` yields the rows of the row groups from `first` to `last
-        - 1`, likewise.
+    `read(columns)` yields all rows of these columns in chunks, from the start; each cell is text.
+    has: columns whose meaning is certain, such as "text" and "title" of a folder. files: the names
+    of the files in `path`, if each file is a row. date_note: how the dates were found.
+
+    group_bytes: the sizes of the row groups of a Parquet file, uncompressed.
+    `read_groups(columns, first, last)` yields the rows of the groups from `first` to `last - 1`.
     """
 
     path: Path
@@ -130,11 +102,8 @@ class Table:
     def name_bad(self, row: int, reason: str) -> BadRow:
         """Describe a row to be skipped, by its number, or by its file if each file is a row."""
         if self.files:
-            return BadRow(
-                file=f"{self.path.name}/{shorten(self.files[row - 1], MAX_NAME)}",
-                row=None,
-                reason=reason,
-            )
+            name = f"{self.path.name}/{shorten(self.files[row - 1], MAX_NAME)}"
+            return BadRow(file=name, row=None, reason=reason)
         return BadRow(file=str(self.path), row=row, reason=reason)
 
 

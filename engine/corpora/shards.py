@@ -48,19 +48,8 @@ STORED_CORPUS = Kind(name="stored corpus", format=2, remedy=REBUILD, error=Corpu
 class Shard(NamedTuple):
     """S consecutive documents of a stored corpus.
 
-    Attributes
-    ----------
-    documents : Documents
-        Their word counts.
-    doc_ids : (S,) int64
-        Their ids.
-    dates : (S,) int64
-        Their dates, counted in the unit of the manifest; the smallest int64 marks a document
-        without a date.
-    titles : sequence of S str, or a pyarrow array
-        Their titles.
-    groups : (S,) int64, or None
-        Their groups; None if each document is its own.
+    dates: (S,) int64, counted in the unit of the manifest; the smallest int64 marks a document
+    without a date. groups: (S,) int64; None if each document is its own.
     """
 
     documents: Documents
@@ -68,6 +57,16 @@ class Shard(NamedTuple):
     dates: np.ndarray
     titles: "Sequence[str] | pa.Array"
     groups: np.ndarray | None
+
+    def measure(self, file: str) -> "ShardSize":
+        """The size of the shard that is in this file."""
+        documents = self.documents
+        return ShardSize(
+            file=file,
+            num_documents=documents.num_documents,
+            num_entries=len(documents.words),
+            num_tokens=documents.num_tokens,
+        )
 
 
 class ShardSize(NamedTuple):
@@ -83,34 +82,11 @@ class ShardSize(NamedTuple):
 class Manifest:
     """The description of a stored corpus.
 
-    Attributes
-    ----------
-    name : str
-        Its name.
-    num_documents, vocab_size, num_tokens : int
-        Its size.
-    date_unit : str
-        The precision of the dates, as a NumPy unit.
-    split_by : str
-        "document" or "group".
-    has_groups, has_texts : bool
-        Whether there are groups of documents, and whether the texts are stored.
-    source : str
-        What it was built from.
-    num_skipped : int
-        The number of rows that were skipped.
-    built_at : str
-        When it was built, in ISO 8601; "" if that is the time of the manifest.
-    date_span : tuple of two str, or None
-        The first and the last date; None if a document has no date, or an earlier version has built
-        the corpus.
-    is_loaded : bool
-        Whether all documents are loaded into memory if the corpus is opened by its name; False if
-        they do not fit.
-    shards : tuple of ShardSize
-        The shards in order.
-    sizes : dict of str to int
-        The size of each file, in bytes.
+    date_unit: the precision of the dates. split_by: "document" or "group". source: what it was
+    built from. num_skipped: rows. built_at: in ISO 8601; "" if that is the time of the manifest.
+    date_span: None if a document has no date, or an earlier version has built the corpus.
+    is_loaded: whether all documents are loaded if the corpus is opened by its name. sizes: the
+    bytes of each file.
     """
 
     name: str
@@ -149,29 +125,22 @@ def name_texts(number: int | str) -> str:
     return f"texts-{number:0>5}.parquet" if number != "*" else "texts-*.parquet"
 
 
-def write_shard(path: Path, shard: Shard) -> ShardSize:
-    """Write a shard, completely or not at all; return its size."""
+def write_shard(path: Path, shard: Shard) -> None:
+    """Write a shard, completely or not at all."""
     import pyarrow as pa
 
     starts, words, counts = shard.documents
     entries = pa.StructArray.from_arrays([pa.array(words), pa.array(counts)], ["word", "count"])
-    sizes = shard.documents.sizes()
     columns = {
         "id": pa.array(shard.doc_ids),
         "date": pa.array(shard.dates),
         "title": pa.array(shard.titles, pa.large_string()),
-        "tokens": pa.array(sizes),
+        "tokens": pa.array(shard.documents.sizes()),
         "words": pa.LargeListArray.from_arrays(pa.array(starts), entries),
     }
     if shard.groups is not None:
         columns["group"] = pa.array(shard.groups)
     write_arrow(path, pa.RecordBatch.from_pydict(columns))
-    return ShardSize(
-        file=path.name,
-        num_documents=shard.documents.num_documents,
-        num_entries=len(words),
-        num_tokens=int(sizes.sum()),
-    )
 
 
 def write_arrow(path: Path, batch: "pa.RecordBatch", rows_at_once: int | None = None) -> None:
@@ -234,15 +203,7 @@ class MappedShard(NamedTuple):
 
 
 class ShardFiles:
-    """The shards of a stored corpus, opened when they are first used.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    manifest : Manifest
-        As returned by `read_manifest`.
-    """
+    """The shards of a stored corpus, opened when they are first used."""
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         self.folder = folder
@@ -377,19 +338,9 @@ def read_manifest(folder: Path) -> Manifest:
     header = read_seal(folder / MANIFEST, STORED_CORPUS)
     with reading(folder / MANIFEST, STORED_CORPUS):
         about = dict(header.about or {})
-        shards = tuple(
-            ShardSize(
-                file=file,
-                num_documents=num_documents,
-                num_entries=num_entries,
-                num_tokens=num_tokens,
-            )
-            for file, num_documents, num_entries, num_tokens in about["shards"]
-        )
-        span = about.get("date_span")
-        manifest = Manifest(
-            **{**about, "shards": shards, "date_span": tuple(span) if span else None}
-        )
+        about["shards"] = tuple(ShardSize(*shard) for shard in about["shards"])
+        about["date_span"] = tuple(about.get("date_span") or ()) or None
+        manifest = Manifest(**about)
     for name, size in manifest.sizes.items():
         try:
             found = (folder / name).stat().st_size
@@ -428,16 +379,16 @@ def check_contents(folder: Path) -> None:
 
 
 def seal_corpus(
-    folder: Path, manifest: Manifest, words: Sequence[str], groups: Sequence[str] | None
+    folder: Path, manifest: Manifest, words: Sequence[str], groups: Sequence[str]
 ) -> None:
     """Complete a folder of shards and texts: write the vocabulary, the groups and the manifest.
 
-    groups: their titles. The manifest is given without `date_span` and `sizes`.
+    groups: their titles, if there are some. The manifest is given without `date_span` and `sizes`.
     """
     # An earlier format has the same file, whose bytes stay.
     if not (folder / VOCABULARY).exists():
         write_table(folder / VOCABULARY, {"word": list(words)})
-    if groups is not None:
+    if manifest.has_groups:
         write_table(folder / GROUPS, {"title": list(groups)})
     files = [
         path for path in sorted(folder.iterdir()) if path.name[0] != "." and path.name != MANIFEST

@@ -88,16 +88,9 @@ def refuse_hidden(path: Path) -> None:
 
 
 class Source(NamedTuple):
-    """What is read at a path.
+    """What is read at a path: a file or folder, or the table `member` of an archive.
 
-    Attributes
-    ----------
-    kind : str
-        `STORED`, `FOLDER`, `ARCHIVE`, or the format of a table or of a file of counts.
-    path : Path
-        The file or folder.
-    member : str
-        The table in an archive, or in a folder.
+    kind: `STORED`, `FOLDER`, `ARCHIVE`, or the format of a table or of a file of counts.
     """
 
     kind: str
@@ -189,13 +182,14 @@ def find_source(
     if not source.kind:
         remedy = find_remedy(path.suffix) or f"Use {KINDS}"
         raise CorpusError(f"Unsupported file type: {path}. {remedy}.")
-    most = MAX_FILE_BYTES if max_bytes is None else max_bytes
+    most = max_bytes or MAX_FILE_BYTES
     if path.stat().st_size > most:
         raise CorpusError(f"{path} is larger than {most / 1e9:g} GB. {TOO_LARGE}.")
     if source.kind != ARCHIVE:
         return source
-    found = find_table(path, list_members(path))
-    return source._replace(kind=name_source(Path(found)).kind, member=found) if found else source
+    if found := find_table(path, list_members(path)):
+        return source._replace(kind=name_source(Path(found)).kind, member=found)
+    return source
 
 
 def _look_into(folder: Path, is_one: bool) -> Source:
@@ -222,8 +216,9 @@ def _look_into(folder: Path, is_one: bool) -> Source:
         return Source(kind=FOLDER, path=folder)
     inside = (file for file in folder.rglob("*") if not is_hidden(file.relative_to(folder)))
     sizes = ((str(file), file.stat().st_size) for file in inside if file.is_file())
-    found = find_table(folder, sizes)
-    return name_source(Path(found)) if found else Source(kind=FOLDER, path=folder)
+    if found := find_table(folder, sizes):
+        return name_source(Path(found))
+    return Source(kind=FOLDER, path=folder)
 
 
 def is_document(name: PurePosixPath | Path) -> bool:
@@ -259,7 +254,7 @@ def find_table(path: Path, files: Iterable[tuple[str, int]]) -> str:
     if len(tables) == 1 and not texts:
         return next(iter(tables))
     names = [PurePosixPath(name).name for name in tables]
-    listed = ", ".join(names[:NUM_LISTED]) + ("" if len(names) <= NUM_LISTED else " and others")
+    listed = ", ".join(names[:NUM_LISTED]) + " and others" * (len(names) > NUM_LISTED)
     raise CorpusError(
         f"{path} contains {len(tables)} table{'s' * (len(tables) > 1)} ({listed}) and"
         f" {len(texts)} text{'s' * (len(texts) != 1)}. Choose one table, combine several with"
@@ -270,9 +265,8 @@ def find_table(path: Path, files: Iterable[tuple[str, int]]) -> str:
 def name_source(path: Path) -> Source:
     """The source that a file is by its name alone; its kind is "" if it is not supported.
 
-    >>> [name_source(Path(name)).kind for name in ("docword.kos.txt.gz", "ap.ldac", "ap.mtx",
-    ...     "ap.csv", "ap.zip", "ap")]
-    ['UCI bag-of-words', 'LDA-C', 'Matrix Market', 'CSV', 'zip of text files', '']
+    >>> [name_source(Path(name)).kind for name in ("docword.kos.txt.gz", "ap.csv", "ap.zip", "ap")]
+    ['UCI bag-of-words', 'CSV', 'zip of text files', '']
     """
     plain = plain_path(Path(path.name.lower()))
     if plain.name.startswith("docword"):

@@ -259,17 +259,10 @@ class StoredCorpus(Corpus):
 
 
 class StoredRows(NamedTuple):
-    """Some documents of a stored corpus, by their places: another process reads them from its own
-    mapped files.
+    """Some documents of a stored corpus, by their places (S,): another process reads them from its
+    own mapped files.
 
-    Attributes
-    ----------
-    folder : Path
-        The folder of the corpus.
-    digest : str
-        That of its manifest.
-    places : (S,) int64
-        The places of the documents.
+    digest: that of the manifest of the corpus.
     """
 
     folder: Path
@@ -375,7 +368,7 @@ def write_corpus(corpus: Corpus, folder: Path, shard_documents: int, **about: An
     is_plain = np.array_equal(corpus.groups, own) and len(corpus.group_titles) == len(own)
     has_groups = corpus.split_by == "group" or not is_plain
     manifest = replace(_write_shards(corpus, folder, shard_documents, has_groups), **about)
-    groups = list(map(_as_utf8, corpus.group_titles)) if has_groups else None
+    groups = list(map(_as_utf8, corpus.group_titles))
     seal_corpus(folder, manifest, corpus.vocabulary.words, groups)
 
 
@@ -399,7 +392,9 @@ def _write_shards(corpus: Corpus, work: Path, shard_documents: int, has_groups: 
             titles=list(map(_as_utf8, corpus.titles[part])),
             groups=groups,
         )
-        shards.append(write_shard(work / name_shard(len(shards)), shard))
+        file = name_shard(len(shards))
+        write_shard(work / file, shard)
+        shards.append(shard.measure(file))
     return Manifest(
         name=corpus.name,
         num_documents=corpus.num_documents,

@@ -53,12 +53,12 @@ DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 class Form(NamedTuple):
     """How a CSV or TSV file is written.
 
-    Its separator, how quotes are read, whether a quote in a cell has a backslash, and the
+    Its separator, whether quotes enclose cells, whether a quote in a cell has a backslash, and the
     number of rows above the names of the columns.
     """
 
     delimiter: str
-    quoting: int = csv.QUOTE_MINIMAL
+    has_quotes: bool = True
     has_escapes: bool = False
     num_above: int = 0
 
@@ -67,7 +67,12 @@ class Form(NamedTuple):
         lines = _lines(text)
         if self.has_escapes:
             lines = map(_double_quotes, lines)
-        return csv.reader(lines, delimiter=self.delimiter, strict=True, quoting=self.quoting)
+        return csv.reader(
+            lines,
+            delimiter=self.delimiter,
+            strict=True,
+            quoting=csv.QUOTE_MINIMAL if self.has_quotes else csv.QUOTE_NONE,
+        )
 
 
 def open_delimited(path: Path, given: str = "") -> Table:
@@ -92,7 +97,7 @@ def open_delimited(path: Path, given: str = "") -> Table:
     if not header:
         raise CorpusError(f"{path} is empty. Write the names of the columns into the first row.")
     if form.delimiter == "\t" and _loses_rows(path, encoding.name, form, len(header)):
-        form = form._replace(quoting=csv.QUOTE_NONE)
+        form = form._replace(has_quotes=False)
         with path.open(encoding=encoding.name, errors="replace", newline="") as text:
             header = next(islice(form.rows(text), form.num_above, None))
     columns = _name_columns(header)
@@ -105,7 +110,7 @@ def open_delimited(path: Path, given: str = "") -> Table:
             )
 
     notes = list(encoding.notes)
-    if form.quoting == csv.QUOTE_NONE:
+    if not form.has_quotes:
         notes.append(PLAIN_QUOTES)
     if form.num_above:
         notes.append(HEADER_BELOW.format(form.num_above + 1))

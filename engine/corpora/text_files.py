@@ -58,9 +58,7 @@ NUMBER_IN_NAME = re.compile(r"(\d{1,18})")
 
 
 class TextFile(NamedTuple):
-    """A file in a folder or archive: its relative path, and its bytes or the reason why it is
-    skipped.
-    """
+    """A file in a folder or archive: its path in it, and its bytes or why it is skipped."""
 
     name: str
     content: bytes = b""
@@ -105,14 +103,20 @@ def _make_table(
     dates = dict(zip(texts, found, strict=True))
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
-        named = zip(load(), names, strict=True)
-        files = (file._replace(date=dates.get(name, ""), encoding=encoding) for file, name in named)
-        yield from _read(path, wanted, files, len(names))
+        done = 0
+
+        def rows() -> Iterator[Row]:
+            nonlocal done
+            for done, (file, name) in enumerate(zip(load(), names, strict=True), start=1):
+                file = file._replace(date=dates.get(name, ""), encoding=encoding)
+                yield make_row(path, done, file, wanted)
+
+        yield from gather(str(path), wanted, lambda: done / max(1, len(names)), rows())
 
     return Table(
         path=path,
         kind=kind,
-        columns=COLUMNS if note else tuple(name for name in COLUMNS if name != "date"),
+        columns=tuple(name for name in COLUMNS if note or name != "date"),
         read=read,
         has=("text", "title"),
         files=names,
@@ -141,7 +145,10 @@ def open_archive(path: Path, encoding: str = "") -> Table:
     Raises CorpusError if it is missing, damaged, empty, or too large when unpacked.
     """
     members = _list_members(path)
-    _check_size(path, members)
+    if not members:
+        raise CorpusError(f"{path} contains no files. Create an archive of text files.")
+    unpacked = sum(member.file_size for member in members)
+    check_unpacked(path, unpacked, max(1, path.stat().st_size))
     members.sort(key=lambda member: _natural(member.filename))
 
     def load() -> Iterator[TextFile]:
@@ -158,7 +165,7 @@ def _list_members(path: Path) -> list[zipfile.ZipInfo]:
             return [
                 member
                 for member in archive.infolist()
-                if not member.is_dir() and not _is_hidden_name(member)
+                if not member.is_dir() and not is_hidden(PurePosixPath(member.filename))
             ]
     except FileNotFoundError as error:
         raise CorpusError(
@@ -190,14 +197,6 @@ def is_text(name: PurePosixPath | Path) -> bool:
     return suffix in TEXT_SUFFIXES or suffix[1:].isdigit()
 
 
-def _check_size(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
-    if not members:
-        raise CorpusError(f"{path} contains no files. Create an archive of text files.")
-    unpacked = sum(member.file_size for member in members)
-    packed = max(1, path.stat().st_size)
-    check_unpacked(path, unpacked, packed)
-
-
 def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> TextFile:
     name = member.filename
     parts = PurePosixPath(name.replace("\\", "/")).parts
@@ -215,9 +214,8 @@ def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> TextFile:
             content = stream.read(MAX_TEXT + 1)
     # ValueError: a name or a size that is damaged.
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
-        return TextFile(
-            name, fault=f"it is damaged ({explain_error(error)}): create the archive again"
-        )
+        fault = f"it is damaged ({explain_error(error)}): create the archive again"
+        return TextFile(name, fault=fault)
     return TextFile(name=name, content=content, fault=_find_fault(name, len(content)))
 
 
@@ -230,21 +228,7 @@ def _find_fault(name: str, size: int) -> str:
     if not is_text(PurePosixPath(name)):
         remedy = find_remedy(suffix) or "Use .txt, .md, .rst, .tex or .log"
         return f"unsupported file type {shorten(suffix)}: {remedy[0].lower()}{remedy[1:]}"
-    return f"it is larger than {MAX_TEXT:,} bytes: split it" if size > MAX_TEXT else ""
-
-
-def _read(
-    path: Path, wanted: Sequence[str], files: Iterator[TextFile], num_files: int
-) -> Iterator[Chunk]:
-    done = 0
-
-    def rows() -> Iterator[Row]:
-        nonlocal done
-        for file in files:
-            done += 1
-            yield make_row(path, done, file, wanted)
-
-    yield from gather(str(path), wanted, lambda: done / max(1, num_files), rows())
+    return f"it is larger than {MAX_TEXT:,} bytes: split it" * (size > MAX_TEXT)
 
 
 def make_row(path: Path, number: int, file: TextFile, wanted: Sequence[str]) -> Row:
@@ -255,18 +239,18 @@ def make_row(path: Path, number: int, file: TextFile, wanted: Sequence[str]) -> 
     try:
         encoding = name_encoding(iter([file.content]), place, file.encoding)
     except CorpusError as error:
-        return BadRow(
-            file=place, row=None, reason=str(error).removeprefix(f"{place} is ").rstrip(".")
-        )
+        reason = str(error).removeprefix(f"{place} is ").rstrip(".")
+        return BadRow(file=place, row=None, reason=reason)
     name = PurePosixPath(file.name)
+    title = name
+    if name.suffix in TEXT_SUFFIXES:
+        title = name.with_suffix("")
     cells = {
         "text": io.IncrementalNewlineDecoder(None, True).decode(
             file.content.decode(encoding.name, errors="replace")
         ),
-        "title": name.with_suffix("").as_posix()
-        if name.suffix in TEXT_SUFFIXES
-        else name.as_posix(),
-        "folder": "" if name.parent == PurePosixPath(".") else name.parent.as_posix(),
+        "title": title.as_posix(),
+        "folder": name.parent.as_posix().removeprefix("."),
         "date": file.date,
     }
     return number, [cells[column] for column in wanted]
@@ -275,10 +259,6 @@ def make_row(path: Path, number: int, file: TextFile, wanted: Sequence[str]) -> 
 def is_hidden(name: Path | PurePosixPath) -> bool:
     """Whether a file, named by its path in a folder, is hidden or in a hidden folder."""
     return any(part.startswith((".", "__MACOSX")) and part != ".." for part in name.parts)
-
-
-def _is_hidden_name(member: zipfile.ZipInfo) -> bool:
-    return is_hidden(PurePosixPath(member.filename))
 
 
 def _natural(name: Path | str) -> list[tuple[int, str]]:

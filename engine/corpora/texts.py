@@ -50,15 +50,8 @@ TEXT_COMMANDS = {
 class Texts:
     """The texts of the documents of a corpus.
 
-    Parameters
-    ----------
-    files : sequence of Path
-        Parquet files with a column `text`, one row per document or, with a column `document`, per
-        part of a document.
-    header : Header, optional
-        The header that names the SHA-256 of the files.
-    kind : Kind
-        What the files belong to.
+    files: Parquet files with a column `text`, one row per document or, with a column `document`,
+    per part of a document. header: names the SHA-256 of the files. kind: what they belong to.
     """
 
     def __init__(
@@ -142,22 +135,22 @@ def find_texts(name: str, folder: str | PathLike[str] | None = None) -> Texts | 
     """
     if name in FILES:
         return _find_bundled(name)
-    found = Path(name).expanduser() if is_stored(name) else find_converted(name, folder)
+    found: Path | OldFolder = Path(name).expanduser()
+    if not is_stored(name):
+        found = find_converted(name, folder)
     if isinstance(found, OldFolder):
-        return (
-            Texts([found.place / DOCUMENTS], found.header, OLD_CORPUS)
-            if found.about["has_text"]
-            else None
-        )
+        if not found.about["has_text"]:
+            return None
+        return Texts([found.place / DOCUMENTS], found.header, OLD_CORPUS)
     files = sorted(found.glob(name_texts("*")))
+    if not files:
+        return None
     # The texts of a corpus that need not fit in memory are not all verified before one of them is
     # shown.
-    header = (
-        read_seal(found / MANIFEST, STORED_CORPUS)
-        if read_manifest(found).is_loaded
-        else FileHeader()
-    )
-    return Texts(files, header, STORED_CORPUS) if files else None
+    header = FileHeader()
+    if read_manifest(found).is_loaded:
+        header = read_seal(found / MANIFEST, STORED_CORPUS)
+    return Texts(files, header, STORED_CORPUS)
 
 
 def _find_bundled(name: str) -> Texts | None:

@@ -61,7 +61,7 @@ TOKEN = rf"(?u)(?:[^\W_]|[{MARKS}])[\w{MARKS}]*"
 def write_pattern(min_letters: int | None, keeps_digits: bool) -> str:
     """Write the pattern of the words that are counted."""
     pattern = ANY_WORD if keeps_digits else LETTERS_WORD
-    guard = USUAL if min_letters is None else ""
+    guard = USUAL * (min_letters is None)
     return pattern.format(guard) % (min_letters or 1)
 
 
@@ -136,7 +136,9 @@ class WordChoices:
 
     def __post_init__(self) -> None:
         check_settings(self)
-        languages = (self.languages,) if isinstance(self.languages, str) else self.languages
+        languages = self.languages
+        if isinstance(languages, str):
+            languages = (languages,)
         if not isinstance(languages, Iterable):
             raise ValueError(
                 f"languages is {languages!r}. Use a tuple of names, or () for no stop words."
@@ -204,12 +206,7 @@ def check_choices(name: str, value: object) -> None:
 class WordCounter:
     """Counts words chunk by chunk: call `add` for each chunk of texts, then `finish` once.
 
-    Parameters
-    ----------
-    choices : WordChoices
-        Which words are counted.
-    repairs : bool
-        Whether words that PDF files and web pages split are joined, as in `repair_text`.
+    repairs: whether words that PDF files and web pages split are joined, as in `repair_text`.
     """
 
     def __init__(self, choices: WordChoices, repairs: bool = True):
@@ -311,7 +308,9 @@ def repair_text(text: str) -> str:
     if not text.isascii() and any(map(text.__contains__, JOINED)):
         for sign, letters in JOINED.items():
             text = text.replace(sign, letters)
-    return LINE_END.sub("", text) if "-\n" in text or "-\r" in text else text
+    if "-\n" in text or "-\r" in text:
+        return LINE_END.sub("", text)
+    return text
 
 
 def limit_words(
@@ -334,8 +333,9 @@ def explain_no_words(choices: WordChoices, num_rows: int, has_words: bool) -> st
     min_documents, max_share = choices.limits(num_rows)
     is_limited = has_words and (min_documents > 1 or max_share < 1)
     letters = choices.min_letters or USUAL_LETTERS
-    limits = "a smaller min_documents or a larger max_share"
-    remedy = limits if is_limited else "another column, fewer letters or fewer stop words"
+    remedy = "another column, fewer letters or fewer stop words"
+    if is_limited:
+        remedy = "a smaller min_documents or a larger max_share"
     return (
         f"No words remain in {num_rows:,} rows: words need {letters} letters, may not"
         f" be stop words, and must be in at least {min_documents} and at most {max_share:.0%} of"
@@ -349,10 +349,13 @@ def find_columns(
     """Find the columns (V,) of the words in `min_documents` to `most` documents, as `keep_words`
     does.
     """
-    num_words = counts.shape[1]
-    frequency = np.bincount(counts.indices, minlength=num_words)
-    totals = np.bincount(counts.indices, weights=counts.data, minlength=num_words)
-    return keep_words(frequency, totals, choices.max_words, (min_documents, most))
+    return keep_words(*count_columns(counts), choices.max_words, (min_documents, most))
+
+
+def count_columns(counts: csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """Count the documents (W,) and the tokens (W,) of each word."""
+    documents = np.bincount(counts.indices, minlength=counts.shape[1])
+    return documents, np.bincount(counts.indices, counts.data, counts.shape[1])
 
 
 def keep_words(
@@ -395,24 +398,11 @@ def drop_words(
 
 
 class WordEffect(NamedTuple):
-    """What word choices keep of some documents.
+    """What word choices keep of `num_documents`, which are a sample of `of_documents`.
 
-    Attributes
-    ----------
-    num_terms : int
-        The number of distinct words kept.
-    num_tokens : int
-        The number of tokens kept.
-    raw_tokens : int
-        The number of words and numbers before the choices; 0 if there are only numbers.
-    num_empty : int
-        The number of documents without a word.
-    words : tuple of str
-        The most frequent words.
-    num_documents : int
-        The number of documents examined.
-    of_documents : int
-        The number of documents in the corpus.
+    num_terms: the number of distinct words kept. raw_tokens: the number of words and numbers before
+    the choices; 0 if there are only numbers. num_empty: the number of documents without a word.
+    words: the most frequent ones.
     """
 
     num_terms: int
@@ -444,7 +434,7 @@ def measure_words(
         counts, choices, max(1.0, min_documents * share), max(1.0, max_share * num_documents)
     )
     left = _take_columns(counts, kept)
-    totals = np.bincount(left.indices, weights=left.data, minlength=len(kept))
+    _, totals = count_columns(left)
     raw = re.compile(TOKEN)
     has_letters = any(map(re.compile(r"[^\W\d_]").search, texts))
     return WordEffect(
@@ -463,8 +453,8 @@ def count_words(
 ) -> tuple[csr_array, list[str]]:
     """Count the words with three or more letters in each text, without English stop words.
 
-    >>> counts, words = count_words(["Peace, and more peace!", "Don't fear: 2 treaties of peace"],
-    ...     1, 1.0)
+    >>> texts = ["Peace, and more peace!", "Don't fear: 2 treaties of peace"]
+    >>> counts, words = count_words(texts, 1, 1.0)
     >>> words, counts.toarray().tolist()
     (['fear', 'peace', 'treaties'], [[0, 2, 0], [1, 1, 1]])
     """
