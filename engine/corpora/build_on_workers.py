@@ -14,7 +14,8 @@ from typing import Any
 from uuid import uuid4
 
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.pieces import BuildPlan, Part, PlanFiles, count_bytes, count_part
+from stickbreaker.engine.corpora.pieces import BuildPlan, Part, PlanFiles, count_part
+from stickbreaker.engine.corpora.sources import count_bytes
 from stickbreaker.engine.files.whole_files import replacing
 from stickbreaker.engine.parallel.clusters import (
     Cluster,

@@ -8,20 +8,20 @@ import json
 import logging
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from hashlib import sha256
 from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from stickbreaker.engine.corpora.build import build_corpus
 from stickbreaker.engine.corpora.build_on_workers import BuildWorkers
+from stickbreaker.engine.corpora.build_sources import COPIES, PathOrAddress, list_sources
 from stickbreaker.engine.corpora.columns import Columns, explain_no_rows
 from stickbreaker.engine.corpora.corpus import SPLITS, CorpusError
 from stickbreaker.engine.corpora.library import (
@@ -40,19 +40,12 @@ from stickbreaker.engine.corpora.pieces import (
     describe_plan,
     has_pieces,
     list_bad,
-    list_files,
 )
-from stickbreaker.engine.corpora.remote_files import copy_remote
 from stickbreaker.engine.corpora.rows import BadRows
-from stickbreaker.engine.corpora.shards import Manifest, ShardSize, is_stored, seal_corpus
+from stickbreaker.engine.corpora.shards import Manifest, ShardSize, seal_corpus
 from stickbreaker.engine.corpora.sources import (
-    FOLDER,
     Source,
     find_source,
-    is_document,
-    is_remote,
-    is_table,
-    name_source,
 )
 from stickbreaker.engine.corpora.stored import (
     SHARD_DOCUMENTS,
@@ -85,9 +78,7 @@ MAX_MEMORY = 1_000_000_000
 OWN_MEMORY = 250_000_000
 PLAN = "plan.json"
 PIECES = "pieces"
-COPIES = "copies-"
 
-PathOrAddress = str | PathLike[str]
 logger = logging.getLogger(__name__)
 
 
@@ -318,50 +309,6 @@ def _claiming(target: Path, work: Path) -> Iterator[None]:
         )
     with closing(held):
         yield
-
-
-def list_sources(given: PathOrAddress | Sequence[PathOrAddress], work: Path) -> list[Path]:
-    """List the files and folders to read, in order; remote files are copied into `work` first."""
-    found: list[Source] = []
-    is_one = isinstance(given, str | PathLike) or not isinstance(given, Iterable)
-    for each in cast(Iterable[PathOrAddress], [given] if is_one else given):
-        if not isinstance(each, str | PathLike):
-            raise TypeError(
-                f"source is {given!r:.80}: give a file, a folder or an address, or a list of them."
-            )
-        # Path("") is the current folder.
-        if not str(each):
-            raise CorpusError("The path of a source is empty. Name a file or a folder.")
-        # Copies of another address must not be taken for those of this one.
-        copies = work / f"{COPIES}{sha256(str(each).encode()).hexdigest()[:16]}"
-        if is_remote(str(each)):
-            found += map(name_source, copy_remote(str(each), copies))
-        else:
-            found += _list_tables(Path(each))
-    if not found:
-        raise CorpusError("There is no source. Name a file or a folder.")
-    for source in found:
-        source.check_text()
-    return [source.path for source in found]
-
-
-def _list_tables(path: Path) -> list[Source]:
-    """The tables of a folder by name, or of its subfolders if there are no texts.
-
-    Otherwise the file or folder.
-    """
-    source = find_source(path, max_bytes=float("inf"), is_one=False)
-    found = source.path.absolute()
-    if source.kind != FOLDER:
-        return [source._replace(path=found)]
-    files = list_files(found)
-    tables = [file for file in files if is_table(file) and not is_stored(file.parent)]
-    own = [file for file in tables if file.parent == found]
-    # Programs that write tables in subfolders add files such as _SUCCESS.
-    texts = filter(is_document, files)
-    if not own and any(not is_stored(file.parent) for file in texts):
-        tables = []
-    return list(map(name_source, own or tables)) or [source._replace(path=found)]
 
 
 def _keep_plan(plan: BuildPlan, work: Path) -> None:

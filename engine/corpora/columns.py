@@ -89,8 +89,9 @@ def _list_names(columns: Sequence[str]) -> str:
     return f"{listed} and {left:,} more" if left > 0 else listed
 
 
-def _shorten(column: str) -> str:
-    return repr(cut(column, 20))
+def _shorten(column: object) -> str:
+    """A column for a message; it can be of another type than text by mistake."""
+    return repr(cut(column, 20) if isinstance(column, str) else column)
 
 
 def take_chunk(

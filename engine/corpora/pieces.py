@@ -36,8 +36,7 @@ from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.corpora.rows import BadRow, BadRows, Chunk, Table
 from stickbreaker.engine.corpora.shards import map_arrow, write_arrow, write_table
-from stickbreaker.engine.corpora.sources import find_source, name_source
-from stickbreaker.engine.corpora.text_files import is_hidden
+from stickbreaker.engine.corpora.sources import count_bytes, find_source, list_files, name_source
 from stickbreaker.engine.corpora.words import (
     WordChoices,
     WordCounter,
@@ -209,21 +208,6 @@ class PlanFiles:
         form = find_date_form(self.plan.columns, cells)
         self.notes = list_notes(self.table(0), self.plan.columns, cells.dates, form)
         return form
-
-
-def count_bytes(path: Path) -> int:
-    """The size of a file, or of all files in a folder."""
-    if path.is_file():
-        return path.stat().st_size
-    return sum(file.stat().st_size for file in list_files(path))
-
-
-def list_files(folder: Path) -> list[Path]:
-    """The files of a folder and its subfolders in order, without hidden ones, such as those of a
-    build.
-    """
-    found = (file for file in folder.rglob("*") if not is_hidden(file.relative_to(folder)))
-    return sorted(file for file in found if file.is_file())
 
 
 def _divide(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:

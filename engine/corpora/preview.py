@@ -1,7 +1,7 @@
 """Preview a file before a corpus is built from it, and try word choices on it."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from stickbreaker.engine.corpora.columns import (
     date_rows,
     explain_no_rows,
     find_date_form,
+    list_kept,
     list_notes,
     resolve_columns,
     take_chunk,
@@ -128,9 +129,9 @@ class Preview:
     @property
     def is_sample(self) -> bool:
         """Whether `measure` examines only a sample of the documents."""
-        return (
-            len(self.sample) if self.counted is None else self.counted.counts.shape[0]
-        ) < self.num_rows
+        if self.counted is None:
+            return len(self.sample) < self.num_rows
+        return bool(self.counted.counts.shape[0] < self.num_rows)
 
     def measure(self, words: WordChoices) -> WordEffect:
         """Try word choices; raise CorpusError if they keep no word of a file of counts."""
@@ -212,14 +213,12 @@ def look_through(path: str | PathLike[str], columns: Columns, report: Report) ->
     if source.is_counted:
         return _preview_counts(read_counts(source.path, source.kind, report))
     table = source.open(columns.encoding)
-    given = columns._asdict()
     guess = guess_columns(table)
-    for name, guessed in guess._asdict().items():
-        if given[name] in (None, ""):
-            given[name] = guessed if given[name] is None else None
+    given = {name: value for name, value in columns._asdict().items() if value is not None}
+    chosen = {name: value for name, value in (guess._asdict() | given).items() if value != ""}
     if columns.date is None and guess.date is None and (note := _explain_undated(table)):
         table = replace(table, notes=(*table.notes, note))
-    return _preview_table(table, resolve_columns(table, Columns(**given)), report)
+    return _preview_table(table, resolve_columns(table, Columns(**chosen)), report)
 
 
 def _explain_undated(table: Table) -> str:
@@ -241,25 +240,14 @@ def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
         sample.add(take_chunk(chunk, columns, cells, bad, table))
         report(chunk.share, "Reading the file")
     if not cells.rows:
-        is_empty = bad.listed and bad.listed[0].reason == NO_TEXT and not table.has
-        remedy = (
-            f" Put text into the column {columns.text!r}, or choose another column."
-            if is_empty
-            else ""
-        )
-        raise CorpusError(explain_no_rows(table.path, bad) + remedy)
+        said = explain_no_rows(table.path, bad)
+        if bad.listed and bad.listed[0].reason == NO_TEXT and not table.has:
+            said += f" Put text into the column {columns.text!r}, or choose another column."
+        raise CorpusError(said)
     form = find_date_form(columns, cells)
     dates = date_rows(table, columns, cells, bad, form)
-    is_dated = ~np.isnat(dates)
-    shown = ["" if np.isnat(date) else str(date) for date in dates[:NUM_SHOWN]]
-    titles = [
-        cells.titles[place].strip() or f"row {row}"
-        for place, row in enumerate(cells.rows[:NUM_SHOWN])
-    ]
-    first = [
-        ShownDocument(title=title, date=date, text=text)
-        for title, date, text in zip(titles, shown, sample.first, strict=True)
-    ]
+    named = zip(cells.titles, cells.rows, strict=True)
+    titles = (title.strip() or f"row {row}" for title, row in named)
     language, share = guess_language(sample.texts)
     return Preview(
         kind=table.kind,
@@ -268,16 +256,26 @@ def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
         num_rows=len(cells.rows),
         num_bad=bad.count,
         bad=tuple(bad.listed),
-        num_undated=int((~is_dated).sum()) if columns.date else 0,
-        date_span=(
-            (str(dates[is_dated].min()), str(dates[is_dated].max())) if is_dated.any() else None
-        ),
+        num_undated=len(dates) - len(list_kept(columns, dates)),
+        date_span=_find_span(dates[~np.isnat(dates)]),
         language=language,
         language_share=share,
-        first=tuple(first),
+        first=_show_first(titles, dates, sample.first),
         notes=list_notes(table, columns, cells.dates, form),
         sample=tuple(sample.texts),
     )
+
+
+def _find_span(dates: np.ndarray) -> tuple[str, str] | None:
+    """The first and the last date; None if there is none."""
+    return (str(dates.min()), str(dates.max())) if len(dates) else None
+
+
+def _show_first(
+    titles: Iterable[str], dates: np.ndarray, texts: Iterable[str]
+) -> tuple[ShownDocument, ...]:
+    shown = (str(date).replace("NaT", "") for date in dates[:NUM_SHOWN])
+    return tuple(map(ShownDocument, titles, shown, texts))
 
 
 class _Sample:
@@ -322,11 +320,9 @@ def guess_columns(table: Table) -> Columns:
         name: _score_dates(name, filled[name], lengths[name], len(chunk.rows)) for name in names
     }
     texts = [name for name in names if not dates[name]] or names
-    text = (
-        "text"
-        if "text" in table.has
-        else max(texts, key=lambda name: _score_texts(name, filled[name]))
-    )
+    if "text" in table.has:
+        texts = ["text"]
+    text = max(texts, key=lambda name: _score_texts(name, filled[name]))
     others = [name for name in names if name != text]
     date = max((name for name in others if dates[name]), key=lambda name: dates[name], default=None)
     titles = {
@@ -334,10 +330,10 @@ def guess_columns(table: Table) -> Columns:
         for name in others
         if name != date and (TITLES.search(name) or not DATE_NAMES.search(name))
     }
-    title = max(
-        (name for name in titles if titles[name]), key=lambda name: titles[name], default=None
-    )
-    return Columns(text=text, date=date, title="title" if "title" in table.has else title)
+    if "title" in table.has:
+        titles = {"title": 1.0}
+    title = max(filter(titles.get, titles), key=lambda name: titles[name], default=None)
+    return Columns(text=text, date=date, title=title)
 
 
 def _score_texts(name: str, cells: Sequence[str]) -> float:
@@ -354,7 +350,7 @@ def _score_texts(name: str, cells: Sequence[str]) -> float:
     length = num_letters / max(1, len(cells[:MAX_GUESSED_FROM])) or min(1.0, float(len(cells)))
     if not TEXT_NAMES.search(name):
         return length
-    return 3 * length if cells else LONG_NAME
+    return 3 * length or LONG_NAME
 
 
 def _score_dates(name: str, cells: Sequence[str], length: float, num_rows: int) -> float:
@@ -384,11 +380,9 @@ def _score_titles(name: str, cells: Sequence[str], length: float) -> float:
     has_letters = sum(any(map(str.isalpha, cell)) for cell in cells) / len(cells)
     distinct = len(set(cells)) / len(cells)
     is_named = max(score * bool(re.search(names, name)) for names, score in TITLE_NAMES.items())
-    return (
-        distinct * has_letters + is_named
-        if distinct >= 0.5 and (is_named or has_letters > 0.5)
-        else 0.0
-    )
+    if distinct < 0.5 or not (is_named or has_letters > 0.5):
+        return 0.0
+    return distinct * has_letters + is_named
 
 
 def is_hash(cell: str) -> bool:
@@ -437,12 +431,9 @@ def _preview_counts(counted: Counted) -> Preview:
 
 
 def _preview_stored(corpus: StoredCorpus) -> Preview:
-    rows = np.unique(
-        np.linspace(0, corpus.num_documents - 1, min(MAX_SAMPLE, corpus.num_documents)).astype(
-            np.int64
-        )
-    )
-    sample = corpus.select(rows)
+    size = corpus.num_documents
+    rows = np.linspace(0, size - 1, min(MAX_SAMPLE, size)).astype(np.int64)
+    sample = corpus.select(np.unique(rows))
     seen = _preview_counts(
         Counted(
             kind=STORED,
@@ -453,19 +444,15 @@ def _preview_stored(corpus: StoredCorpus) -> Preview:
             notes=(),
         )
     )
-    shown = ["" if np.isnat(date) else str(date) for date in sample.dates[:NUM_SHOWN]]
-    first = zip(sample.titles, shown, (document.text for document in seen.first), strict=False)
+    texts = (document.text for document in seen.first)
+    note = (
+        f"The words are already chosen; those of a sample of {sample.num_documents:,} documents are"
+        " shown."
+    )
     return replace(
         seen,
         num_rows=corpus.num_documents,
-        date_span=(str(corpus.dates.min()), str(corpus.dates.max())) if corpus.has_dates else None,
-        first=tuple(
-            ShownDocument(title=title, date=date, text=text) for title, date, text in first
-        ),
-        notes=(
-            (
-                f"The words are already chosen; those of a sample of {sample.num_documents:,}"
-                " documents are shown."
-            ),
-        ),
+        date_span=_find_span(corpus.dates) if corpus.has_dates else None,
+        first=_show_first(sample.titles, sample.dates, texts),
+        notes=(note,),
     )

@@ -216,6 +216,11 @@ class ShardFiles:
     def __reduce__(self) -> tuple[Any, ...]:
         return ShardFiles, (self.folder, self.manifest)
 
+    @property
+    def places(self) -> range:
+        """The places of all documents."""
+        return range(self.manifest.num_documents)
+
     @cached_property
     def digest(self) -> str:
         """The SHA-256 of the manifest, which has the checksums of all other files."""

@@ -273,3 +273,18 @@ def name_source(path: Path) -> Source:
         return Source(kind=UCI, path=path)
     is_packed_archive = plain.suffix == ".zip" != path.suffix.lower()
     return Source(kind="" if is_packed_archive else SUFFIXES.get(plain.suffix, ""), path=path)
+
+
+def count_bytes(path: Path) -> int:
+    """The size of a file, or of all files in a folder."""
+    if path.is_file():
+        return path.stat().st_size
+    return sum(file.stat().st_size for file in list_files(path))
+
+
+def list_files(folder: Path) -> list[Path]:
+    """The files of a folder and its subfolders in order, without hidden ones, such as those of a
+    build.
+    """
+    found = (file for file in folder.rglob("*") if not is_hidden(file.relative_to(folder)))
+    return sorted(file for file in found if file.is_file())

@@ -40,34 +40,28 @@ MAX_CORPORA = 4
 
 
 class Titles(Sequence[str]):
-    """The titles of the documents at some places of a stored corpus, or at all.
+    """The titles of the documents at some places of a stored corpus, read one at a time."""
 
-    Read one at a time.
-    """
-
-    def __init__(self, files: ShardFiles, places: np.ndarray | None) -> None:
+    def __init__(self, files: ShardFiles, places: np.ndarray | range) -> None:
         self._files = files
         self._places = places
 
     def __len__(self) -> int:
-        return self._files.manifest.num_documents if self._places is None else len(self._places)
+        return len(self._places)
 
     @overload
     def __getitem__(self, row: int) -> str: ...
     @overload
     def __getitem__(self, row: slice) -> "Titles": ...
     def __getitem__(self, row: int | slice) -> "str | Titles":
-        places = range(len(self)) if self._places is None else self._places
         if isinstance(row, slice):
-            return Titles(self._files, np.asarray(places[row], np.int64))
-        return self._files.title(int(places[row]))
+            return Titles(self._files, self._places[row])
+        return self._files.title(int(self._places[row]))
 
     def __iter__(self) -> Iterator[str]:
-        return (
-            self._files.titles()
-            if self._places is None
-            else map(self._files.title, self._places.tolist())
-        )
+        if isinstance(self._places, range) and self._places == self._files.places:
+            return self._files.titles()
+        return map(self._files.title, map(int, self._places))
 
 
 class StoredCorpus(Corpus):
@@ -157,14 +151,14 @@ class StoredCorpus(Corpus):
     @property
     def titles(self) -> Sequence[str]:
         """The titles of the documents."""
-        return Titles(self._files, self._places)
+        return Titles(self._files, self._files.places if self._places is None else self._places)
 
     @cached_property
     def group_titles(self) -> Sequence[str]:
         """The titles of the groups."""
         if self._files.manifest.has_groups:
             return tuple(_read_column(self.folder / GROUPS, "title"))
-        return Titles(self._files, None)
+        return Titles(self._files, self._files.places)
 
     @property
     def counts(self) -> csr_array:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from stickbreaker.engine import CorpusError, WordChoices, build, load_corpus, preview
-from stickbreaker.engine.corpora import build_stored, pieces
+from stickbreaker.engine.corpora import build_sources, build_stored, pieces
 from stickbreaker.engine.corpora.texts import find_texts
 from tests.engine.corpora.small_files import COLUMNS, assert_same_corpora, make_rows, write_table
 
@@ -456,12 +456,12 @@ def test_a_source_without_usable_rows_or_words_is_refused(tmp_path):
 def test_copies_of_another_address_are_in_another_folder(tmp_path, monkeypatch):
     folders = []
     monkeypatch.setattr(
-        build_stored,
+        build_sources,
         "copy_remote",
         lambda address, folder: folders.append(folder) or [tmp_path / "a"],
     )
     for address in ("memory://a/texts.csv", "memory://b/texts.csv", "memory://a/texts.csv"):
-        build_stored.list_sources(address, tmp_path)
+        build_sources.list_sources(address, tmp_path)
     assert folders[0] == folders[2] != folders[1]
 
 
