@@ -292,21 +292,6 @@ def bound(documents, fits, u, v, lam, config):
     return total
 
 
-def bound_at_means(documents, fits, u, v, lam, config):
-    """Eq. 14 with topics that are points at their means b, and the prior Dirichlet(1 + η) of b, up
-    to a constant.
-
-    Σ of the documents' parts with log b, - KL of the corpus' sticks + Σ_kw η log b_kw.
-    """
-    logs, log_beta = np.log(lam / lam.sum(1, keepdims=True)).T, log_sticks(u, v)
-    total = config.word_concentration * logs.sum() - beta_divergence(
-        u, v, config.corpus_concentration
-    )
-    for (words, c), fit in zip(documents, fits, strict=True):
-        total += document_bound(logs[words], c, fit, config.doc_concentration, log_beta)
-    return total
-
-
 # LDA and direct assignment
 
 
@@ -400,56 +385,6 @@ def mixture_bound(bags, q, lam, sticks, a, eta):
 
 
 # Redundant topics
-
-
-def g_ratio(one, other):
-    """(G, degrees of freedom) of two counts (V,): a likelihood-ratio test of one
-    topic against two.
-    """
-    both, a, b = one + other, one.sum(), other.sum()
-    statistic = (
-        2 * (xlogy(one, one / a) + xlogy(other, other / b) - xlogy(both, both / (a + b))).sum()
-    )
-    return statistic, np.minimum(2 * both, 1).sum() - 1
-
-
-def find_redundant(counts, highest_ratio, most=6, sweeps=20, least_weight=0.02, farthest=0.5):
-    """[(topic, parents, weights)] and the counts (K, V) after the removal, as in
-    engine/inference/redundancy.py.
-    """
-    counts, found = counts.copy(), []
-    corpus = counts.sum(0)
-    for k in np.argsort(counts.sum(1), kind="stable"):
-        tokens = counts.sum(1)
-        others = [m for m in range(len(counts)) if m != k and tokens[m] >= 1]
-        if tokens[k] < 1 or not others:
-            continue
-        likeness = {
-            m: np.sqrt(counts[k] * counts[m]).sum() / np.sqrt(tokens[k] * tokens[m]) for m in others
-        }
-        parents = sorted(others, key=lambda m: -likeness[m])[:most]
-        topics = (counts[parents] + 1e-6) / tokens[parents, None]
-        weights = np.full(len(parents), 1 / len(parents))
-        for _ in range(sweeps):
-            weights = weights * (topics @ (counts[k] / (weights @ topics)))
-            weights /= weights.sum()
-        parents = [m for m, weight in zip(parents, weights, strict=True) if weight >= least_weight]
-        weights = weights[weights >= least_weight] / weights[weights >= least_weight].sum()
-        size = 1 / (weights**2 / tokens[parents]).sum()
-        mixed = size * (weights / tokens[parents]) @ counts[parents]
-        statistic, freedom = g_ratio(counts[k], mixed)
-        rest = corpus - counts[k]
-        distances = [
-            g * (tokens[k] + total) / (tokens[k] * total)
-            for g, total in ((statistic, mixed.sum()), (g_ratio(counts[k], rest)[0], rest.sum()))
-        ]
-        if statistic >= highest_ratio * max(freedom, 1) or distances[0] >= farthest * distances[1]:
-            continue
-        found.append((int(k), parents, weights))
-        factors = (weights / tokens[parents])[:, None] * (counts[parents] + 1e-6)
-        counts[parents] += factors / factors.sum(0) * counts[k]
-        counts[k] = 0
-    return found, counts
 
 
 # Held-out scores

@@ -154,35 +154,6 @@ def test_no_iteration_in_documents_and_no_update_of_topics_or_sticks_lowers_the_
     assert bounds[-1, -1] > bounds[0, 0]
 
 
-def test_no_single_update_of_equations_15_to_18_lowers_the_bound_of_a_document():
-    rng = np.random.default_rng(1)
-    B = rng.dirichlet(np.full(9, 0.3), 6).T + 1e-9
-    c = rng.integers(1, 9, 9).astype(float)
-    alpha = 0.8
-    log_beta = naive.log_sticks(*naive.sticks_of(rng.gamma(1.0, 4.0, 6), 1.0))
-    zeta = np.full((9, 4), 0.25)
-    fit = naive.Fit(np.ones(3), np.full(3, alpha), np.full((4, 6), 1 / 6), zeta)
-    bounds = [naive.document_bound(np.log(B), c, fit, alpha, log_beta)]
-    for _ in range(30):
-        a, b = naive.update_sticks(c, fit.zeta, alpha)
-        log_pi = naive.log_sticks(a, b)
-        updates = (
-            lambda fit, sticks=(a, b): fit._replace(a=sticks[0], b=sticks[1]),
-            lambda fit: fit._replace(
-                phi=naive.update_slot_topics(np.log(B), c, fit.zeta, log_beta)
-            ),
-            lambda fit, log_pi=log_pi: fit._replace(
-                zeta=naive.update_word_slots(np.log(B), fit.phi, log_pi)
-            ),
-        )
-        for update in updates:
-            fit = update(fit)
-            bounds.append(naive.document_bound(np.log(B), c, fit, alpha, log_beta))
-    bounds = np.array(bounds)
-    assert (np.diff(bounds) >= -1e-11 * abs(bounds[1:])).all()
-    assert bounds[-1] > bounds[0]
-
-
 @pytest.mark.parametrize(("num_topics", "num_slots"), [(1, 1), (2, 1), (2, 2), (3, 2), (3, 3)])
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_the_bound_of_no_pass_exceeds_the_enumerated_evidence_of_the_truncated_model(

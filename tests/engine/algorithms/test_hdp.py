@@ -158,15 +158,6 @@ def test_a_run_is_the_same_bit_for_bit_for_any_number_of_threads(monkeypatch):
     assert_same(*states, **BITS)
 
 
-def test_delay_0_removes_the_start_and_stays_finite():
-    config = HDPConfig(max_topics=10, delay=0.0, batch_size=4)
-    state = take_steps(config, [draw_batch(seed) for seed in range(4)])
-    assert state.startup_share == 0.0
-    summary = hdp.summarize(config, state)
-    assert np.isfinite(summary.topics).all()
-    assert summary.expected_tokens.sum() == pytest.approx(state.topic_counts.totals.sum(), rel=1e-5)
-
-
 def test_expected_tokens_leave_out_the_start_and_approach_the_corpus():
     config, batch = HDPConfig(**SMALL | {"delay": 3.0}), draw_batch(9)
     start = hdp.init(config, V, np.random.default_rng(1))

@@ -1,10 +1,8 @@
 """Online LDA against that of scikit-learn and its naive twin, and its bound against enumeration."""
 
-from itertools import product
-
 import numpy as np
 import pytest
-from scipy.special import logsumexp, psi
+from scipy.special import psi
 from sklearn.decomposition import LatentDirichletAllocation
 
 from stickbreaker.engine import executors
@@ -20,7 +18,6 @@ from stickbreaker.engine.inference.warm_up import iterations_at
 from stickbreaker.engine.kernels.dirichlet import Sweeps
 from stickbreaker.engine.schedules import learning_rate
 from tests import naive
-from tests.enumeration import log_assignments
 from tests.small_documents import batch_of, documents_of, draw_sparse_counts
 from tests.small_lda import CONVERGED, K, V, draw_topic_words
 
@@ -149,28 +146,6 @@ def test_no_sweep_lowers_the_bound_of_a_document(highest_count):
     bounds = np.array(bounds)
     assert (np.diff(bounds) >= -1e-11 * abs(bounds[1:])).all()
     assert bounds[-1] > bounds[0]
-
-
-def test_the_bound_of_a_document_never_exceeds_its_enumerated_likelihood_under_given_topics():
-    rng = np.random.default_rng(1)
-    for _ in range(10):
-        topics, prior = rng.dirichlet(np.full(6, 0.5), 3).T, rng.gamma(1.0, 1.0, 3) + 0.01
-        tokens, c = np.array([0, 0, 2, 5, 5]), np.array([2.0, 1.0, 2.0])
-        exact = logsumexp(
-            [
-                log_assignments(z, prior) + np.log(topics[tokens, z]).sum()
-                for z in product(range(3), repeat=5)
-            ]
-        )
-        own = topics[[0, 2, 5]]
-        bounds = [
-            naive.dirichlet_document_bound(
-                np.log(own), c, naive.fit_dirichlet_document(own, c, prior, size), prior
-            )
-            for size in (0, 1, 5, 100)
-        ]
-        assert bounds == sorted(bounds)
-        assert bounds[-1] <= exact
 
 
 def test_weights_are_shares_of_the_expected_tokens_and_equal_at_the_start():

@@ -5,9 +5,11 @@ import zipfile
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from stickbreaker.engine.corpora.build import build_corpus
 from stickbreaker.engine.corpora.columns import Columns
+from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.sources import find_source
 
 TEXTS = ["Treaty of peace", "The treaty and the tariff", "Tariff on cotton", "Peace, peace at last"]
@@ -83,3 +85,8 @@ def write_table(rows, path):
     else:
         rows.to_csv(path, index=False)
     return path
+
+
+def refuses(message):
+    """Expect a CorpusError whose message matches."""
+    return pytest.raises(CorpusError, match=message)

@@ -5,10 +5,9 @@ import re
 
 import pytest
 
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.corpora.words import WordChoices
-from tests.engine.corpora.small_files import build, reasons
+from tests.engine.corpora.small_files import build, reasons, refuses
 
 UCI = "3\n4\n5\n1 2 1\n1 4 1\n2 3 1\n2 4 1\n3 2 2\n"
 WORDS = "cotton\npeace\ntariff\ntreaty\n"
@@ -114,26 +113,21 @@ def test_bad_lines_of_counts_are_skipped_and_listed(tmp_path):
     ],
 )
 def test_the_error_for_unreadable_counts_names_the_reason(tmp_path, name, content, message):
-    with pytest.raises(CorpusError, match=message) as refused:
+    with refuses(message) as refused:
         build(write_counts(tmp_path, name, content))
     assert len(str(refused.value).replace(str(tmp_path), "")) <= 300
 
 
 def test_the_error_for_a_missing_list_of_words_names_the_file_to_write(tmp_path):
     (tmp_path / "docword.a.txt").write_text(UCI)
-    with pytest.raises(
-        CorpusError,
-        match=r"No list of words .* one word per line into vocab\.a\.txt in the same folder",
-    ):
+    with refuses(r"No list of words .* one word per line into vocab\.a\.txt in the same folder"):
         build(tmp_path / "docword.a.txt")
 
 
 def test_a_list_with_a_word_without_an_end_is_refused(tmp_path):
     (tmp_path / "docword.a.txt").write_text(UCI)
     (tmp_path / "vocab.a.txt").write_text("war\n" + "x" * 100_000 + "\nnavy\npeace\n")
-    with pytest.raises(
-        CorpusError, match=r"vocab\.a\.txt, line 2: a word has more than 200 letters\. Put one word"
-    ):
+    with refuses(r"vocab\.a\.txt, line 2: a word has more than 200 letters\. Put one word"):
         build(tmp_path / "docword.a.txt")
 
 
@@ -141,7 +135,7 @@ def test_an_lda_c_file_that_counts_from_1_is_refused_or_noted(tmp_path):
     path = tmp_path / "mine.ldac"
     (tmp_path / "mine.vocab").write_text("cotton\npeace\ntariff\n")
     path.write_text("2 1:2 2:1\n1 3:1\n")
-    with pytest.raises(CorpusError, match="has no word number 0.* but this file from 1"):
+    with refuses("has no word number 0.* but this file from 1"):
         build(path)
     path.write_text("2 1:2 2:1\n1 2:1\n")
     assert "no word number 0, which is 'cotton'" in build(path).notes[0]

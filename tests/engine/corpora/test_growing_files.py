@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.dates import read_dates
 from stickbreaker.engine.corpora.growing_files import GrowingFile, GrowingFolder, read_growing
+from tests.engine.corpora.small_files import refuses
 
 
 def test_a_line_is_read_once_and_only_when_it_is_complete(tmp_path):
@@ -99,9 +99,9 @@ def test_lines_that_arrive_while_the_reader_waits_are_read(tmp_path, monkeypatch
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(CorpusError, match=r"missing\.jsonl cannot be read"):
+    with refuses(r"missing\.jsonl cannot be read"):
         list(GrowingFile(tmp_path / "missing.jsonl").read_new())
-    with pytest.raises(CorpusError, match="missing cannot be read"):
+    with refuses("missing cannot be read"):
         list(GrowingFolder(tmp_path / "missing").read_new())
 
 
@@ -257,7 +257,7 @@ def test_a_folder_whose_files_may_not_be_looked_at_is_named(tmp_path, monkeypatc
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("pathlib.Path.is_file", refuse)
-    with pytest.raises(CorpusError, match=r"cannot be read .*Permission denied"):
+    with refuses(r"cannot be read .*Permission denied"):
         list(GrowingFolder(tmp_path).read_new())
 
 

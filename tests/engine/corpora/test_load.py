@@ -13,9 +13,8 @@ import pytest
 
 from stickbreaker.engine.corpora import bundled
 from stickbreaker.engine.corpora.bundled import FILES, pack
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.load import list_corpora, load_corpus
-from tests.engine.corpora.small_files import TEXTS, assert_same_corpora
+from tests.engine.corpora.small_files import TEXTS, assert_same_corpora, refuses
 
 DATA = Path(__file__).parents[3] / "data"
 
@@ -130,14 +129,14 @@ def test_a_bundled_corpus_is_loaded_without_a_call_for_each_document(state_of_th
 def test_the_error_for_a_damaged_corpus_file_names_it_and_the_remedy(copied_data, name):
     file = copied_data / f"{FILES[name]}.npz"
     file.write_bytes(file.read_bytes()[:-1] + b"?")
-    with pytest.raises(CorpusError, match=rf"{file.name} is damaged.*reinstall"):
+    with refuses(rf"{file.name} is damaged.*reinstall"):
         load_corpus(name)
 
 
 @pytest.mark.parametrize("missing", ["state-of-the-union.npz", "checksums.json"])
 def test_the_error_for_a_missing_corpus_file_names_it_and_the_remedy(copied_data, missing):
     (copied_data / missing).unlink()
-    with pytest.raises(CorpusError, match=rf"Cannot read .*{re.escape(missing)}.*git checkout"):
+    with refuses(rf"Cannot read .*{re.escape(missing)}.*git checkout"):
         load_corpus("state-of-the-union")
 
 
@@ -155,34 +154,16 @@ def test_packing_the_same_corpus_twice_gives_the_same_bytes(state_of_the_union):
 
 
 def test_the_error_for_an_unknown_name_lists_the_corpora():
-    with pytest.raises(CorpusError, match="Did you mean 'state-of-the-union'"):
+    with refuses("Did you mean 'state-of-the-union'"):
         load_corpus("state-of-the-onion")
-    with pytest.raises(
-        CorpusError, match=r"Use state-of-the-union, rfc, rfc-documents, or a file .*\.csv.*Parquet"
-    ):
+    with refuses(r"Use state-of-the-union, rfc, rfc-documents, or a file .*\.csv.*Parquet"):
         load_corpus("speeches.xlsx")
 
 
 def test_a_bundled_corpus_takes_no_columns():
     assert list_corpora()[:3] == ("state-of-the-union", "rfc", "rfc-documents")
-    with pytest.raises(CorpusError, match="Omit text, date, title, group and words"):
+    with refuses("Omit text, date, title, group and words"):
         load_corpus("state-of-the-union", text="text")
-
-
-def test_a_csv_file_becomes_a_corpus(write_csv):
-    path = write_csv(
-        "year,said,who", *(f'{1900 + i},"{text}",Speaker {i}' for i, text in enumerate(TEXTS))
-    )
-    corpus = load_corpus(str(path), text="said", date="year", title="who")
-    assert corpus.vocabulary.words == ("cotton", "peace", "tariff", "treaty")
-    assert corpus.counts.toarray().tolist() == [
-        [0, 1, 0, 1],
-        [0, 0, 1, 1],
-        [1, 0, 1, 0],
-        [0, 2, 0, 0],
-    ]
-    assert (corpus.name, corpus.titles[1]) == ("mine", "Speaker 1")
-    assert corpus.dates.dtype == "datetime64[Y]"
 
 
 def test_without_dates_and_titles_documents_have_the_order_and_numbers_of_their_rows(write_csv):
@@ -278,20 +259,18 @@ def test_a_row_with_a_wrong_date_is_skipped_and_listed(write_csv, caplog, cell):
 
 
 def test_the_error_for_a_column_without_dates_names_its_first_row(write_csv):
-    with pytest.raises(CorpusError, match="row 2: 'yore' is not a date"):
+    with refuses("row 2: 'yore' is not a date"):
         load_corpus(write_csv("text,when", "peace,yore"), date="when")
 
 
 @pytest.mark.parametrize("column", ["text", "date", "title", "group"])
 def test_the_error_for_a_missing_column_lists_the_columns(write_csv, column):
-    with pytest.raises(
-        CorpusError, match=r"mine\.csv has no column 'txt'\. Choose one of 'text', 'year'"
-    ):
+    with refuses(r"mine\.csv has no column 'txt'\. Choose one of 'text', 'year'"):
         load_corpus(write_csv("text,year", "peace,1900"), **{column: "txt"})
 
 
 def test_the_text_column_must_be_given_if_it_is_not_clear(write_csv):
-    with pytest.raises(CorpusError, match="choose the column with the text, .* 'body', 'year'"):
+    with refuses("choose the column with the text, .* 'body', 'year'"):
         load_corpus(write_csv("body,year", "peace,1900"))
 
 
@@ -301,7 +280,7 @@ def test_a_column_called_text_in_any_case_is_the_text(write_csv):
 
 @pytest.mark.parametrize("name", ["", "The treaty of peace. " * 500, "x" * 300 + ".csv"])
 def test_the_error_for_an_impossible_path_is_short(name):
-    with pytest.raises(CorpusError, match="No corpus '") as refused:
+    with refuses("No corpus '") as refused:
         load_corpus(name)
     assert len(str(refused.value)) < 600
 
@@ -311,15 +290,13 @@ def test_the_error_for_an_impossible_path_is_short(name):
     [
         ("mine.csv.7z", "Unpack it first"),
         ("mine.txt", "Put it into a folder"),
-        ("mine.xlsx", "as CSV"),
-        ("mine.dat", "Use CSV"),
+        ("mine.xlsx", "Save the table as CSV"),
+        ("mine.dat", "Use CSV .*folder or a .zip of text files"),
     ],
 )
 def test_the_error_for_an_unsupported_file_type_names_the_remedy(tmp_path, name, remedy):
     (tmp_path / name).write_text("peace")
-    with pytest.raises(
-        CorpusError, match=rf"Unsupported file type: .*{re.escape(name)}\. .*{remedy}"
-    ):
+    with refuses(rf"Unsupported file type: .*{re.escape(name)}\. .*{remedy}"):
         load_corpus(tmp_path / name)
 
 
@@ -330,17 +307,15 @@ def test_a_corpus_from_the_current_folder_has_the_name_of_the_folder(tmp_path, m
 
 
 def test_the_error_for_a_missing_file_gives_its_full_path(tmp_path):
-    with pytest.raises(CorpusError, match=re.escape(f"File not found: {tmp_path / 'mine.csv'}")):
+    with refuses(re.escape(f"File not found: {tmp_path / 'mine.csv'}")):
         load_corpus(tmp_path / "mine.csv")
 
 
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([""], "is empty. Choose a file with text"),
         (["text,year", '"peace,1900', "war,1901"], "close every quote"),
         (['"text,year', "peace,1900"], "row 1, as CSV .*Close every quote"),
-        (["text"], "no usable rows. Put texts"),
         (
             ["text", "the", "of a"],
             "No words remain in 2 rows.*Choose another column, fewer letters or fewer stop words",
@@ -349,7 +324,7 @@ def test_the_error_for_a_missing_file_gives_its_full_path(tmp_path):
     ],
 )
 def test_the_error_for_an_unusable_file_names_the_remedy(write_csv, lines, message):
-    with pytest.raises(CorpusError, match=rf"mine\.csv.*{message}"):
+    with refuses(rf"mine\.csv.*{message}"):
         load_corpus(write_csv(*lines))
 
 

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from stickbreaker.engine.corpora import old_folders
-from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
+from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.corpora.export import export_own
 from stickbreaker.engine.corpora.library import find_own, list_own, load_own
 from stickbreaker.engine.corpora.old_folders import ABOUT, COUNTS, DOCUMENTS
 from stickbreaker.engine.corpora.texts import find_texts
 from stickbreaker.engine.files import whole_files
 from tests.engine.corpora.old_folders import write_old
-from tests.engine.corpora.small_files import assert_same_corpora
+from tests.engine.corpora.small_files import assert_same_corpora, refuses
 
 TEXTS = ["peace, and peace", "<b>war</b>", "peace ?"]
 OLD_FILES = {ABOUT, COUNTS, DOCUMENTS}
@@ -155,7 +155,7 @@ def test_a_damaged_old_folder_is_refused_and_stays_as_it_is(corpus, folder, part
     message = (
         rf"{part} is not a complete corpus \(its SHA-256 differs\): delete it and build it again"
     )
-    with pytest.raises(CorpusError, match=message):
+    with refuses(message):
         load_own("my/notes", folder)
     assert {path.name for path in place.iterdir()} >= OLD_FILES
 

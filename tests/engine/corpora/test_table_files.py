@@ -13,16 +13,19 @@ from stickbreaker.engine.corpora import build as building
 from stickbreaker.engine.corpora import columns, packed_files, rows, table_files
 from stickbreaker.engine.corpora.build import build_corpus
 from stickbreaker.engine.corpora.columns import Columns
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.corpora.sources import find_source
 from stickbreaker.engine.corpora.words import WordChoices, count_words
-from tests.engine.corpora.small_files import PLAIN, TEXTS, build, reasons
+from tests.engine.corpora.small_files import PLAIN, TEXTS, build, reasons, refuses
 
 YEARS = [1900, 1901, 1902, 1903]
 NAMES = [f"Speaker {letter}" for letter in "ABCD"]
 FRAME = pd.DataFrame({"said": TEXTS, "when": YEARS, "who": NAMES})
 SAID = {"text": "said", "date": "when", "title": "who"}
+
+
+def write_csv(path):
+    FRAME.to_csv(path, index=False)
 
 
 def write_tsv(path):
@@ -44,6 +47,7 @@ def write_parquet(path):
 @pytest.mark.parametrize(
     ("name", "write"),
     [
+        ("a.csv", write_csv),
         ("a.tsv", write_tsv),
         ("a.csv", write_semicolons),
         ("a.jsonl", write_json_lines),
@@ -60,7 +64,7 @@ def test_every_table_format_gives_the_same_corpus(tmp_path, name, write):
         [1, 0, 1, 0],
         [0, 2, 0, 0],
     ]
-    assert corpus.titles == tuple(NAMES)
+    assert (corpus.name, corpus.titles) == ("a", tuple(NAMES))
     assert corpus.dates.astype("datetime64[Y]").astype(str).tolist() == [
         str(year) for year in YEARS
     ]
@@ -103,16 +107,16 @@ def test_dates_with_time_zone_offsets_in_seconds_are_read(tmp_path):
 @pytest.mark.parametrize("name", ["mine.zip", "mine.parquet"])
 def test_a_file_of_another_format_than_its_extension_is_refused(tmp_path, name):
     (tmp_path / name).write_bytes(b"PK nothing of the kind")
-    with pytest.raises(CorpusError, match=rf"Cannot (open|read) .*{name} as .*again"):
+    with refuses(rf"Cannot (open|read) .*{name} as .*again"):
         build(tmp_path / name)
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.csv", b"", "is empty"),
+        ("a.csv", b"", "is empty. Choose a file with text"),
         ("a.csv", b" \n\n", "is empty"),
-        ("a.csv", b"text\n", "no usable rows"),
+        ("a.csv", b"text\n", "no usable rows. Put texts"),
         (
             "a.csv",
             b"PK\x03\x04rest",
@@ -128,20 +132,13 @@ def test_a_file_of_another_format_than_its_extension_is_refused(tmp_path, name):
         ("a.csv", b"text" + b"x" * 10_000_000, "line 1 is longer than 10,000,000 characters"),
         ("a.jsonl", b'[{"text": "peace"}]', "one JSON list, not JSON lines"),
         ("a.jsonl", b"peace\n", "no JSON object"),
-        ("a.xlsx", b"PK", r"Unsupported file type: .*a\.xlsx\. Save the table as CSV"),
-        ("a.txt", b"peace", r"Unsupported file type: .*a\.txt\. Put it into a folder"),
-        (
-            "a.dat",
-            b"peace",
-            r"Unsupported file type: .*a\.dat\. Use CSV .*folder or a .zip of text files",
-        ),
     ],
 )
 def test_the_error_for_an_unreadable_file_names_the_reason_and_the_remedy(
     tmp_path, name, content, message
 ):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(CorpusError, match=message):
+    with refuses(message):
         build(tmp_path / name)
 
 
@@ -215,17 +212,17 @@ def test_rows_and_files_over_the_limits_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "a.csv"
     path.write_text("text\n" + f"{'peace ' * 50}\n" + "trade\n" * 3)
     monkeypatch.setattr(columns, "MAX_ROWS", 3)
-    with pytest.raises(CorpusError, match="more than 3 rows. Build it on disk"):
+    with refuses("more than 3 rows. Build it on disk"):
         build(path)
     monkeypatch.setattr(columns, "MAX_ROWS", 30)
     monkeypatch.setattr(building, "MAX_CHARACTERS", 100)
-    with pytest.raises(CorpusError, match="billion characters. Build it on disk"):
+    with refuses("billion characters. Build it on disk"):
         build(path)
     monkeypatch.setattr("stickbreaker.engine.corpora.sources.MAX_FILE_BYTES", 100)
-    with pytest.raises(CorpusError, match=r"larger than 1e-07 GB. Build it on disk"):
+    with refuses(r"larger than 1e-07 GB. Build it on disk"):
         build(path)
     monkeypatch.setattr("stickbreaker.engine.corpora.words.MAX_TERMS", 1)
-    with pytest.raises(CorpusError, match="more than 1 distinct words"):
+    with refuses("more than 1 distinct words"):
         count_words(["peace and trade"], 1, 1.0)
 
 
@@ -274,7 +271,7 @@ def test_a_parquet_file_that_repeats_a_text_is_decoded_in_parts_and_refused(
     texts = pa.table({"said": [BIG + end.format(row) for row in range(500)]})
     parquet.write_table(texts, path, compression="zstd", **coding)
     assert path.stat().st_size < 1_000
-    with pytest.raises(CorpusError, match=r"a\.parquet unpacks to more than 200 times its size"):
+    with refuses(r"a\.parquet unpacks to more than 200 times its size"):
         build(path, Columns("said"))
     monkeypatch.setattr(packed_files, "MAX_RATIO", 10**9)
     usual, pool = pa.default_memory_pool(), pa.system_memory_pool()

@@ -6,7 +6,6 @@ import re
 import numpy as np
 import pytest
 
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.corpora.words import (
     MAX_LETTERS,
@@ -16,7 +15,7 @@ from stickbreaker.engine.corpora.words import (
     measure_words,
 )
 from stickbreaker.engine.estimators import CorpusVectorizer
-from tests.engine.corpora.small_files import TEXTS, build
+from tests.engine.corpora.small_files import TEXTS, build, refuses
 
 
 @pytest.mark.parametrize(
@@ -131,9 +130,9 @@ UNSPACED = [
 def test_texts_without_spaces_are_refused_with_the_remedy(tmp_path, text, number):
     path = tmp_path / "a.csv"
     path.write_text("text\n" + f"{text}\n" * number, encoding="utf-8")
-    with pytest.raises(CorpusError, match="separate the words with spaces first"):
+    with refuses("separate the words with spaces first"):
         load_corpus(path)
-    with pytest.raises(CorpusError, match="separate the words with spaces first"):
+    with refuses("separate the words with spaces first"):
         CorpusVectorizer().fit_transform([text] * number)
 
 

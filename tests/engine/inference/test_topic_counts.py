@@ -97,12 +97,6 @@ def test_a_blend_does_not_change_its_arguments(rate):
     np.testing.assert_allclose(blended.dense()[1], 1 + 3 * rate)
 
 
-def test_rate_1_discards_the_old_counts():
-    counts = blend(decayed_counts(np.full((3, 2), 5.0)), 1.0, np.array([1]), np.array([[2.0, 3.0]]))
-    np.testing.assert_array_equal(counts.dense(), [[0, 0], [2, 3], [0, 0]])
-    np.testing.assert_array_equal(counts.totals, [2, 3])
-
-
 def test_ten_thousand_steps_keep_lazy_single_precision_within_1e_5_of_eager():
     rng = np.random.default_rng(0)
     lazy, eager = decayed_counts(np.ones((5, 3), np.float32)), np.ones((5, 3))

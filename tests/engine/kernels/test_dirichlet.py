@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy.special import gammaln, logsumexp, psi
-from sklearn.decomposition import LatentDirichletAllocation
 
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.kernels.counts import FactoredCounts
@@ -56,28 +55,6 @@ def test_the_kernel_equals_its_naive_twin(precision, tolerance, sweeps, num_topi
     expected = naive.learn(naive.split_rows(documents), topics.astype(float), local, num_topics)
     for ours, twin in zip(fit(documents, topics, prior, sweeps), expected, strict=True):
         np.testing.assert_allclose(ours, twin, rtol=tolerance, atol=tolerance)
-
-
-def test_converged_sweeps_equal_the_e_step_of_lda_in_scikit_learn():
-    rng = np.random.default_rng(2)
-    counts = draw_sparse_counts(rng, 20, 30, 8)
-    documents = documents_of(counts)
-    lam = rng.gamma(1.0, 3.0, (5, 30)) + 0.01
-    lda = LatentDirichletAllocation(
-        5, max_doc_update_iter=5000, mean_change_tol=1e-13, random_state=0
-    )
-    lda.fit(counts)
-    lda.components_ = lam
-    lda.exp_dirichlet_component_ = np.exp(psi(lam) - psi(lam.sum(1, keepdims=True)))
-    shares = fit(
-        documents,
-        np.ascontiguousarray(lda.exp_dirichlet_component_.T),
-        np.full(5, 0.2),
-        Sweeps(5000, 0.0, 0.0),
-    )[2]
-    np.testing.assert_allclose(
-        shares / shares.sum(1, keepdims=True), lda.transform(counts), atol=1e-8
-    )
 
 
 @pytest.mark.parametrize("precision", [np.float32, np.float64])

@@ -5,7 +5,6 @@ document.
 import numpy as np
 import pytest
 
-from stickbreaker.engine.algorithms.hdp import HDPConfig
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.kernels.counts import empty_counts
 from stickbreaker.engine.kernels.dirichlet import Sweeps
@@ -152,33 +151,6 @@ def test_no_single_document_update_lowers_the_bound(eta, highest_count, is_geome
         bounds = np.array(list(ascend_document(logs, c, log_beta)))
         assert (np.diff(bounds) >= -1e-11 * abs(bounds[1:])).all()
         assert bounds[-1] > bounds[0]
-
-
-@pytest.mark.parametrize("expectation", ["geometric", "mean"])
-def test_no_corpus_update_lowers_the_bound(expectation):
-    documents, _, _, _ = draw_problem(3)
-    documents = naive.split_rows(documents)
-    config = HDPConfig(doc_concentration=0.8, word_concentration=0.1)
-    lam, tables = np.random.default_rng(0).gamma(1.0, 1.0, (K, V)) + 0.1, np.ones(K)
-    bounds, limits = [], limits_of("wang", num_iterations=200, tolerance=1e-12)
-    u, v = naive.sticks_of(tables, 1.0)
-    bound = naive.bound if expectation == "geometric" else naive.bound_at_means
-    for _ in range(4):
-        B = naive.topic_weights(lam.T - 0.1, 0.1, expectation == "geometric")
-        fits = [
-            naive.fit_document(B[w], c, tables, naive.log_sticks(u, v), SWEEPS, limits)
-            for w, c in documents
-        ]
-        # Documents start again in each round, so only the updates of the corpus are compared.
-        bounds.append([bound(documents, fits, u, v, lam, config)])
-        u, v = naive.sticks_of(sum(fit.phi.sum(0) for fit in fits), 1.0)
-        bounds[-1].append(bound(documents, fits, u, v, lam, config))
-        lam = np.full((K, V), config.word_concentration)
-        for (words, c), each in zip(documents, fits, strict=True):
-            lam[:, words] += naive.statistics(each, c)[0].T
-        bounds[-1].append(bound(documents, fits, u, v, lam, config))
-    bounds = np.array(bounds)
-    assert (np.diff(bounds) >= -1e-11 * abs(bounds[:, 1:])).all()
 
 
 def repeat_tokens(words, c):
