@@ -106,14 +106,19 @@ def write_notes(folder: Path, seed: int = 0, num_documents: int = 40) -> Path:
 
 
 @cache
+def make_notes() -> engine.Corpus:
+    """A corpus of forty notes, one a year."""
+    counts = np.random.default_rng(0).poisson(1.0, (40, len(WORDS)))
+    years = np.datetime64("1900", "Y") + np.arange(40)
+    titles = [f"Note {i}" for i in range(40)]
+    return engine.Corpus("notes", counts, engine.Vocabulary(WORDS), years, titles)
+
+
+@cache
 def make_checkpoints(name: str = "hdp") -> tuple[Checkpoint, ...]:
     """The checkpoints of a run after each of two mini-batches."""
     algorithm, settings = engine.find_algorithm(name), engine.RunSettings(num_evaluations=0)
-    counts = np.random.default_rng(0).poisson(1.0, (40, len(WORDS)))
-    years = np.datetime64("1900", "Y") + np.arange(40)
-    corpus = engine.Corpus(
-        "notes", counts, engine.Vocabulary(WORDS), years, [f"Note {i}" for i in range(40)]
-    )
+    corpus = make_notes()
     prepared = engine.prepare(
         algorithm, algorithm.config(max_topics=3, batch_size=8), corpus, settings
     )
@@ -309,11 +314,7 @@ def read_saved_runs(folder: Path) -> Found:
 def make_read_models() -> tuple[Model, ...]:
     """Two models of one run."""
     algorithm = engine.find_algorithm("hdp")
-    counts = np.random.default_rng(0).poisson(1.0, (40, len(WORDS)))
-    years = np.datetime64("1900", "Y") + np.arange(40)
-    corpus = engine.Corpus(
-        "notes", counts, engine.Vocabulary(WORDS), years, [f"Note {i}" for i in range(40)]
-    )
+    corpus = make_notes()
     return tuple(
         Model(1, algorithm, each.config, each.state, corpus, corpus, each.documents_seen)
         for each in make_checkpoints()

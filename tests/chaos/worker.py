@@ -24,7 +24,7 @@ from stickbreaker.engine.runs.checkpoint import Checkpoint
 from stickbreaker.engine.runs.prepared import Prepared
 from stickbreaker.engine.runs.study import Study, run_study
 from tests.app.small_streams import BATCH_SIZE, make_model, write_texts
-from tests.chaos.stored import WORDS, write_notes
+from tests.chaos.stored import make_notes, write_notes
 
 CHECKPOINT = "run.npz"
 
@@ -32,13 +32,8 @@ CHECKPOINT = "run.npz"
 def prepare_run(name: str) -> Prepared:
     """A run of a few mini-batches on forty notes."""
     algorithm = engine.find_algorithm(name)
-    counts = np.random.default_rng(0).poisson(1.0, (40, len(WORDS)))
-    years = np.datetime64("1900", "Y") + np.arange(40)
-    corpus = engine.Corpus(
-        "notes", counts, engine.Vocabulary(WORDS), years, [f"Note {i}" for i in range(40)]
-    )
     settings = engine.RunSettings(num_evaluations=0, score_next_batch=False, passes=3)
-    return engine.prepare(algorithm, small_config(algorithm), corpus, settings)
+    return engine.prepare(algorithm, small_config(algorithm), make_notes(), settings)
 
 
 def small_config(algorithm: Algorithm):

@@ -28,11 +28,9 @@ from stickbreaker.app.server.safe_settings import (
     choose_secret,
 )
 from stickbreaker.app.views.export_panel import as_file_name
-from stickbreaker.app.widgets.file_transfer import FileTransfer
 from stickbreaker.app.widgets.uploads import Upload
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import delete_own, load_own
-from tests.app.browser_messages import send
 from tests.browser.conftest import ROOT, TOKEN
 from tests.patience import limit
 from tests.security.conftest import PASSWORDS
@@ -312,27 +310,6 @@ def test_no_name_of_a_corpus_a_run_or_an_upload_leads_out_of_its_folder(tmp_path
     assert not set(as_file_name(name)) & set("/\\\0\n")
     assert outside.read_text() == "kept"
     assert list(folder.rglob("*")) == []
-
-
-def test_an_upload_that_names_a_path_stays_in_its_own_folder():
-    mover = FileTransfer(lambda path: None, lambda text: None)
-    send(mover, {"kind": "begin"})
-    send(mover, {"kind": "open", "name": "../../../tmp/evil.csv", "size": 1, "folders": []})
-    send(mover, {"kind": "part", "content": "eA=="})
-    path = mover.upload.end()
-    assert path.parent == mover.upload.folder
-    assert path.name == "evil.csv"
-    mover.upload.clear()
-
-
-@pytest.mark.parametrize("folder", ["..", "../..", "a/..", "", "."])
-def test_an_upload_into_a_folder_outside_its_own_is_refused(folder):
-    refused = []
-    mover = FileTransfer(lambda path: None, refused.append)
-    send(mover, {"kind": "begin"})
-    send(mover, {"kind": "open", "name": "evil.csv", "size": 1, "folders": [folder]})
-    assert "is not a valid file name" in refused[0]
-    mover.upload.clear()
 
 
 def neutral(word):

@@ -478,21 +478,6 @@ def test_the_pace_separates_mini_batches_and_can_be_removed(make_runner, until):
     until(lambda: runner.progress.status == "finished")
 
 
-def test_a_run_says_that_it_compiles_and_begins_when_that_is_done(make_runner, until):
-    gate = threading.Event()
-
-    def compile_slowly(algorithm, config, report):
-        report(1, 4, "local step")
-        gate.wait(limit(60))
-
-    runner = make_runner(compilation=Compilation(compile_slowly))
-    runner.restart(small_spec())
-    until(lambda: runner.progress.status == "compiling" and runner.progress.compile_share == 0.25)
-    assert "1 of 4, local step" in runner.progress.message
-    gate.set()
-    until(lambda: runner.progress.status == "finished")
-
-
 def test_a_run_begins_when_the_kernels_of_its_first_mini_batch_are_compiled(make_runner, until):
     gate = threading.Event()
 
@@ -527,6 +512,7 @@ def test_a_new_choice_is_compiled_once_before_its_run(make_runner, until):
     runner.restart(watched.spec(start="wang"))
     until(lambda: runner.progress.status == "compiling" and runner.progress.compile_share == 0.5)
     assert "for start wang" in runner.progress.message
+    assert "1 of 2, local step" in runner.progress.message
     assert len(watched.configs) == num_learned
     gate.set()
     until(lambda: is_finished(runner))

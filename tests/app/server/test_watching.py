@@ -184,21 +184,15 @@ def test_the_server_refuses_the_requests_of_a_watcher_s_browser(presenter, visit
     presenter.commands.toggle()
     until(lambda: run.runner.progress.status == "paused")
     watcher = visit(link_of(presenter), "ben")
+    runner = run.runner
+
+    def look():
+        return runner.requests.number, runner.seconds_per_batch, runner.progress, run.sweep.state
+
+    before = look()
     for act, sent in ACTS.items():
-        before = (
-            run.runner.requests.number,
-            run.runner.seconds_per_batch,
-            run.runner.progress,
-            run.sweep.state,
-        )
         getattr(watcher.commands, act)(*sent)
-        after = (
-            run.runner.requests.number,
-            run.runner.seconds_per_batch,
-            run.runner.progress,
-            run.sweep.state,
-        )
-        assert after == before, act
+        assert look() == before, act
         assert (watcher.bring.is_open, watcher.sharing.link.link) == (False, "")
 
 

@@ -115,18 +115,18 @@ def tags_of(*panes):
     return parser.tags
 
 
+def read_columns(view):
+    """The columns that are chosen on the page."""
+    return {part: select.value for part, select in view.columns.selects.items()}
+
+
 def look(view, path, columns=None):
     asyncio.run(view.look(path, columns or {}))
 
 
 def test_a_file_is_shown_with_guessed_columns_and_without_markup(view, path):
     look(view, path)
-    assert {part: select.value for part, select in view.columns.selects.items()} == {
-        "text": EVIL,
-        "date": "year",
-        "title": "who",
-        "group": NONE,
-    }
+    assert read_columns(view) == {"text": EVIL, "date": "year", "title": "who", "group": NONE}
     assert view.chosen.visible
     assert not view.working.visible
     assert "Dates from 1900 to 1902" in view.columns.facts.object
@@ -162,12 +162,8 @@ def test_a_file_that_was_replaced_while_it_was_read_leaves_no_message(view, path
 def test_a_sample_is_previewed_like_a_file_and_the_button_follows_the_preview(view):
     assert not view.finish.visible
     asyncio.run(view.take_sample(100, None))
-    assert {part: select.value for part, select in view.columns.selects.items()} == {
-        "text": "text",
-        "date": "year",
-        "title": "title",
-        "group": NONE,
-    }
+    chosen = {"text": "text", "date": "year", "title": "title", "group": NONE}
+    assert read_columns(view) == chosen
     assert "100 rows with text" in view.columns.facts.object
     assert view.name_field.value == "sample of 100 passages"
     assert view.finish.visible
@@ -182,14 +178,8 @@ def test_a_choice_of_columns_updates_the_preview_and_keeps_the_file_when_refused
     assert begun == []
     view.columns.selects["title"].value = NONE
     view.columns.selects["date"].value = NONE
-    named = {
-        "text": EVIL,
-        "date": "",
-        "title": "",
-        "group": "",
-        "day_first": None,
-        "encoding": None,
-    }
+    named = {"text": EVIL} | dict.fromkeys(("date", "title", "group"), "")
+    named |= {"day_first": None, "encoding": None}
     assert begun[-1] == (view.look, (path, named))
     look(view, path, named)
     assert (view.columns.selects["date"].value, view.preview.num_undated) == (NONE, 0)
@@ -331,12 +321,12 @@ def test_errors_are_shown_in_the_dialog_which_stays_usable(view, path, error, sa
 
 def test_earlier_columns_return_when_a_preview_of_others_is_cancelled(view, path):
     look(view, path)
-    before = {part: select.value for part, select in view.columns.selects.items()}
+    before = read_columns(view)
     view.columns.selects["text"].value = "who"
     view.text_tasks.fails = Stopped()
     asyncio.run(view.look(path, {"text": "who"}))
     assert "Cancelled" in view.fault.object
-    assert {part: select.value for part, select in view.columns.selects.items()} == before
+    assert read_columns(view) == before
     assert not view.reason.object
     assert not view.build.disabled
 

@@ -137,6 +137,9 @@ def test_a_wrong_number_stays_with_its_reason_when_the_run_changes(controls):
     assert (field.value, field.error_state) == (9999, True)
 
 
+OF_9384 = progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384)
+
+
 @pytest.fixture
 def open_controls(acts):
     return Controls(
@@ -149,17 +152,13 @@ def test_settings_that_follow_the_corpus_size_are_shown_as_numbers_before_and_af
 ):
     assert open_controls.live_values() == {"forgetting_rate": 0.6, "delay": 64.0, "batch_size": 256}
     open_controls.state.publish(progress_of(open_spec().config))
-    open_controls.state.publish(
-        progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384)
-    )
+    open_controls.state.publish(OF_9384)
     assert open_controls.live_values() == {"forgetting_rate": 0.6, "delay": 18.0, "batch_size": 256}
     assert open_controls.defaults.label == "Defaults for this corpus: κ 0.6, τ₀ 18, S 256"
 
 
 def test_another_corpus_gets_its_own_defaults_except_for_what_a_person_has_set(open_controls, acts):
-    open_controls.state.publish(
-        progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384)
-    )
+    open_controls.state.publish(OF_9384)
     config, _ = open_controls.read()
     assert (config["delay"], config["batch_size"]) == (18.0, 256)
     open_controls.corpus.value = "larger"
@@ -174,19 +173,13 @@ def test_another_corpus_gets_its_own_defaults_except_for_what_a_person_has_set(o
 
 
 def test_a_corpus_and_an_algorithm_that_are_selected_stay_selected_when_a_run_starts(open_controls):
-    open_controls.state.publish(
-        progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384)
-    )
+    open_controls.state.publish(OF_9384)
     open_controls.corpus.value = "larger"
     open_controls.algorithm.value = "lda"
-    open_controls.state.publish(
-        progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384, run_id=2)
-    )
+    open_controls.state.publish(dataclasses.replace(OF_9384, run_id=2))
     assert (open_controls.corpus.value, open_controls.algorithm.value) == ("larger", "lda")
     open_controls.apply()
-    open_controls.state.publish(
-        progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384, run_id=3)
-    )
+    open_controls.state.publish(dataclasses.replace(OF_9384, run_id=3))
     assert (open_controls.corpus.value, open_controls.algorithm.value) == (NAME, "hdp")
 
 
@@ -223,9 +216,7 @@ def test_a_slider_follows_another_page_that_changes_the_run_later(controls):
 
 
 def test_the_defaults_of_this_corpus_can_be_restored(open_controls, acts):
-    open_controls.state.publish(
-        progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384)
-    )
+    open_controls.state.publish(OF_9384)
     open_controls.choose(PRESETS[-1])
     open_controls.choose_defaults()
     assert open_controls.live_values() == {"forgetting_rate": 0.6, "delay": 18.0, "batch_size": 256}
@@ -234,14 +225,12 @@ def test_the_defaults_of_this_corpus_can_be_restored(open_controls, acts):
 
 
 def test_another_algorithm_brings_its_own_form_and_keeps_the_sliders(open_controls):
-    open_controls.state.publish(
-        progress_of(small_config(delay=18.0, batch_size=256), corpus_size=9384)
-    )
+    open_controls.state.publish(OF_9384)
     open_controls.algorithm.value = "lda"
     config, _ = open_controls.read()
     assert LDA.config(**config) == LDA.config(delay=18.0, batch_size=256)
     assert "max_slots" not in open_controls.forms[0].widgets
-    open_controls.state.publish(progress_of(small_config(delay=18.0, batch_size=256), version=9))
+    open_controls.state.publish(dataclasses.replace(OF_9384, version=9))
     assert open_controls.algorithm.value == "lda"
 
 

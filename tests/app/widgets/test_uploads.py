@@ -169,7 +169,15 @@ def test_a_folder_with_one_table_gives_the_table(upload):
 
 
 @pytest.mark.parametrize(
-    "folders", [[".."], ["a", ".."], [""], ["a\nb"], [None, "."], ["a"] * 9, None, 3]
+    "folders",
+    [
+        *([each] for each in ("..", "../..", "a/..", ".", "", "a\nb")),
+        ["a", ".."],
+        [None, "."],
+        ["a"] * 9,
+        None,
+        3,
+    ],
 )
 def test_invalid_folders_are_refused_and_nothing_is_written(folders):
     refused = []
