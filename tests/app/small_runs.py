@@ -83,6 +83,16 @@ def keep_small(kept, key="", **values):
     return kept.keep(record.progress(1), record.model(), key=key, checkpoint=record.save())
 
 
+class Page:
+    """A page that only counts how often it was notified."""
+
+    def __init__(self):
+        self.num_notified = 0
+
+    def notify(self):
+        self.num_notified += 1
+
+
 class Watched:
     """The online HDP, whose steps can be held up until `gate` is set or can fail at one of them.
 

@@ -15,12 +15,7 @@ from stickbreaker.app.server import event_log
 from stickbreaker.app.server.event_log import LOG_VARIABLE, EventLog, RunEvents, open_log
 from stickbreaker.app.server.service import Service
 from stickbreaker.app.server.visitors import Visitor
-from tests.app.small_runs import Compiled, Watched, load_small, small_spec
-
-
-class Page:
-    def notify(self):
-        pass
+from tests.app.small_runs import Compiled, Page, Watched, load_small, small_spec
 
 
 @pytest.fixture

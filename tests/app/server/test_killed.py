@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import threading
+from contextlib import closing
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -28,7 +29,7 @@ from stickbreaker.app.state import PRESENTER, WATCHER
 from stickbreaker.engine.corpora.build_stored import BuildRequest, build_own
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE, load_own
 from tests.app.conftest import eventually
-from tests.app.small_runs import Compiled, Watched, small_spec
+from tests.app.small_runs import Compiled, Page, Watched, small_spec
 from tests.chaos.stored import write_notes
 from tests.patience import limit
 
@@ -38,13 +39,6 @@ OWN = "my-letters"
 SIZES = {"batch_size": (5, 10, 20), "forgetting_rate": (0.6, 0.8)}
 # For the start of a process that imports everything, and all that it does.
 PATIENCE_SECONDS = limit(100)
-
-
-class Page:
-    """A page that shows nothing."""
-
-    def notify(self):
-        pass
 
 
 def own_spec(**values):
@@ -146,12 +140,9 @@ def test_a_sweep_that_has_finished_is_shown_again_after_a_restart(service, kille
     saved = SavedSweeps(tmp_path / OPEN_RUNS)
     until(lambda: saved.find(run.key).status == "finished")
     service.close()
-    again = open_service()
-    try:
+    with closing(open_service()) as again:
         restored = again.join(Visitor(run=killed.key), Page(), small_spec).run
         assert restored.sweep.state == run.sweep.state
-    finally:
-        again.close()
 
 
 def test_a_page_of_the_restored_run_reads_its_corpus_again_and_offers_its_sweep(

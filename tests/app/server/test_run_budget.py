@@ -11,7 +11,7 @@ from stickbreaker.app.server.claims import GUEST
 from stickbreaker.app.server.run_budget import HeldRun, Measured, choose_freed, measure
 from stickbreaker.app.server.service import Service
 from stickbreaker.app.server.visitors import Visitor
-from tests.app.small_runs import Compiled, Watched, load_small, small_spec
+from tests.app.small_runs import Compiled, Page, Watched, load_small, small_spec
 
 
 def hold(key, user="anna", size=0, left_at=None):
@@ -67,11 +67,6 @@ def test_runs_that_need_much_memory_make_room_or_are_the_last():
     ):
         choose_freed([each._replace(left_at=None) for each in held], "anna")
     assert choose_freed([], "anna") == []
-
-
-class Page:
-    def notify(self):
-        pass
 
 
 @pytest.fixture

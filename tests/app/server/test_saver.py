@@ -21,7 +21,7 @@ from stickbreaker.app.server.visitors import Visitor, find_data
 from stickbreaker.app.state import RunState
 from stickbreaker.app.views.header import Header
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
-from tests.app.small_runs import Compiled, learn, load_small, small_corpus, small_spec
+from tests.app.small_runs import Compiled, Page, learn, load_small, small_corpus, small_spec
 from tests.chaos.disks import Disk
 from tests.patience import limit
 
@@ -29,11 +29,6 @@ FULL = (
     "This run could not be saved: No space left on device. Free some space on the disk of the"
     " server."
 )
-
-
-class Page:
-    def notify(self):
-        pass
 
 
 @pytest.fixture

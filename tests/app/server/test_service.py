@@ -1,5 +1,6 @@
 import asyncio
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -10,7 +11,7 @@ from stickbreaker.app.server.service import FREE_AFTER_SECONDS, Service
 from stickbreaker.app.server.subscribers import Wakeup
 from stickbreaker.app.server.visitors import Visitor
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
-from tests.app.small_runs import Compiled, Watched, load_small, small_spec
+from tests.app.small_runs import Compiled, Page, Watched, load_small, small_spec
 from tests.patience import limit
 
 
@@ -20,14 +21,6 @@ class Clock:
 
     def __call__(self):
         return self.now
-
-
-class Page:
-    def __init__(self):
-        self.num_notified = 0
-
-    def notify(self):
-        self.num_notified += 1
 
 
 def join(service, key, page, make_spec):
@@ -223,8 +216,7 @@ def test_a_run_continues_after_a_restart_of_the_server(until, monkeypatch):
     until(lambda: run.reader.job.status == "ready")
     run.reader.join()
     service.close()
-    again = Service(load_small, Compiled(), 2)
-    try:
+    with closing(Service(load_small, Compiled(), 2)) as again:
         page, watcher = Page(), Page()
         watched = again.join(Visitor(watch=run.watch), watcher, small_spec)
         restored = join(again, run.key, page, small_spec)
@@ -238,8 +230,6 @@ def test_a_run_continues_after_a_restart_of_the_server(until, monkeypatch):
         restored.runner.set_pace(0.0)
         restored.runner.resume()
         until(lambda: restored.runner.progress.status == "finished")
-    finally:
-        again.close()
 
 
 def test_a_saved_run_of_another_user_is_not_opened(until):
@@ -248,13 +238,10 @@ def test_a_saved_run_of_another_user_is_not_opened(until):
     run.runner.set_pace(0.0)
     until(lambda: run.runner.progress.status == "finished")
     service.close()
-    again = Service(load_small, Compiled(), 2)
-    try:
+    with closing(Service(load_small, Compiled(), 2)) as again:
         assert again.join(Visitor("ben", run=run.key), Page(), small_spec).run.key != run.key
         assert join(again, run.key, Page(), small_spec).key != run.key
         assert again.join(Visitor("anna", run=run.key), Page(), small_spec).run.key == run.key
-    finally:
-        again.close()
 
 
 def finish(run, until):
@@ -270,8 +257,7 @@ def test_a_name_given_after_a_restoration_reaches_the_kept_run(until, monkeypatc
     finish(run, until)
     until(lambda: service.find_files(None).kept.listing().runs)
     service.close()
-    again = Service(load_small, Compiled(), 2)
-    try:
+    with closing(Service(load_small, Compiled(), 2)) as again:
         restored = join(again, run.key, Page(), small_spec)
         until(lambda: restored.runner.progress.status == "finished")
         restored.runner.rename(0, "war")
@@ -291,5 +277,3 @@ def test_a_name_given_after_a_restoration_reaches_the_kept_run(until, monkeypatc
         )
         assert restored.runner.progress.names == {0: "war"}
         until(lambda: service.find_files(None).runs.find(run.key).checkpoint.documents_seen == 100)
-    finally:
-        again.close()

@@ -48,7 +48,15 @@ from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import list_own
 from stickbreaker.engine.corpora.words import WordChoices
 from tests.app.browser_messages import send
-from tests.app.small_runs import NAME, SETTINGS, Compiled, load_small, small_corpus, small_spec
+from tests.app.small_runs import (
+    NAME,
+    SETTINGS,
+    Compiled,
+    Page,
+    load_small,
+    small_corpus,
+    small_spec,
+)
 
 HERE = "http://class.example/app"
 HOSTILE = (
@@ -85,14 +93,6 @@ ACTS = {
     "run_on": ("rfc",),
     "share": (),
 }
-
-
-class Page:
-    def __init__(self):
-        self.num_rings = 0
-
-    def notify(self):
-        self.num_rings += 1
 
 
 @pytest.fixture
@@ -401,15 +401,15 @@ def test_in_a_full_class_watchers_update_once_a_second_and_the_presenter_is_stil
     run = service.join(Visitor(), presenter, make_spec).run
     for page in watchers:
         assert service.join(Visitor(watch=run.watch), page, make_spec) == (run, True, "")
-    before = presenter.num_rings, [page.num_rings for page in watchers]
+    before = presenter.num_notified, [page.num_notified for page in watchers]
     run.runner.configure(LiveSettings(delay=3.0))
-    until(lambda: presenter.num_rings > before[0])
-    assert [page.num_rings for page in watchers] == before[1]
+    until(lambda: presenter.num_notified > before[0])
+    assert [page.num_notified for page in watchers] == before[1]
     service.leave(run, watchers[0])
     run.runner.configure(LiveSettings(delay=4.0))
     until(
         lambda: all(
-            page.num_rings > notified
+            page.num_notified > notified
             for page, notified in zip(watchers[1:], before[1][1:], strict=True)
         )
     )
