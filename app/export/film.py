@@ -120,11 +120,12 @@ def draw_film(progress: Progress, seconds: float) -> tuple[list[Image.Image], li
         is_new = len(moment.columns) > num_columns
         num_columns = len(moment.columns)
         slide = min(1000 * SLIDE_SECONDS, each / 2) / NUM_SLIDES
-        for share in np.arange(1, NUM_SLIDES) / NUM_SLIDES if is_new else ():
+        shares = np.arange(1, NUM_SLIDES) / NUM_SLIDES if is_new else ()
+        for share in shares:
             pictures.append(draw_moment(moment, progress, topic_ids, float(share)))
             milliseconds.append(round(slide))
         pictures.append(draw_moment(moment, progress, topic_ids))
-        milliseconds.append(round(each - (NUM_SLIDES - 1) * slide if is_new else each))
+        milliseconds.append(round(each - len(shares) * slide))
     milliseconds[-1] += round(1000 * LAST_SECONDS)
     return pictures, milliseconds
 
@@ -203,14 +204,7 @@ def _draw_columns(draw: ImageDraw.ImageDraw, moment: Progress, whole: Progress) 
             soft = SOFT_AHEAD
         left = _column_left(column, whole)
         documents = f"{point.documents_seen:,}"
-        _write(
-            draw,
-            (left, HEADS),
-            date_text(point.date) or documents,
-            13,
-            ink,
-            True,
-        )
+        _write(draw, (left, HEADS), date_text(point.date) or documents, 13, ink, True)
         if date_text(point.date):
             _write(draw, (left, HEADS + 17), documents, 11, soft)
     draw.line((EDGE, FIRST_BLOCK - 4, EDGE + TABLE_WIDTH, FIRST_BLOCK - 4), fill=INK)

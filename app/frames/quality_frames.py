@@ -52,12 +52,7 @@ def quality_rows(reading: Reading, title: Title) -> list[dict[str, Any]]:
                 "title": title(topic_id),
                 "color": topic_color(topic_id),
                 "mark": only_if(value < 0, LOW),
-                "cells": [
-                    percent(share),
-                    largest,
-                    write_score(value),
-                    f"{exclusivity:.2f}",
-                ],
+                "cells": [percent(share), largest, write_score(value), f"{exclusivity:.2f}"],
                 "values": [share, peak, None if np.isnan(value) else value, exclusivity],
                 "line": [round(float(value), 3) for value in line],
                 "words": ", ".join(vocabulary[word] for word in quality.top_words[place].tolist()),

@@ -48,9 +48,8 @@ def word_frame(progress: Progress, word: int, measure: str) -> pd.DataFrame:
         for column, point in enumerate(progress.columns):
             place, share, tokens = found.get((topic_id, column), (np.nan, np.nan, np.nan))
             head = (topic_id, progress.topic_title(topic_id), places[column], point.documents_seen)
-            rows.append(
-                (*head, date_text(point.date), place, share if measure == OF_TOPIC else tokens)
-            )
+            value = {OF_TOPIC: share, TOKENS: tokens}[measure]
+            rows.append((*head, date_text(point.date), place, value))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

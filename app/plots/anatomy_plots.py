@@ -1,4 +1,8 @@
-"""Plots of the internals of an algorithm: each is built once, then updated with frames."""
+"""Plots of the internals of an algorithm: each is built once, then updated with frames.
+
+HoloViews could not do it: a plot that it has drawn keeps its height, however many rows there are
+now, and it draws no arrows between two columns of a frame.
+"""
 
 from typing import Any
 
