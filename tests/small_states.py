@@ -1,4 +1,4 @@
-"""States of the online HDP during a run, for several test files."""
+"""States of HDPs during a run, for several test files."""
 
 import numpy as np
 
@@ -6,6 +6,7 @@ from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.inference.concentrations import first_concentrations
 from stickbreaker.engine.inference.states import OnlineHDPState
 from stickbreaker.engine.inference.topic_counts import decayed_counts
+from stickbreaker.engine.inference.truncation_free import GrowingState
 
 
 def distinct_state(config, vocab_size, phase=Phase.TWO_LEVEL):
@@ -28,4 +29,18 @@ def distinct_state(config, vocab_size, phase=Phase.TWO_LEVEL):
         concentrations=first_concentrations(
             config.doc_concentration, config.word_concentration, config.corpus_concentration
         ),
+    )
+
+
+def growing_state(counts, tables, documents_seen):
+    """A state of a truncation-free algorithm after a step, whose topics have counts (K, V)."""
+    num_topics = len(counts)
+    return GrowingState(
+        topic_counts=decayed_counts(np.ascontiguousarray(counts.T)),
+        tables=np.array(tables),
+        expected_tokens=counts.sum(1),
+        topic_ids=np.arange(num_topics),
+        next_id=num_topics,
+        documents_seen=documents_seen,
+        step=1,
     )

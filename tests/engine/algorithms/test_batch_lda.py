@@ -13,13 +13,13 @@ from stickbreaker.engine.algorithms.batch_lda import BatchLDAConfig
 from stickbreaker.engine.algorithms.lda import LDAConfig
 from stickbreaker.engine.evaluation import held_out
 from stickbreaker.engine.inference import dirichlet_step
-from stickbreaker.engine.inference.concentrations import first_concentrations
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.kernels.dirichlet import Sweeps
 from tests import naive
 from tests.enumeration import DOCUMENTS, VOCAB_SIZE
 from tests.small_documents import batch_of, documents_of, documents_of_words, draw_sparse_counts
-from tests.small_lda import CONVERGED, K, V, draw_topic_words, log_evidence
+from tests.small_lda import CONVERGED, K, V, counts_of, draw_topic_words, log_evidence
+from tests.small_lda import state_at as online_state_at
 
 SMALL = {"max_topics": K, "precision": "float64"}
 
@@ -37,9 +37,8 @@ def draw_batch(seed):
 
 def state_at(config, topic_words):
     """A state after a pass, with this λ (K, V)."""
-    counts = decayed_counts(np.ascontiguousarray(topic_words.T - config.word_concentration))
     return batch_lda.BatchLDAState(
-        topic_counts=counts,
+        topic_counts=counts_of(config, topic_words),
         expected_tokens=np.zeros(len(topic_words)),
         step=1,
         bound=-np.inf,
@@ -129,20 +128,7 @@ def test_the_bound_of_a_pass_equals_its_naive_twin(topic_expectation, monkeypatc
 def test_one_pass_is_a_full_batch_of_online_lda_with_rate_1():
     batch, topic_words = draw_batch(3), draw_topic_words(2)
     config, online = BatchLDAConfig(**SMALL), LDAConfig(**SMALL, delay=0.0)
-    counts = decayed_counts(np.ascontiguousarray(topic_words.T - config.word_concentration))
-    start = lda.LDAState(
-        topic_counts=counts,
-        expected_tokens=np.zeros(K),
-        step=0,
-        rate_spent=0.0,
-        startup_share=1.0,
-        phase=Phase.LEARNING,
-        temperature=1.0,
-        concentrations=first_concentrations(
-            online.doc_concentration, online.word_concentration, num_parts=K
-        ),
-    )
-    expected, _ = executors.step(lda.ALGORITHM, online, start, batch)
+    expected, _ = executors.step(lda.ALGORITHM, online, online_state_at(online, topic_words), batch)
     ((state, _),) = take_passes(config, state_at(config, topic_words), batch, 1)
     np.testing.assert_allclose(
         state.topic_counts.dense(), expected.topic_counts.dense(), rtol=1e-10, atol=1e-12

@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from stickbreaker.engine import executors
-from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.algorithms import direct_hdp, hdp, lda
 from stickbreaker.engine.algorithms.direct_hdp import DirectHDPConfig
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.inference import dirichlet_step
-from stickbreaker.engine.inference.concentrations import first_concentrations
 from stickbreaker.engine.inference.dirichlet_step import DocumentExpectations, fit_documents
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.inference.warm_up import iterations_at
@@ -19,6 +17,7 @@ from stickbreaker.engine.kernels.dirichlet import Sweeps
 from stickbreaker.engine.schedules import learning_rate
 from tests import naive
 from tests.small_documents import batch_of, documents_of, draw_sparse_counts
+from tests.small_lda import state_at
 from tests.small_states import distinct_state
 
 V, K = 30, 8
@@ -93,17 +92,11 @@ def test_statistics_under_equal_corpus_weights_equal_those_of_lda_bit_for_bit(ph
     expectations = direct_hdp.expect(config, state, batch)._replace(
         prior=np.full(K, 1.0 / K), phase=phase
     )
-    theirs = lda.LDAState(
+    theirs = state_at(peer, np.ones((K, V)), step=5)._replace(
         topic_counts=state.topic_counts,
         expected_tokens=state.expected_tokens,
-        step=5,
         rate_spent=state.rate_spent,
         startup_share=0.3,
-        phase=Phase.LEARNING,
-        temperature=1.0,
-        concentrations=first_concentrations(
-            peer.doc_concentration, peer.word_concentration, num_parts=K
-        ),
     )
     their_expectations = lda.expect(peer, theirs, batch)._replace(phase=phase)
     statistics = (

@@ -8,11 +8,11 @@ import pytest
 from stickbreaker.engine.algorithms import free_dp_mixture
 from stickbreaker.engine.algorithms.free_dp_mixture import FreeDPMixtureConfig
 from stickbreaker.engine.inference.expectations import log_expected_likelihood
-from stickbreaker.engine.inference.topic_counts import decayed_counts
-from stickbreaker.engine.inference.truncation_free import REMOVE_EVERY, GrowingState
+from stickbreaker.engine.inference.truncation_free import REMOVE_EVERY
 from tests import naive_free
 from tests.enumeration import probabilities, standard_error
 from tests.small_documents import batch_of, documents_of
+from tests.small_states import growing_state
 
 CONFIG = FreeDPMixtureConfig(corpus_concentration=0.7, word_concentration=0.4, precision="float64")
 KNOWN = np.array([[3.0, 0.4, 1.0], [1.0, 2.0, 0.5]])
@@ -22,17 +22,7 @@ NUM_ERRORS = 5
 
 def make_state(counts=KNOWN, documents=(2.5, 1.5)):
     """A state that has components with these counts (K, V)."""
-    ids = np.arange(len(counts))
-    topic_counts = decayed_counts(np.ascontiguousarray(counts.T))
-    return GrowingState(
-        topic_counts=topic_counts,
-        tables=np.array(documents),
-        expected_tokens=counts.sum(1),
-        topic_ids=ids,
-        next_id=len(ids),
-        documents_seen=4,
-        step=1,
-    )
+    return growing_state(counts, documents, documents_seen=4)
 
 
 NOTHING = make_state(np.zeros((0, 3)), ())

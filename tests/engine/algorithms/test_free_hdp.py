@@ -9,10 +9,8 @@ from scipy.special import logsumexp
 from stickbreaker.engine.algorithms import free_hdp
 from stickbreaker.engine.algorithms.free_hdp import FreeHDPConfig
 from stickbreaker.engine.corpora.documents import Documents
-from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.inference.truncation_free import (
     REMOVE_EVERY,
-    GrowingState,
     double_columns,
     growing_rate,
 )
@@ -20,6 +18,7 @@ from stickbreaker.engine.kernels.local_gibbs import draw_shares
 from tests import naive_free
 from tests.enumeration import DOCUMENTS, VOCAB_SIZE, franchise, probabilities, standard_error
 from tests.small_documents import batch_of, documents_of_words
+from tests.small_states import growing_state
 
 CONFIG = FreeHDPConfig(
     doc_concentration=0.8,
@@ -35,17 +34,7 @@ NUM_ERRORS = 5
 
 def make_state(counts=KNOWN, tables=TABLES):
     """A state that has topics with these counts (K, V)."""
-    num_topics = len(counts)
-    topic_counts = decayed_counts(np.ascontiguousarray(counts.T))
-    return GrowingState(
-        topic_counts=topic_counts,
-        tables=tables,
-        expected_tokens=counts.sum(1),
-        topic_ids=np.arange(num_topics),
-        next_id=num_topics,
-        documents_seen=2,
-        step=1,
-    )
+    return growing_state(counts, tables, documents_seen=2)
 
 
 NOTHING = make_state(np.zeros((0, VOCAB_SIZE)), np.zeros(0))

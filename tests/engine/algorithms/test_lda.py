@@ -6,20 +6,17 @@ from scipy.special import psi
 from sklearn.decomposition import LatentDirichletAllocation
 
 from stickbreaker.engine import executors
-from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.algorithms import lda
 from stickbreaker.engine.algorithms.lda import LDAConfig
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.inference import dirichlet_step
-from stickbreaker.engine.inference.concentrations import first_concentrations
 from stickbreaker.engine.inference.dirichlet_step import DocumentExpectations, fit_documents
-from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.inference.warm_up import iterations_at
 from stickbreaker.engine.kernels.dirichlet import Sweeps
 from stickbreaker.engine.schedules import learning_rate
 from tests import naive
 from tests.small_documents import batch_of, documents_of, draw_sparse_counts
-from tests.small_lda import CONVERGED, K, V, draw_topic_words
+from tests.small_lda import CONVERGED, K, V, draw_topic_words, state_at
 
 SMALL = {"max_topics": K, "precision": "float64", "delay": 1.0, "batch_size": 4}
 SYSTEMS = [
@@ -37,23 +34,6 @@ def to_convergence(monkeypatch):
 
 def draw_batch(seed, corpus_size=None):
     return batch_of(documents_of(draw_sparse_counts(seed)), corpus_size)
-
-
-def state_at(config, topic_words, step=0):
-    """A state with this λ (K, V)."""
-    counts = decayed_counts(np.ascontiguousarray(topic_words.T - config.word_concentration))
-    return lda.LDAState(
-        topic_counts=counts,
-        expected_tokens=np.zeros(len(topic_words)),
-        step=step,
-        rate_spent=0.0,
-        startup_share=1.0,
-        phase=Phase.LEARNING,
-        temperature=1.0,
-        concentrations=first_concentrations(
-            config.doc_concentration, config.word_concentration, num_parts=len(topic_words)
-        ),
-    )
 
 
 def topic_words_of(config, state):
