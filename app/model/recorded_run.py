@@ -20,7 +20,8 @@ RECORDED_ON = "recorded_on"
 # No run of a server has this number.
 RUN_ID = -1
 WAITS = "This is a recorded run. Yours starts by itself."
-HELD = "This is a recorded run. Press Run to start yours."
+FOLLOWS = "This is a recorded run. Yours has started and follows."
+HELD = "This is a recorded run. Press Run to see yours."
 
 
 def record_run(spec: RunSpec, corpus: engine.Corpus) -> Checkpoint:
@@ -52,8 +53,8 @@ def read_recording(corpus: engine.Corpus) -> Progress:
 
 
 def can_stand_in(recorded: Progress, own: Progress) -> bool:
-    """Whether a run has the settings of the recorded one, and has learned nothing yet."""
-    if own.config is None or own.documents_seen or own.status == "failed":
+    """Whether a run has the settings of the recorded one."""
+    if own.config is None or own.status == "failed":
         return False
     names = ("corpus_name", "algorithm", "settings")
     known = vars(recorded.config)
@@ -63,12 +64,16 @@ def can_stand_in(recorded: Progress, own: Progress) -> bool:
 
 
 def stand_in(recorded: Progress, own: Progress) -> Progress:
-    """Show the recorded run, with the state of a run that has learned nothing yet."""
-    message = HELD if own.status in ("ready", "paused") else f"{WAITS} {own.message}"
+    """Show the recorded run, with the state of the run that follows it."""
+    message = f"{WAITS} {own.message}".rstrip()
+    if own.documents_seen:
+        message = FOLLOWS
+    if own.status in ("ready", "paused"):
+        message = HELD
     return replace(
         recorded,
         version=own.version,
         status=own.status,
-        message=message.rstrip(),
+        message=message,
         compile_share=own.compile_share,
     )

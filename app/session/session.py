@@ -124,11 +124,13 @@ class Session(BrowserSession):
             self.state.moment = self._recorded.columns[0].documents_seen
 
     def _choose(self, own: Progress) -> Progress:
-        """The run, or on Live the recorded one until the run has learned."""
+        """The run, or on Live the recorded one until it has been played and the run has learned."""
         # A new run has no settings before its thread has published some.
         is_known = own.config is not None
-        if self._recorded is not None and is_known and not can_stand_in(self._recorded, own):
-            self._recorded = None
+        is_next = own.documents_seen and own.status != "paused" and not self.player.bar.is_playing
+        if self._recorded is not None and is_known:
+            if is_next or not can_stand_in(self._recorded, own):
+                self._recorded = None
         if self._recorded is None or self.state.page != LIVE:
             return own
         if is_known and own is not self._stands_in[0]:

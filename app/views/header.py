@@ -300,4 +300,5 @@ def _describe_note(progress: Progress) -> str:
         progress.now is None or has_no_topic(progress)
     ):
         return f"{FEW_DOCUMENTS.format(progress.corpus_size)} {progress.message}".rstrip()
-    return "" if progress.status == "finished" else progress.message
+    # A finished or recorded run says it in its summary, so that nothing moves.
+    return "" if progress.status == "finished" or progress.recorded_on else progress.message

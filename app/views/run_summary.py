@@ -60,8 +60,8 @@ class RunSummary(StateFollower, Viewer):
             for label, value, unit in list_figures(progress)
         )
         says = re.sub(DATE, r"<span class='date'>\g<0></span>", escape(describe_reading(progress)))
-        # A finished run says there whether another pass would help, so that nothing moves.
-        hint = escape(progress.message) if progress.status == "finished" else ""
+        is_here = progress.status == "finished" or progress.recorded_on
+        hint = escape(self.state.progress.message) if is_here else ""
         self._pane.object = (
             "<div class='summary'><div"
             f" class='says'><p>{says}</p><p>{hint or HINT}</p></div><dl>{figures}</dl></div>"

@@ -10,6 +10,7 @@ from stickbreaker.app.frames.summary_texts import describe_reading
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.recorded_run import (
     FILE,
+    FOLLOWS,
     HELD,
     WAITS,
     can_stand_in,
@@ -84,12 +85,12 @@ def test_the_recorded_run_can_be_replayed_and_says_what_it_is(recorded):
     for each in (first, shown):
         assert describe_reading(each).startswith(f"Recorded on {recorded.recorded_on}. Re")
     assert stand_in(recorded, own_progress(status="paused")).message == HELD
+    assert stand_in(recorded, own_progress(status="running", documents_seen=256)).message == FOLLOWS
 
 
 @pytest.mark.parametrize(
     "changed",
     [
-        {"documents_seen": 256},
         {"status": "failed"},
         {"corpus_name": "rfc"},
         {"algorithm": "lda"},

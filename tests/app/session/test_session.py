@@ -15,7 +15,7 @@ from panel.io.state import set_curdoc
 from stickbreaker.app.frames.summary_texts import OPENING
 from stickbreaker.app.model.limits import RUNS, TEXT_PROCESSES, UPLOAD
 from stickbreaker.app.model.progress import Progress, ReturnedNames
-from stickbreaker.app.model.recorded_run import HELD
+from stickbreaker.app.model.recorded_run import FOLLOWS, HELD, WAITS
 from stickbreaker.app.model.run_spec import LiveSettings
 from stickbreaker.app.model.text_tasks import TextTaskRunner
 from stickbreaker.app.model.topic_names import NamedTopic
@@ -503,7 +503,7 @@ def compiling(tmp_path, monkeypatch, gate):
     service.close()
 
 
-def test_a_recorded_run_plays_until_the_engine_is_compiled(compiling, gate, until):
+def test_a_recorded_run_plays_to_its_end_and_the_run_follows(compiling, gate, until):
     session, opening = compiling
     assert opening["is_recorded"]
     assert opening["blocks"][0]["words"][0][0]
@@ -512,13 +512,18 @@ def test_a_recorded_run_plays_until_the_engine_is_compiled(compiling, gate, unti
     assert session.state.shown.recorded_on
     assert len(session.state.shown.columns) == 1
     assert (session.header.bar.state, session.player.bar.is_playing) == ("Compiling", True)
-    assert "recorded" in session.header.bar.note
+    assert WAITS in session.pages[LIVE].summary.__panel__().object
+    assert not session.header.bar.note
     session.state.page = EXPORT
     assert not session.state.progress.documents_seen
     session.state.page = LIVE
     assert session.state.progress.recorded_on
+    session.player.play()
     gate.set()
     until(lambda: session.run.progress.documents_seen)
+    session.look()
+    assert session.state.progress.message == FOLLOWS
+    session.player.pause()
     session.look()
     assert not session.state.progress.recorded_on
     assert session.state.moment is None
