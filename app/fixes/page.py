@@ -120,13 +120,14 @@ class PlainScript(pn.custom.JSComponent):
 
 
 class SideDrawer(PlainScript):
-    """Opens the side of a page wide enough for it; under 900 px it is a drawer, closed at first.
+    """Opens the side of a page as the user left it; closed at the first visit and under 900 px.
 
     While it `is_closed`, the side leaves its room to the page, until the user opens it.
     Related: https://github.com/panel-extensions/panel-material-ui/issues/687.
     """
 
     is_closed = param.Boolean(False)
+    num_pressed = param.Integer(0, doc="Each press opens or closes the side.")
 
     _esm = read_fix("side_drawer")
 

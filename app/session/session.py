@@ -92,10 +92,8 @@ class Session(BrowserSession):
         self.reading_note = ReadingNote(self.state, self.commands)
         self.player = ReplayPlayer(self.state, self.address.write)
         self.bring = self._make_bring(user)
-        self.side, self.drawer = (
-            pn.Column(sizing_mode="stretch_width", margin=0),
-            SideDrawer(margin=0),
-        )
+        self.side = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.drawer = SideDrawer(margin=0)
         self.history = BrowserHistory(self.address.go_back, margin=0)
         made = [page(self.state.freeze(), self.commands) for page in pages]
         self.tabs = Tabs(self.state, made)
@@ -124,13 +122,19 @@ class Session(BrowserSession):
             self.state.moment = self._recorded.columns[0].documents_seen
 
     def _choose(self, own: Progress) -> Progress:
-        """The run, or on Live the recorded one until it has been played and the run has learned."""
+        """The run, or on Live the recorded one until the run has learned and a replay is over."""
         # A new run has no settings before its thread has published some.
         is_known = own.config is not None
-        is_next = own.documents_seen and own.status != "paused" and not self.player.bar.is_playing
-        if self._recorded is not None and is_known:
-            if is_next or not can_stand_in(self._recorded, own):
-                self._recorded = None
+        has_begun = own.documents_seen and own.status != "paused"
+        if (
+            self._recorded is not None
+            and is_known
+            and (
+                (has_begun and not self.player.is_well_begun)
+                or not can_stand_in(self._recorded, own)
+            )
+        ):
+            self._recorded = None
         if self._recorded is None or self.state.page != LIVE:
             return own
         if is_known and own is not self._stands_in[0]:
@@ -162,6 +166,7 @@ class Session(BrowserSession):
         """Follow what the user asks for, and say when the engine has failed."""
         watch = self.state.param.watch
         watch(lambda event: self.bring.open(), "brings_text")
+        self.header.settings.on_click(lambda event: self.drawer.param.update(num_pressed=event.new))
         watch(self._hold, ["holds_recorded", "topic", "word"])
         watch(self._open_document, ["document", "num_opened"])
         watch(lambda event: self.history.param.update(topics_key=event.new.topics_key), "progress")

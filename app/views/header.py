@@ -172,7 +172,22 @@ class Header(StateFollower, pn.viewable.Viewer):
             on_click=lambda event: commands.share(),
             sx=_fit_phones(98),
         )
-        self._parts = (self.run, self.step, self.restart, self.share, self.pace)
+        self.settings = pmui.Button(
+            label="Settings",
+            icon="tune",
+            variant="outlined",
+            margin=0,
+            # A phone has the button at the top left only.
+            sx={"width": "116px", PHONE: {"display": "none"}},
+        )
+        self._parts = (
+            self.run,
+            self.step,
+            self.restart,
+            self.share,
+            self.pace,
+            self.settings,
+        )
         self.buttons = lay_in_lines(gap="10px 8px", margin=(10, 0, 0, 0))
         self.bar = StatusBar(
             stick=stick, buttons=self.buttons, sizing_mode="stretch_width", margin=(0, 10)

@@ -19,6 +19,8 @@ from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.scripts import read_script
 
 LENGTHS = (15, 30, 60, 120)
+# Past this part of a run, people want to see its end.
+WELL_BEGUN = 1 / 3
 TICK_MILLISECONDS = 100
 WAITING = "Pause to replay"
 
@@ -109,6 +111,11 @@ class ReplayPlayer(StateFollower, Viewer):
         if place >= self._last:
             self.pause()
             self._settle()
+
+    @property
+    def is_well_begun(self) -> bool:
+        """Whether a replay plays that had better be seen to its end."""
+        return self.bar.is_playing and self._place > WELL_BEGUN * self._last
 
     @property
     def _last(self) -> int:

@@ -258,7 +258,13 @@ def read_everything(browser: Browser, address: str) -> str:
 
 
 def admit(context: BrowserContext, address: str, faults: list[str]) -> BrowserContext:
-    """Prepare a browser for this address: it has the cookie, and its faults are collected."""
+    """Prepare a browser for this address, as that of a user who has left the settings open.
+
+    It has the cookie, and its faults are collected.
+    """
+    context.add_init_script(
+        "if (origin !== 'null') localStorage['stickbreaker-settings'] ??= 'open'"
+    )
     watch(context, address, faults)
     let_in(context, address)
     return context

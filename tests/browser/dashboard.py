@@ -65,7 +65,8 @@ class Dashboard:
         self.page.goto(address)
         if learns:
             expect(self.documents).to_have_text(re.compile(r"^[1-9]"), timeout=FIRST_SECONDS)
-            expect(self.note).not_to_contain_text("recorded run", timeout=FIRST_SECONDS)
+            recorded = self.page.get_by_text("This is a recorded run.")
+            expect(recorded).to_have_count(0, timeout=FIRST_SECONDS)
             self.settle()
         else:
             self.state.wait_for(timeout=FIRST_SECONDS)

@@ -161,3 +161,22 @@ def test_compilation_for_a_new_precision_is_shown_while_the_page_stays_usable(
     assert dashboard.steps()[0][1] == pytest.approx(
         rates_of({"delay": 18, "forgetting_rate": 1.0}, 1)[0]
     )
+
+
+def test_settings_are_closed_at_the_first_visit_and_then_as_the_user_left_them(visit):
+    forget = """if (origin !== 'null' && !sessionStorage.visited) {
+      localStorage.removeItem("stickbreaker-settings")
+      sessionStorage.visited = true
+    }"""
+    dashboard = visit(prepare=lambda context: context.add_init_script(forget))
+    slider = dashboard.slider("forgetting_rate")
+    expect(slider).not_to_be_in_viewport()
+    dashboard.button("Settings").click()
+    expect(slider).to_be_in_viewport()
+    dashboard.page.reload()
+    expect(slider).to_be_in_viewport()
+    dashboard.button("Settings").click()
+    expect(slider).not_to_be_in_viewport()
+    dashboard.page.reload()
+    dashboard.settle()
+    expect(slider).not_to_be_in_viewport()

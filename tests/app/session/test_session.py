@@ -518,6 +518,7 @@ def test_a_recorded_run_plays_to_its_end_and_the_run_follows(compiling, gate, un
     assert not session.state.progress.documents_seen
     session.state.page = LIVE
     assert session.state.progress.recorded_on
+    session.state.moment = session.state.progress.columns[-2].documents_seen
     session.player.play()
     gate.set()
     until(lambda: session.run.progress.documents_seen)
