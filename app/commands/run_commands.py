@@ -136,8 +136,10 @@ class RunCommands:
 
     @for_presenters
     def clear(self) -> None:
-        """Remove the faint lines of earlier runs."""
-        self._controlled.runner.forget_earlier()
+        """Remove the lines of earlier runs, and of this one without its last change."""
+        run = self._controlled
+        run.forecaster.close()
+        run.runner.forget_earlier()
 
     @for_presenters
     def rename(self, topic_id: int, name: str) -> None:

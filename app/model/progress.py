@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 STATUSES = ("ready", "opening", "compiling", "waiting", "running", "paused", "finished", "failed")
+# The rest of a run with the settings before a change, which is drawn beside it.
+FORECAST = "forecast"
 
 STEP_COLUMNS = {
     "documents_seen": np.int64,

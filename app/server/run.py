@@ -1,7 +1,7 @@
 """A run in memory: what learns, reads, checks and sweeps, and the pages that show it."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import with_reading
@@ -13,6 +13,7 @@ from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.count_checker import CountChecker
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.event_log import RunEvents
+from stickbreaker.app.server.forecaster import Forecaster
 from stickbreaker.app.server.reader import Reader
 from stickbreaker.app.server.reading_queue import ReadingQueue
 from stickbreaker.app.server.run_budget import Measured
@@ -65,12 +66,13 @@ class Run:
         self.save_fault = ""
         cpu_queue, compilation, reading_queue = shared
 
-        def make_runner(notify: Callable[[], None], store: RunStore) -> Runner:
+        def make_runner(notify: Callable[[], None], store: RunStore, **others: Any) -> Runner:
             return Runner(
-                load, cpu_queue, compilation, notify, store=store, find_client=find_client
+                load, cpu_queue, compilation, notify, store=store, find_client=find_client, **others
             )
 
-        self.runner = make_runner(self._note_change, store)
+        self.forecaster = Forecaster(self.notify, cpu_queue)
+        self.runner = make_runner(self._note_change, store, on_change=self.forecaster.start)
         self.reader = Reader(
             self.runner.model,
             self._note_change,
@@ -110,3 +112,4 @@ class Run:
         self.runner.close()
         self.reader.close()
         self.checker.close()
+        self.forecaster.close()

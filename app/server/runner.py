@@ -63,6 +63,7 @@ class Runner:
     seconds_per_batch: the pace; 0 is as fast as possible, None is one pass a minute.
     earlier: the last progress of each run that a restart has replaced, oldest first.
     store: what keeps the run. find_client: the Dask client on whose workers runs learn; None: here.
+    on_change(record): called before the settings of a run change, and with None at another run.
     """
 
     def __init__(  # noqa: PLR0913
@@ -74,8 +75,10 @@ class Runner:
         clock: Callable[[], float] = time.perf_counter,
         store: RunStore | None = None,
         find_client: Callable[[], "Client | None"] = lambda: None,
+        on_change: Callable[[Record | None], None] = lambda record: None,
     ) -> None:
         self._load = load
+        self._on_change = on_change
         self._cpu_queue = cpu_queue
         self._compilation = compilation
         self._notify = notify
@@ -263,6 +266,7 @@ class Runner:
             if taken.start is not None:
                 left = self._record_new(taken.start)
             if taken.changed is not None and self._record is not None:
+                self._on_change(self._record)
                 self._record.change(taken.changed)
         if renamed is not None:
             self._keep_names(renamed, taken.names, forgotten)
@@ -308,6 +312,7 @@ class Runner:
             self.earlier = (*self.earlier, left.progress(self._version))[-MAX_EARLIER:]
         if self._record is not None:
             self._record.close()
+        self._on_change(None)
         self._num_runs += 1
         waits = FIRST_SAVE_SECONDS if self.seconds_per_batch == 0 else float("-inf")
         self._saved_at = self._clock() - SAVE_SECONDS + waits

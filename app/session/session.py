@@ -251,7 +251,7 @@ class Session(BrowserSession):
         with pn.io.hold(self.document):
             self.state.publish(
                 self._choose(run.runner.progress),
-                earlier=run.runner.earlier,
+                earlier=(*run.runner.earlier, *run.forecaster.forecast),
                 job=run.reader.job,
                 check=run.checker.job,
                 sweep=run.sweep.state,

@@ -20,10 +20,11 @@ from stickbreaker.app.frames.progress_frames import (
     mark_frame,
     topics_by_pass,
     warm_up_columns,
+    write_score,
 )
 from stickbreaker.app.frames.word_table import NO_TOPIC
 from stickbreaker.app.model.counting import count
-from stickbreaker.app.model.progress import Progress, has_no_topic
+from stickbreaker.app.model.progress import FORECAST, Progress, has_no_topic
 from stickbreaker.app.model.run_spec import name_groups
 from stickbreaker.app.plots.curve_plots import (
     CURVE_HEIGHT,
@@ -306,6 +307,9 @@ def legend_html(progress: Progress, earlier: Sequence[Progress], axis: str) -> s
         lines.append(WARM_UP_LINE)
     if progress.marks:
         lines.append("<b>Dashed vertical lines</b>: a setting was changed there.")
+    forecast = [run for run in earlier if run.status == FORECAST]
+    earlier = [run for run in earlier if run.status != FORECAST]
+    lines += map(describe_forecast, forecast)
     if earlier:
         labels = "; ".join(escape(run.label or f"run {run.run_id}") for run in earlier)
         lines.append(
@@ -320,6 +324,17 @@ def legend_html(progress: Progress, earlier: Sequence[Progress], axis: str) -> s
             "Documents are read in shuffled order: choose documents or seconds as the x axis."
         )
     return "".join(f"<p style='margin:2px 0'>{line}</p>" for line in lines)
+
+
+def describe_forecast(forecast: Progress) -> str:
+    """Say what the run would have given without its last change."""
+    scores = forecast.heldout["nats_per_word"]
+    found = ""
+    if len(scores):
+        is_over = forecast.documents_seen >= forecast.documents_total
+        place = "at the end" if is_over else f"after {count(forecast.documents_seen, 'document')}"
+        found = f": a held-out log likelihood of {write_score(scores[-1])} {place}"
+    return f"<b>Without the last change</b> (dashed): {escape(forecast.label)}{found}."
 
 
 def replace_if_changed(source: ColumnDataSource, columns: dict[str, list[Any]]) -> None:
