@@ -69,3 +69,17 @@ COMPLETE_PRESETS = (
         settings=WANG_2011 | {"start": "wang-code"},
     ),
 )
+
+
+def find_preset(algorithm: str, config: Any) -> CompletePreset | None:
+    """Find the complete preset whose settings a config has, apart from those of the sliders."""
+    sliders = Preset.__annotations__
+    for preset in COMPLETE_PRESETS:
+        named = preset.settings.keys() - sliders
+        if (
+            named
+            and preset.algorithm == algorithm
+            and all(getattr(config, name) == preset.settings[name] for name in named)
+        ):
+            return preset
+    return None

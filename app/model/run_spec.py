@@ -1,16 +1,17 @@
 """Everything that decides a run, and its description on screen."""
 
 import sys
+from collections.abc import Container
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import Any
 
 from stickbreaker import engine
+from stickbreaker.app.model.presets import find_preset
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.schedules import live_settings, open_settings
 
-NAMED_CHOICES = ("start", "topic_expectation")
 CORPUS_TITLES = {
     "state-of-the-union": "State of the Union",
     "rfc": "Internet standards (RFCs)",
@@ -82,8 +83,14 @@ class RunSpec:
     chosen: frozenset[str] = frozenset()
 
     def label(self) -> str:
-        """Name the spec in one line: "Online HDP, κ 0.6, τ₀ 18, S 256, K 150, start warm, mean"."""
-        return f"{self.algorithm.title}, {describe_config(self.config)}"
+        """Name the spec by its complete preset or its algorithm, and by what differs.
+
+        An example is "Online HDP, κ 0.6, τ₀ 18, S 256, K 150".
+        """
+        preset = find_preset(self.algorithm.name, self.config)
+        title = self.algorithm.title if preset is None else preset.label
+        known = () if preset is None else preset.settings
+        return f"{title}, {describe_config(self.config, known)}"
 
     def with_live(self, settings: LiveSettings, corpus_size: int = 0) -> "RunSpec":
         """Change those of the learning settings that the algorithm has.
@@ -137,26 +144,23 @@ def live_values(config: Any) -> dict[str, Any]:
     return {name: getattr(config, name) for name in live_fields(config)}
 
 
-def describe_config(config: Any) -> str:
-    """Name the settings that tell runs apart: live ones, topics, and choices."""
-    parts = []
+def describe_config(config: Any, known: Container[str] = ()) -> str:
+    """Name the settings that tell runs apart: live ones, topics, and choices that are not the
+    default and not `known`.
+    """
+    live, sizes, choices = [], [], []
     for field in fields(config):
         value = getattr(config, field.name)
-        symbol = field.metadata.get("symbol", "")
+        name = field.metadata.get("symbol") or field.name.replace("_", " ")
         if value is None:
             continue
-        if field.metadata.get("live") or field.name == "max_topics":
-            parts.append(
-                (
-                    0 if field.metadata.get("live") else 1,
-                    f"{symbol or field.name} {format_value(value)}",
-                )
-            )
-        elif field.name in NAMED_CHOICES or (
-            field.metadata.get("choices") and value != field.default
-        ):
-            parts.append((2, f"{field.name} {value}" if field.name == "start" else str(value)))
-    return ", ".join(text for _, text in sorted(parts, key=lambda part: part[0]))
+        if field.metadata.get("live"):
+            live.append(f"{name} {format_value(value)}")
+        elif field.name == "max_topics":
+            sizes.append(f"{name} {format_value(value)}")
+        elif field.metadata.get("choices") and value != field.default and field.name not in known:
+            choices.append(f"{name} {value}")
+    return ", ".join((*live, *sizes, *choices))
 
 
 def describe_change(before: Any, after: Any) -> str:

@@ -188,7 +188,7 @@ def test_a_live_setting_acts_from_the_next_mini_batch_and_leaves_a_mark(make_run
     assert [config.forgetting_rate for config in watched.configs] == [0.6, 0.8]
     (mark,) = runner.progress.marks
     assert (mark.documents_seen, mark.text) == (10, "κ 0.6 → 0.8, S 10 → 20")
-    assert runner.progress.label == "Online HDP, κ 0.8, τ₀ 64, S 20, K 3, start warm, mean, keep"
+    assert runner.progress.label == "Online HDP, κ 0.8, τ₀ 64, S 20, K 3, duplicates keep"
 
 
 def test_two_changes_between_mini_batches_leave_one_mark_and_a_change_back_leaves_none(
@@ -213,7 +213,7 @@ def test_settings_left_to_the_corpus_get_values_when_it_is_open(make_runner, unt
     until(lambda: runner.progress.documents_total == 100)
     config = runner.progress.config
     assert (config.batch_size, config.delay) == (7, 7.0)
-    assert runner.progress.label == "Online HDP, κ 0.6, τ₀ 7, S 7, K 3, start warm, mean, keep"
+    assert runner.progress.label == "Online HDP, κ 0.6, τ₀ 7, S 7, K 3, duplicates keep"
     runner.step()
     until(lambda: runner.progress.documents_seen == 7)
     assert watched.configs == [config]

@@ -93,7 +93,7 @@ def progress(num_steps, tokens=(50, 30, 20), **fields):
         "now": checkpoint(100 * num_steps, tokens) if num_steps else None,
         "vocabulary": VOCABULARY,
         "planned_columns": tuple(d for d in PLANNED if d > 100 * num_steps),
-        "label": "κ 0.6, start warm, mean",
+        "label": "κ 0.6",
     }
     shown = fields.get("columns", reached)
     first = [standard["now"]] if num_steps else []
@@ -188,7 +188,7 @@ def test_a_restart_and_a_thinned_curve_replace_the_old_points():
     show(view, progress(6))
     show(view, progress(2, run_id=2), (progress(6),))
     assert [len(source.data["x"]) for source in sources(view)] == [2] * len(ON_PAGE)
-    assert view.plots["heldout"].earlier.data["label"] == ["κ 0.6, start warm, mean"]
+    assert view.plots["heldout"].earlier.data["label"] == ["κ 0.6"]
     thinned = progress(6, run_id=2)
     thinned = replace(
         thinned, steps=Curve({name: column[::2] for name, column in thinned.steps.columns.items()})

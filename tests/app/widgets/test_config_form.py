@@ -78,6 +78,6 @@ def test_a_filled_form_shows_the_config_it_was_given():
 
 def test_settings_and_changes_of_them_are_named_by_their_symbols():
     config = small_config()
-    assert describe_config(config) == "κ 0.6, τ₀ 64, S 10, K 3, start warm, mean, keep"
+    assert describe_config(config) == "κ 0.6, τ₀ 64, S 10, K 3, duplicates keep"
     assert describe_change(config, replace(config, delay=1.0)) == "τ₀ 64 → 1"
     assert describe_change(config, config) == ""
