@@ -4,6 +4,7 @@ Pure.
 """
 
 import re
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import NamedTuple
 from unicodedata import normalize
@@ -37,6 +38,11 @@ def tint(reading: Reading, row: int, text: str) -> list[ProsePiece]:
     joined. Two neighbouring words that were counted as one phrase have the topic of the phrase.
     """
     topics = {word: topic_id for word, _, topic_id in word_topics(reading, row)}
+    return color_words(text, topics)
+
+
+def color_words(text: str, topics: Mapping[str, int]) -> list[ProsePiece]:
+    """Cut a text into words and phrases that have a topic, by its id, and the rest."""
     text = normalize("NFC", text)
     tokens = list(TOKEN.finditer(text))
     words = [token.group().lower() for token in tokens]

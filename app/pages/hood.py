@@ -8,6 +8,7 @@ import panel as pn
 from stickbreaker.app.pages.page import Page
 from stickbreaker.app.server.subscribers import Wakeup
 from stickbreaker.app.views.rate_sketch import RateSketch
+from stickbreaker.app.views.typed_text import TypedText
 from stickbreaker.app.views.under_the_hood import UnderTheHood
 
 
@@ -20,8 +21,9 @@ class Hood(Page):
         rates = RateSketch(self.state, is_replayed=False)
         self._wakeup = Wakeup(pn.state.curdoc, self._look)
         self.parts = UnderTheHood(self.state, rates, self.commands.find_model, self._wakeup.notify)
-        self.views = (rates, self.parts)
-        return [self.parts]
+        self.typed = TypedText(self.state, self.commands.find_model)
+        self.views = (rates, self.parts, self.typed)
+        return [self.parts, self.typed]
 
     def _look(self) -> None:
         """Show what the thread has computed, in one message."""

@@ -65,6 +65,7 @@ class Dashboard:
         self.page.goto(address)
         if learns:
             expect(self.documents).to_have_text(re.compile(r"^[1-9]"), timeout=FIRST_SECONDS)
+            self.settle()
             recorded = self.page.get_by_text("This is a recorded run.")
             expect(recorded).to_have_count(0, timeout=FIRST_SECONDS)
             self.settle()
