@@ -131,6 +131,10 @@ class SideDrawer(PlainScript):
 
     _esm = read_fix("side_drawer")
 
+    def press(self, event: Any) -> None:
+        """Open the side, or close it."""
+        self.num_pressed += 1
+
 
 class Keyboard(PlainScript):
     """Opens selects by keys, returns the focus of a closed dialog, and lets Escape close dialogs.

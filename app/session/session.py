@@ -166,7 +166,7 @@ class Session(BrowserSession):
         """Follow what the user asks for, and say when the engine has failed."""
         watch = self.state.param.watch
         watch(lambda event: self.bring.open(), "brings_text")
-        self.header.settings.on_click(lambda event: self.drawer.param.update(num_pressed=event.new))
+        self.header.settings.on_click(self.drawer.press)
         watch(self._hold, ["holds_recorded", "topic", "word"])
         watch(self._open_document, ["document", "num_opened"])
         watch(lambda event: self.history.param.update(topics_key=event.new.topics_key), "progress")

@@ -12,7 +12,6 @@ from panel.viewable import Viewer
 
 from stickbreaker.app.frames.reading_frames import percent
 from stickbreaker.app.frames.typed_text import TypedReading, read_typed
-from stickbreaker.app.frames.word_table import list_words
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.state import RunState, StateFollower, guarded
@@ -78,7 +77,7 @@ class TypedText(StateFollower, Viewer):
 
     @guarded
     def _read(self) -> None:
-        text, model = self.text.value_input, self._find_model()
+        text, model = self.text.value_input or "", self._find_model()
         if not text.strip():
             self.said.object = ""
             self.topics.show([])
@@ -110,7 +109,7 @@ class TypedText(StateFollower, Viewer):
             "color": topic_color(topic_id),
             "weight": percent(reading.shares[place]),
             "share": float(reading.shares[place]),
-            "words": " ".join(list_words(words, model.corpus.vocabulary)),
+            "words": " ".join(model.corpus.vocabulary[int(word)] for word in words),
             "action": "select",
         }
 
