@@ -28,15 +28,17 @@ class HealthHandler(RequestHandler):
     def get(self) -> None:
         """Report the state that the process already has in memory."""
         service, _ = state.cache.get((SERVICE,), (None, None))
-        faults = ["service: not started yet"] if service is None else []
-        if service is not None and service.compilation.error:
-            faults.append(NOT_COMPILED)
         stream, _ = state.cache.get((STREAM,), (None, None))
+        faults = []
+        known = {}
+        if service is None:
+            faults.append("service: not started yet")
+        else:
+            known = {"runs": len(service), "cores": service.cpu_queue.num_cores}
+            if service.compilation.error:
+                faults.append(NOT_COMPILED)
         if stream is not None and stream.progress.status == "failed":
             faults.append(STREAM_FAILED)
-        known = (
-            {} if service is None else {"runs": len(service), "cores": service.cpu_queue.num_cores}
-        )
         self.set_status(503 if faults else 200)
         self.set_header("Content-Type", "application/json")
         self.write(json.dumps({"healthy": not faults, "faults": faults, **known}))

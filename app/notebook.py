@@ -94,11 +94,9 @@ class LiveRun(Viewer):
         self._record.open(corpus, engine.prepare(algorithm, config, corpus, settings))
         self._version = 0
         self.state = RunState()
-        self.curves, self.table, self.now = (
-            Curves(self.state),
-            WordTable(self.state),
-            TopicsNow(self.state),
-        )
+        self.curves = Curves(self.state)
+        self.table = WordTable(self.state)
+        self.now = TopicsNow(self.state)
         self._views = self.curves, self.table, self.now
         self._waiting: Any = None
         self._layout = pn.Column(self.curves.held_out, *self._views, sizing_mode="stretch_width")
@@ -117,7 +115,8 @@ class LiveRun(Viewer):
 
         pause: seconds to wait after each mini-batch, so that you can follow the changes.
         """
-        record, shown_at = self._record, time.perf_counter()
+        record = self._record
+        shown_at = time.perf_counter()
         goal = record.documents_seen + num_documents
         while not record.is_over and record.documents_seen < goal:
             record.status = "running"
@@ -266,7 +265,8 @@ def _read_with(
     model: TopicModel, X: Counts, words: Sequence[str] | None
 ) -> tuple[Reading, Callable[[int], str]]:
     """Read documents with a fitted model, and give the labels of its topics."""
-    corpus, labels = model.to_corpus(X, words), model.topic_labels(words)
+    corpus = model.to_corpus(X, words)
+    labels = model.topic_labels(words)
     found = Model(
         run_id=0,
         algorithm=model.algorithm,

@@ -26,9 +26,12 @@ from stickbreaker.app.model.reading import Reading, ReadingJob, with_reading
 from stickbreaker.app.model.replay import REPLAYED, can_replay, rewind
 from stickbreaker.app.model.sweep_plan import SweepState
 
-PRESENTER, WATCHER = "presenter", "watcher"
+PRESENTER = "presenter"
+WATCHER = "watcher"
 # The pages that a command or a selection opens.
-LIVE, DOCUMENTS, CLASS = "Live", "Documents", "Class"
+LIVE = "Live"
+DOCUMENTS = "Documents"
+CLASS = "Class"
 # The ends of an open span.
 EARLIEST = np.datetime64("-9999-01-01")
 LATEST = np.datetime64("9999-12-31")
@@ -125,7 +128,8 @@ class RunState(param.Parameterized):
 
         Another run has other topics and moments, and a run that learns cannot be replayed.
         """
-        before, progress = self.progress, progress or self._published
+        before = self.progress
+        progress = progress or self._published
         with batch_call_watchers(self):
             if before.run_id and before.run_id != progress.run_id:
                 self.leave_run(

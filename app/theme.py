@@ -91,7 +91,8 @@ def topic_color(topic_id: int) -> str:
 
 def _color_of_luminance(hue: float, saturation: float, target: float) -> str:
     """The hex colour of this hue and saturation with the luminance nearest the target."""
-    low, high = 0.0, 1.0
+    low = 0.0
+    high = 1.0
     for _ in range(12):
         middle = (low + high) / 2
         if luminance(_hex(hue, middle, saturation)) < target:

@@ -30,16 +30,16 @@ NO_MODEL = "The run has not learned anything yet: let it read some documents fir
 
 
 class ClassCommands:
-    """What the presenter may ask a class, and the answers of this page.
-
-    The run's board has those of all pages.
+    """What the presenter may ask a class, and the answers of this page; all are on the run's board.
 
     token: by which this page answers. find_texts: the stored texts of a corpus of the run's owner.
     """
 
     def __init__(self, commands: RunCommands):
-        self._commands, self._state = commands, commands.state
-        self.may_act, self.find_texts = commands.may_act, commands.find_texts
+        self._commands = commands
+        self._state = commands.state
+        self.may_act = commands.may_act
+        self.find_texts = commands.find_texts
         self.token = secrets.token_hex(8)
         self._number = 0
         self._state.param.watch(self._settle, ["progress", "sweep", "tasks"])
@@ -99,7 +99,9 @@ class ClassCommands:
     @for_presenters
     def start_runs(self) -> None:
         """Run each value of κ that the current task offers; answers end."""
-        run, model, task = self._commands.run, self._commands.find_model(), self.tasks.task
+        run = self._commands.run
+        model = self._commands.find_model()
+        task = self.tasks.task
         if run is None or model is None or task is None or not self.tasks.needs_runs:
             return
         if run.sweep.is_running:
@@ -148,7 +150,7 @@ class ClassCommands:
     def suggest(self) -> list[str]:
         """Words that are worth asking about."""
         model = self._commands.find_model()
-        return [] if model is None else suggest_words(model)
+        return suggest_words(model) if model is not None else []
 
     @for_presenters
     def reveal(self) -> None:

@@ -46,9 +46,7 @@ class Settings(Protocol):
 
 
 class RunCommands:
-    """The commands of one browser.
-
-    Those that change the run or what is kept do nothing for a watcher.
+    """The commands of one browser; those that change something do nothing for a watcher.
 
     run: the run of the page; None before it has joined one. find_settings(): the form of the next
     run. find_link(): the link for watchers.
@@ -62,11 +60,15 @@ class RunCommands:
         find_settings: Callable[[], Settings],
         find_link: Callable[[], str],
     ):
-        self.state, self._service = state, service
-        self._find_settings, self.find_link = find_settings, find_link
+        self.state = state
+        self._service = service
+        self._find_settings = find_settings
+        self.find_link = find_link
         self.run: Run | None = None
         files = service.find_files(user)
-        self.library, self.kept, self._kept_names = files.folder / CORPORA, files.kept, files.names
+        self.library = files.folder / CORPORA
+        self.kept = files.kept
+        self._kept_names = files.names
         self.may_open = may_manage()
 
     def may_act(self) -> bool:
@@ -175,9 +177,8 @@ class RunCommands:
 
     def find_texts(self, name: str) -> Texts | None:
         """Find the texts of a corpus of the run's owner, who may be another user than a watcher."""
-        return find_texts(
-            name, self.library if self.run is None else find_data(self.run.user) / CORPORA
-        )
+        library = find_data(self.run.user) / CORPORA if self.run is not None else self.library
+        return find_texts(name, library)
 
     @for_presenters
     def check_count(self) -> None:
@@ -242,11 +243,9 @@ class RunCommands:
     def estimate_memory(self, algorithm: Algorithm, config: Any) -> int:
         """Bytes that an algorithm stores about the documents of this corpus."""
         corpus = self.run.runner.corpus if self.run is not None else None
-        return (
-            0
-            if corpus is None or algorithm.memory is None
-            else algorithm.memory(config, corpus.documents())
-        )
+        if corpus is None or algorithm.memory is None:
+            return 0
+        return algorithm.memory(config, corpus.documents())
 
     def list_space(self, sizes: Mapping[str, Size]) -> list[Item]:
         """What takes space on disk, with the sizes of kept runs."""

@@ -1,6 +1,4 @@
-"""The internals of an algorithm at one moment, computed in the background for one page when it
-asks.
-"""
+"""The internals of an algorithm at one moment, computed in the background when a page asks."""
 
 import logging
 import threading
@@ -47,19 +45,12 @@ class AnatomyQuestion:
 
     def is_like(self, other: "AnatomyQuestion | None") -> bool:
         """Whether the answer would be the same."""
-        if other is None:
-            return False
-        mine = self.model
-        theirs = other.model
-        own = (mine.run_id, mine.documents_seen, mine.config, self.topic, self.document, self.place)
-        return own == (
-            theirs.run_id,
-            theirs.documents_seen,
-            theirs.config,
-            other.topic,
-            other.document,
-            other.place,
-        )
+        return other is not None and self._key == other._key
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        model = self.model
+        return *model.moment, model.config, self.topic, self.document, self.place
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +73,7 @@ class Dissection:
 
 @dataclass(frozen=True, eq=False)
 class AnatomyJob:
-    """The state of a question: "none", "looking", "ready" or "failed"; the last answer.
-
-    Why there is none.
-    """
+    """The state of a question: "none", "looking", "ready" or "failed"; message: why it failed."""
 
     status: str = "none"
     dissection: Dissection | None = None
@@ -93,10 +81,7 @@ class AnatomyJob:
 
 
 class Anatomist:
-    """Answers the last question asked.
-
-    `job` is replaced as a whole, and `notify` is called when it is.
-    """
+    """Answers the last question asked; `notify` is called when `job` is replaced."""
 
     def __init__(self, notify: Callable[[], None]):
         self._notify = notify
@@ -132,8 +117,7 @@ class Anatomist:
 
     def join(self, timeout: float | None = None) -> None:
         """Wait until the present question is answered."""
-        thread = self._thread
-        if thread is not None:
+        if (thread := self._thread) is not None:
             thread.join(timeout)
 
     def _work(self) -> None:
@@ -143,9 +127,7 @@ class Anatomist:
                 job = AnatomyJob(status="ready", dissection=self._answer(question))
             except Exception as error:
                 _log.exception("The internals of the algorithm could not be computed")
-                job = AnatomyJob(
-                    status="failed", dissection=None, message=f"{type(error).__name__}: {error}"
-                )
+                job = AnatomyJob("failed", message=f"{type(error).__name__}: {error}")
             ended = time.monotonic()
             self._rested_at = ended + max(REST_SECONDS, REST * (ended - began))
             with self._lock:
@@ -165,19 +147,19 @@ class Anatomist:
 
     def _answer(self, question: AnatomyQuestion) -> Dissection:
         model = question.model
-        train = question.model.train
+        train = model.train
         batch = next_batch(model.algorithm, model.config, train, model.documents_seen)
         row = question.document
         if row is None:
             next_id = train.doc_ids[(model.documents_seen + question.place) % train.num_documents]
             row = int(np.flatnonzero(model.corpus.doc_ids == next_id)[0])
         noisy = self._preview(model, batch)
-        topic: int | None = None
-        arrows: TopicStep | None = None
+        topic = arrows = None
         if noisy is not None:
             tokens = model.state.expected_tokens
-            asked = question.topic
-            topic = asked if asked is not None and asked < len(tokens) else int(np.argmax(tokens))
+            topic = question.topic
+            if topic is None or topic >= len(tokens):
+                topic = int(np.argmax(tokens))
             arrows = step_topic(model.state, noisy, topic)
         document = model.corpus.documents().cut(row, row + 1)
         return Dissection(
@@ -194,10 +176,8 @@ class Anatomist:
     def _preview(self, model: Model, batch: Any) -> NoisyStep | None:
         """The next step; it is computed once per model and serves all documents and topics."""
         before = self.job.dissection
-        if (
-            before is not None
-            and before.model.state is model.state
-            and before.model.config == model.config
-        ):
-            return before.noisy
+        if before is not None:
+            known = before.model
+            if known.state is model.state and known.config == model.config:
+                return before.noisy
         return preview_step(model.algorithm, model.config, model.state, batch)

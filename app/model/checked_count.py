@@ -27,6 +27,11 @@ class CountJob:
     check: CountCheck | None = None
 
     @property
+    def shown(self) -> tuple[str, str, int]:
+        """What a page shows of it, with whole percents."""
+        return self.status, self.message, round(100 * self.share)
+
+    @property
     def is_active(self) -> bool:
         """Whether it waits or is at work."""
         return self.status in ("waiting", "checking")

@@ -1,8 +1,5 @@
-"""Tasks for a class: a question with options, the answers of a class, and how often each option was
-chosen. Pure.
-"""
+"""Tasks for a class: questions with options, and how often each option was chosen. Pure."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -77,22 +74,16 @@ class ClassState:
     def counts(self) -> tuple[int, ...]:
         """The number of answers for each option of the current task."""
         chosen = list(self.answers.values())
-        return (
-            tuple(chosen.count(place) for place in range(len(self.task.options)))
-            if self.task is not None
-            else ()
-        )
+        options = self.task.options if self.task is not None else ()
+        return tuple(map(chosen.count, range(len(options))))
 
     @property
     def is_open(self) -> bool:
         """Whether answers are accepted: until it is revealed, decided, or its runs begin."""
         task = self.task
-        is_over = self.is_revealed or bool(self.plan)
-        return (
-            task is not None
-            and not is_over
-            and not (task.is_prediction and task.correct is not None)
-        )
+        if task is None or self.is_revealed or self.plan:
+            return False
+        return not task.is_prediction or task.correct is None
 
     @property
     def needs_runs(self) -> bool:
@@ -113,9 +104,7 @@ class ClassState:
         )
 
     def answer(self, page: str, number: object, option: object) -> "ClassState":
-        """The state with an answer of a page, which may change while the task is open.
-
-        Itself if it is not valid.
+        """The state with a valid answer of a page, which may change while the task is open.
 
         >>> state = ClassState().ask(Task(PERIOD, "When?", ("1790", "1890"), correct=1))
         >>> state.answer("page", 1, 0).answer("page", 1, 1).counts, state.answer("page", 1,
@@ -138,10 +127,14 @@ class ClassState:
         if not self.needs_runs or not self.plan or sweep.plan != self.plan:
             return self
         state = self if sweep.points == self.points else replace(self, points=sweep.points)
-        if sweep.status != "finished":
+        scores = [
+            (point.heldout, -place)
+            for place, point in enumerate(sweep.points)
+            if point.heldout is not None
+        ]
+        if sweep.status != "finished" or not scores:
             return state
-        scores = [-math.inf if point.heldout is None else point.heldout for point in sweep.points]
-        return state.resolve(scores.index(max(scores))) if max(scores) > -math.inf else state
+        return state.resolve(-max(scores)[1])
 
     def resolve(self, correct: int) -> "ClassState":
         """The state once the right option of the current task is known."""

@@ -43,13 +43,11 @@ class DefaultTopics:
         return tuple(topic_id for topic_id in self._pair if topic_id is not None)
 
     def follow(self, moments: Sequence[Moment], corpus: Corpus | None = None) -> None:
-        """Take the newest of these moments.
-
-        corpus: in whose documents the words occur together; None: coherence does not count.
-        """
+        """Take the newest of these moments; without a corpus, coherence does not count."""
         now = moments[-1]
         if not self._are_apart and _are_apart(now):
-            self._are_apart, self._pair = True, [None, None]
+            self._are_apart = True
+            self._pair = [None, None]
         kept = [k if k is not None and find_used(now, k) is not None else None for k in self._pair]
         self._pair = _fill(kept, moments, corpus) if None in kept else kept
 
@@ -72,7 +70,8 @@ def _fill(
     words = now.find_words(True)[rows]
     overlaps = np.array([_overlaps(moment, ids, words) for moment in moments])
     third = max(1, round(len(moments) / 3))
-    early, late = overlaps[:third].mean(0), overlaps[-third:].mean(0)
+    early = overlaps[:third].mean(0)
+    late = overlaps[-third:].mean(0)
     coherence = _measure_coherence(words, corpus)
     filled = list(pair)
     for place, scores in enumerate((coherence * early, coherence * (late - early))):
@@ -83,9 +82,9 @@ def _fill(
 
 
 def _find_candidates(moment: Moment) -> np.ndarray:
-    """The places of the topics to choose from, the largest first.
+    """The places of the large topics that differ from all others, the largest first.
 
-    Those that differ from all others and are large; if there are fewer than two, all in use.
+    All topics in use, if there are fewer than two.
     """
     used = rank_topics(moment.tokens)
     differs = _differ(moment.find_words(True)[used])
@@ -111,9 +110,7 @@ def _differ(words: np.ndarray) -> np.ndarray:
 
 
 def _overlaps(moment: Moment, ids: Sequence[int], words: np.ndarray) -> np.ndarray:
-    """How many of the words of each topic (K, N) are in its list of this moment and seldom in
-    others, as a share (K,).
-    """
+    """The share (K,) of the words of each topic (K, N) in its list now, and seldom in others."""
     used = rank_topics(moment.tokens)
     lists = moment.find_words(True)[used]
     listed, times = np.unique(lists, return_counts=True)

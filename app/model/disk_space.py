@@ -1,6 +1,7 @@
 """The space that a user's data take on disk, item by item."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from stickbreaker.app.model.limits import (
     KEPT_MODELS,
     MEGABYTE,
     SAVED_RUNS,
+    Limit,
     LimitReachedError,
     find_limit,
     write_bytes,
@@ -32,6 +34,13 @@ ALL_FULL = (
     " STICKBREAKER_CORPORA), and {} is already used: delete a corpus, or ask the administrator of"
     " the server."
 )
+OLDEST = "the oldest are removed automatically"
+FOLDERS = {
+    OPEN_RUNS: ("Saved runs", OLDEST),
+    READINGS: ("Readings: topic shares of documents", OLDEST),
+    STREAMS: ("Models of streams", "delete the folder streams to begin with new models"),
+    NAMES: ("Topic names", "remove names on the Topics page"),
+}
 
 
 class Item(NamedTuple):
@@ -45,12 +54,11 @@ class Item(NamedTuple):
 def measure_folder(folder: Path) -> int:
     """The bytes of all files below a folder; 0 if there is none."""
     total = 0
-    try:
+    # A file that is removed during the count takes no space.
+    with suppress(OSError):
         for path in folder.rglob("*"):
-            total += path.stat().st_size if path.is_file() else 0
-    except OSError:
-        # A file that is removed during the count takes no space.
-        pass
+            if path.is_file():
+                total += path.stat().st_size
     return total
 
 
@@ -62,33 +70,26 @@ def check_corpora(folder: Path | None, source: Path) -> None:
     needed = measure_folder(source) if source.is_dir() else measure(source)
     own = measure_folder(find_folder(folder))
     shared = find_folder().parent
-    if own + needed > (allowed := find_limit(CORPORA)):
-        raise LimitReachedError(
-            CORPORA, FULL.format(write_bytes(needed), write_bytes(allowed), write_bytes(own))
-        )
     folders = {find_folder(folder), find_folder(), *shared.glob("users/*/corpora")}
     everything = sum(measure_folder(each) for each in folders)
-    if everything + needed > (allowed := find_limit(ALL_CORPORA)):
-        message = ALL_FULL.format(
-            write_bytes(needed), write_bytes(allowed), write_bytes(everything)
-        )
-        raise LimitReachedError(ALL_CORPORA, message)
+    for limit, used, message in ((CORPORA, own, FULL), (ALL_CORPORA, everything, ALL_FULL)):
+        if used + needed > (allowed := find_limit(limit)):
+            numbers = map(write_bytes, (needed, allowed, used))
+            raise LimitReachedError(limit, message.format(*numbers))
 
 
 def limit_saved_runs(folders: Iterable[Path]) -> None:
-    """Remove saved runs until those in all users' folders fit."""
-    fit_all(
-        [list_newest(folder / OPEN_RUNS, ".npz")[::-1] for folder in folders],
-        find_limit(ALL_SAVED_RUNS),
-    )
+    """Remove saved runs until those of all users fit. folders: of the data of each user."""
+    _limit_files(folders, OPEN_RUNS, ALL_SAVED_RUNS)
 
 
 def limit_saved_readings(folders: Iterable[Path]) -> None:
     """Remove readings until those of all users fit. folders: of the data of each user."""
-    fit_all(
-        [list_newest(folder / READINGS, ".npz")[::-1] for folder in folders],
-        find_limit(ALL_SAVED_READINGS),
-    )
+    _limit_files(folders, READINGS, ALL_SAVED_READINGS)
+
+
+def _limit_files(folders: Iterable[Path], name: str, limit: Limit) -> None:
+    fit_all([list_newest(folder / name, ".npz")[::-1] for folder in folders], find_limit(limit))
 
 
 def limit_kept_models(folders: Iterable[Path]) -> None:
@@ -101,56 +102,31 @@ def limit_kept_models(folders: Iterable[Path]) -> None:
 
 def list_items(data: Path, sizes: Mapping[str, Size]) -> list[Item]:
     """What a user has on disk, the largest first. sizes: of the kept runs."""
+    results = sum(size.results for size in sizes.values())
+    models = sum(size.model for size in sizes.values())
     items = [
+        Item("Kept runs: curves and topics", results, "delete runs above"),
         Item(
-            name="Kept runs: curves and topics",
-            size=sum(size.results for size in sizes.values()),
-            remedy="delete runs above",
+            "Kept runs: models",
+            models,
+            "the oldest are removed automatically, runs without a name first",
         ),
-        Item(
-            name="Kept runs: models",
-            size=sum(size.model for size in sizes.values()),
-            remedy="the oldest are removed automatically, runs without a name first",
-        ),
-        Item(
-            name="Saved runs",
-            size=measure_folder(data / OPEN_RUNS),
-            remedy="the oldest are removed automatically",
-        ),
-        Item(
-            name="Readings: topic shares of documents",
-            size=measure_folder(data / READINGS),
-            remedy="the oldest are removed automatically",
-        ),
-        Item(
-            name="Models of streams",
-            size=measure_folder(data / STREAMS),
-            remedy="delete the folder streams to begin with new models",
-        ),
-        Item(
-            name="Topic names",
-            size=measure_folder(data / NAMES),
-            remedy="remove names on the Topics page",
+        *(
+            Item(name, measure_folder(data / folder), remedy)
+            for folder, (name, remedy) in FOLDERS.items()
         ),
     ]
     for corpus in list_own(data / "corpora"):
         size = measure_folder(find_own(corpus.name, data / "corpora").place)
-        items.append(
-            Item(
-                name=f"Corpus {corpus.name}",
-                size=size,
-                remedy="delete it under Bring your own text",
-            )
-        )
+        items.append(Item(f"Corpus {corpus.name}", size, "delete it under Bring your own text"))
     return sorted(items, key=lambda item: item.size, reverse=True)
 
 
 def describe_space(items: list[Item]) -> str:
     """The items as HTML, with their sum and the limits."""
     used = sum(item.size for item in items)
-    models, saved, corpora = (
-        write_bytes(find_limit(limit)) for limit in (KEPT_MODELS, SAVED_RUNS, CORPORA)
-    )
+    limits = (KEPT_MODELS, SAVED_RUNS, CORPORA)
+    models, saved, corpora = (write_bytes(find_limit(limit)) for limit in limits)
     rows = "".join(
         f"<li>{escape(item.name)}: {item.size / MEGABYTE:,.1f} MB ({escape(item.remedy)})</li>"
         for item in items

@@ -22,6 +22,12 @@ from stickbreaker.engine.evaluation.doc_shares import SMALLEST_SHARE
 COLUMNS = {"doc_ids": "q", "seen": "q", "sizes": "i", "topic_ids": "i", "shares": "f"}
 
 
+def find_place(topic_ids: np.ndarray, topic_id: int | None) -> int | None:
+    """The place of a topic in an array of ids; None if it is not there."""
+    found = np.flatnonzero(topic_ids == topic_id)
+    return int(found[0]) if len(found) else None
+
+
 @dataclass(frozen=True, eq=False)
 class FirstReading:
     """Documents as they were first read, in the order of a corpus.
@@ -37,12 +43,7 @@ class FirstReading:
 
     def position(self, topic_id: int | None) -> int | None:
         """Find the column of a topic; None if no document has it."""
-        found = (
-            np.flatnonzero(self.topic_ids == topic_id)
-            if topic_id is not None
-            else np.zeros(0, np.intp)
-        )
-        return int(found[0]) if len(found) else None
+        return find_place(self.topic_ids, topic_id)
 
 
 class FirstReadings:

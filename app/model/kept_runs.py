@@ -1,9 +1,6 @@
-"""Runs that have finished or were left, on disk: one file each, read without pickle.
+"""The newest fifty runs that have finished or were left, on disk: one file each.
 
-The newest fifty are kept.
-
-A file is an .npz: a header, the columns of the curves, and the topics' most probable words. Every
-part is verified.
+A file has the columns of the curves and the topics' most probable words.
 """
 
 import json
@@ -24,13 +21,14 @@ from typing import Any, NamedTuple, get_origin, get_type_hints
 import numpy as np
 
 from stickbreaker.app.model.limits import KEPT_MODELS, find_limit
-from stickbreaker.app.model.page_notes import read_kept_key, with_names, with_page
+from stickbreaker.app.model.page_notes import read_page, with_page
 from stickbreaker.app.model.progress import (
     HELDOUT_COLUMNS,
     NEXT_BATCH_COLUMNS,
     STEP_COLUMNS,
     Curve,
     Progress,
+    freeze,
     has_no_topic,
 )
 from stickbreaker.app.model.reading import Model, Reading
@@ -39,7 +37,6 @@ from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
 from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.evaluation.topic_space import find_top_words
 from stickbreaker.engine.files.verified_files import (
-    FileHeader,
     Kind,
     read_header,
     read_parts,
@@ -184,15 +181,12 @@ class KeptRuns:
     def listing(self) -> Listing:
         """List the kept runs, newest first; a damaged file is skipped and named."""
         with self._lock:
-            found = [self._look(path) for path in sorted(self._shelf.list_newest())]
-        runs = sorted(
-            (run for run in found if isinstance(run, KeptRun)),
-            key=lambda run: run.key,
-            reverse=True,
-        )
+            found = [self._look(path) for path in sorted(self._shelf.list_newest(), reverse=True)]
+        runs = tuple(run for run in found if isinstance(run, KeptRun))
+        faults = [fault for fault in reversed(found) if isinstance(fault, str)]
         return Listing(
-            runs=tuple(runs),
-            faults=self._refusals + tuple(fault for fault in found if isinstance(fault, str)),
+            runs=runs,
+            faults=(*self._refusals, *faults),
             sizes={run.key: self._measure(run.key) for run in runs},
         )
 
@@ -214,10 +208,10 @@ class KeptRuns:
         if progress.status != "finished" and not len(progress.heldout):
             return None
         run = replace(describe_run(progress), sweep=sweep, quality=measure_topics(model))
-        before = self._look(self._shelf.place(key)) if key and self._has(key) else None
-        # A run that was left and has continued since takes the place of what was kept then.
-        name = before.name if isinstance(before, KeptRun) else ""
-        run = replace(run, key=key or run.key, name=name)
+        if key:
+            before = self._look(self._shelf.place(key)) if self._has(key) else None
+            # A run that was left and has continued since takes the place of what was kept then.
+            run = replace(run, key=key, name=before.name if isinstance(before, KeptRun) else "")
         content = take_content(progress, model)
         with self._lock:
             self.version += 1
@@ -245,22 +239,19 @@ class KeptRuns:
         Raises FileError if it cannot be read, was not kept, or is of another run.
         """
         path = self._models.place(key)
-        run = self._look(self._shelf.place(key))
         if not path.exists():
             raise KeptRunError(
                 "The model of this run is not on disk: run it again with the same settings."
             )
-        if isinstance(run, str):
-            raise KeptRunError(run)
+        run = self._find(key)
         checkpoint = load(path)
-        if not _is_model_of(checkpoint, run):
+        if read_page(checkpoint)["kept_key"] != key:
             raise KeptRunError(
                 f"{path} is the model of another run: delete it, or run again with the same"
                 " settings."
             )
-        return with_names(
-            checkpoint, {int(topic_id): name for topic_id, name in run.topic_names.items()}
-        )
+        names = [(int(topic_id), name) for topic_id, name in run.topic_names.items()]
+        return with_page(checkpoint, names=names)
 
     def list_models(self) -> list[Path]:
         """The files of models in the order of removal: without a name first, the oldest first."""
@@ -270,10 +261,8 @@ class KeptRuns:
     def _rank(self) -> list[KeptRun]:
         """The runs that can be read, as they are removed."""
         found = [self._look(path) for path in self._shelf.list_newest()]
-        return sorted(
-            (run for run in found if isinstance(run, KeptRun)),
-            key=lambda run: (bool(run.name), run.key),
-        )
+        runs = [run for run in found if isinstance(run, KeptRun)]
+        return sorted(runs, key=lambda run: (bool(run.name), run.key))
 
     def _rank_models(self) -> list[Path]:
         places = (self._models.place(run.key) for run in self._rank())
@@ -286,10 +275,7 @@ class KeptRuns:
 
     def load(self, key: str) -> KeptContent:
         """Read the curves and topics of a run. Raises KeptRunError if they cannot be read."""
-        path = self._shelf.place(key)
-        header, arrays = read_parts(path, KEPT_RUN)
-        with reading(path, KEPT_RUN):
-            _check_key(header, path)
+        with self._shelf.reading(key, expected={"key": key}, has_parts=True) as (_, arrays):
             return _restore(arrays)
 
     def rename(self, key: str, name: str) -> None:
@@ -299,36 +285,31 @@ class KeptRuns:
     def _change(self, key: str, shares: np.ndarray | None = None, **values: Any) -> None:
         with self._lock:
             content = self.load(key)
-            content = content if shares is None else replace(content, shares=shares)
-            run = self._look(self._shelf.place(key))
-            if isinstance(run, str):
-                raise KeptRunError(run)
-            self.write(replace(run, **values), content)
+            if shares is not None:
+                content = replace(content, shares=shares)
+            self.write(replace(self._find(key), **values), content)
             self.version += 1
 
-    def take_reading(self, key: str, reading: Reading) -> None:
-        """Give the topics of a run their shares of all words.
+    def _find(self, key: str) -> KeptRun:
+        run = self._look(self._shelf.place(key))
+        if isinstance(run, str):
+            raise KeptRunError(run)
+        return run
 
-        A run that no longer exists is ignored.
+    def take_reading(self, key: str, reading: Reading) -> None:
+        """Give the topics of a run their shares of all words; a missing run is ignored.
 
         Its coherence keeps the model's weights of the topics, so that it can be compared with runs
         that were not read. Raises KeptRunError if it cannot be read or written.
         """
         if self._has(key):
             tokens = reading.summary.expected_tokens
-            ids = reading.summary.topic_ids.tolist()
-            shares = dict(zip(ids, (tokens / max(tokens.sum(), 1e-300)).tolist(), strict=True))
-            kept = np.array(
-                [shares[topic_id] for topic_id in self.load(key).topic_ids.tolist()], float
-            )
-            self._change(key, kept)
+            places = [reading.position(topic_id) for topic_id in self.load(key).topic_ids]
+            self._change(key, tokens[np.array(places, int)] / max(tokens.sum(), 1e-300))
 
     def name_topics(self, key: str, names: Mapping[int, str]) -> None:
-        """Give the topics of a run these names, by id, in place of earlier ones.
-
-        A missing run is ignored.
-
-        Raises KeptRunError if it cannot be read or written.
+        """Give the topics of a run these names, by id, in place of earlier ones; a missing run is
+        ignored. Raises KeptRunError if it cannot be read or written.
         """
         if self._has(key):
             self._change(key, topic_names=_name_by_text(names))
@@ -366,18 +347,6 @@ class KeptRuns:
         self._shelf.write(run.key, asdict(run), arrays, packs=True)
 
 
-def _is_model_of(checkpoint: Checkpoint, run: KeptRun) -> bool:
-    """Whether a model belongs to a kept run, which files of earlier versions do not say."""
-    if key := read_kept_key(checkpoint):
-        return key == run.key
-    config = asdict(checkpoint.config)
-    is_same = all(config.get(name) == value for name, value in run.config.items())
-    return is_same and (checkpoint.algorithm, checkpoint.documents_seen) == (
-        run.algorithm,
-        run.documents_seen,
-    )
-
-
 def make_key(now: datetime | None = None) -> str:
     """Draw a key for a run that is kept now; keys in order are runs in order."""
     return f"{now or datetime.now(UTC):%Y%m%dT%H%M%S%f}-{secrets.token_hex(4)}"
@@ -387,7 +356,7 @@ def describe_run(progress: Progress) -> KeptRun:
     """Describe a run as one row of the table."""
     now = datetime.now(UTC)
     heldout = progress.heldout["nats_per_word"]
-    seconds = progress.steps["seconds"]
+    has_topics = progress.now is not None and not has_no_topic(progress)
     return KeptRun(
         key=make_key(now),
         kept_at=now.isoformat(timespec="seconds"),
@@ -396,18 +365,16 @@ def describe_run(progress: Progress) -> KeptRun:
         corpus_name=progress.corpus_name,
         corpus_size=int(progress.corpus_size),
         algorithm=progress.algorithm,
-        config=asdict(progress.config) if progress.config is not None else {},
+        config=asdict(progress.config) if progress.config else {},
         settings=asdict(progress.settings or RunSettings()),
         versions=dict(find_versions()),
         status=progress.status,
         changes=[[int(mark.documents_seen), mark.text] for mark in progress.marks],
         documents_seen=int(progress.documents_seen),
         documents_total=int(progress.documents_total),
-        seconds=float(seconds[-1]) if len(seconds) else 0.0,
+        seconds=progress.seconds,
         heldout=float(heldout[-1]) if len(heldout) else None,
-        num_topics=(
-            0 if progress.now is None or has_no_topic(progress) else int(progress.now.num_topics)
-        ),
+        num_topics=int(progress.now.num_topics) if has_topics else 0,
         topic_names=_name_by_text(progress.names),
         topic_labels={str(topic_id): label for topic_id, label in progress.labels.items()},
     )
@@ -473,7 +440,8 @@ def _read_about(path: Path) -> KeptRun | str:
             about = dict(header.about or json.loads(str(arrays["about"])))
             if not header.format and about.pop("format") != LAST_WITHOUT_HEADER:
                 raise ValueError("another format")
-            _check_key(header, path)
+            if header.about and about["key"] != path.stem:
+                raise ValueError("the file was renamed")
             named = {name: with_new_names(about[name]) for name in ("config", "settings")}
             run = KeptRun(**about | named | {"key": path.stem})
             if not all(isinstance(getattr(run, name), kind) for name, kind in FIELD_TYPES.items()):
@@ -487,11 +455,6 @@ def _read_about(path: Path) -> KeptRun | str:
     return run
 
 
-def _check_key(header: FileHeader, path: Path) -> None:
-    if header.about and header.about["key"] != path.stem:
-        raise ValueError("the file was renamed")
-
-
 def _restore(file: Mapping[str, Any]) -> KeptContent:
     curves = {}
     for name, dtypes in CURVES.items():
@@ -501,25 +464,15 @@ def _restore(file: Mapping[str, Any]) -> KeptContent:
         }
         if len({column.shape for column in columns.values()}) != 1:
             raise ValueError(f"columns of {name} differ in length")
-        for column in columns.values():
-            column.setflags(write=False)
+        freeze(columns.values())
         curves[name] = Curve(MappingProxyType(columns))
     arrays = {name: file[name] for name in TOPIC_ARRAYS}
     arrays[SHARES] = file[SHARES] if SHARES in file else np.full(len(arrays["topic_ids"]), np.nan)
     content = KeptContent(**curves, **arrays)  # type: ignore[arg-type]  # the keys decide the types
-    num_topics = len(content.topic_ids)
-    num_words = len(content.words)
-    shapes = (
-        content.weights.shape,
-        content.shares.shape,
-        content.top_words.shape[:1],
-        content.top_shares.shape,
-    )
-    if shapes != ((num_topics,), (num_topics,), (num_topics,), content.top_words.shape):
+    top_words = content.top_words
+    lengths = {array.shape for array in (content.topic_ids, content.weights, content.shares)}
+    if lengths != {top_words.shape[:1]} or content.top_shares.shape != top_words.shape:
         raise ValueError("topics and their words differ in number")
-    if (
-        content.top_words.size
-        and not 0 <= content.top_words.min() <= content.top_words.max() < num_words
-    ):
+    if not np.isin(top_words, np.arange(len(content.words))).all():
         raise ValueError("a word is missing")
     return content

@@ -1,7 +1,4 @@
-"""Limits that keep one server usable for all.
-
-A variable of the environment sets another value than the default.
-"""
+"""Limits that keep one server usable for all; variables of the environment set other values."""
 
 import os
 from dataclasses import dataclass
@@ -34,10 +31,7 @@ class Limit:
 
 
 class LimitReachedError(CorpusError):
-    """Something is refused because of a limit.
-
-    The message names the value, the limit and what to do.
-    """
+    """Something is refused; the message names the value, the limit and what to do."""
 
     def __init__(self, limit: Limit, message: str):
         super().__init__(message)
@@ -85,9 +79,9 @@ def find_limit(limit: Limit) -> int:
     """
     if limit.basis is not None:
         return int(limit.default * find_limit(limit.basis))
-    written = os.environ.get(limit.variable, "") if limit.variable else ""
+    written = os.environ.get(limit.variable, "")
     try:
-        units = float(written) if written else limit.default
+        units = float(written or limit.default)
         if not 0 <= units < float("inf"):
             raise ValueError
     except ValueError:

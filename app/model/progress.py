@@ -4,7 +4,7 @@ The runner's thread builds a `Progress` and publishes it by one reference assign
 compares `version` with the one that it has shown, and reads without a lock.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -61,10 +61,11 @@ class Curve:
     def build(cls, dtypes: Mapping[str, Any], rows: Sequence[tuple[Any, ...]] = ()) -> "Curve":
         """Make a curve from rows; their values are in the order of `dtypes`."""
         values = list(zip(*rows, strict=True)) if len(rows) else [()] * len(dtypes)
-        columns = {}
-        for (name, dtype), column in zip(dtypes.items(), values, strict=True):
-            columns[name] = np.array(column, dtype=dtype)
-            columns[name].setflags(write=False)
+        columns = {
+            name: np.array(column, dtype=dtype)
+            for (name, dtype), column in zip(dtypes.items(), values, strict=True)
+        }
+        freeze(columns.values())
         return cls(MappingProxyType(columns))
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -74,11 +75,15 @@ class Curve:
         return len(next(iter(self.columns.values())))
 
 
+def freeze(arrays: Iterable[np.ndarray]) -> None:
+    """Make arrays read-only."""
+    for array in arrays:
+        array.setflags(write=False)
+
+
 @dataclass(frozen=True)
 class Mark:
-    """A setting was changed while the run was learning: `text` says which, for example "κ 0.6 →
-    0.8".
-    """
+    """A setting was changed while the run was learning: `text` says which ("κ 0.6 → 0.8")."""
 
     documents_seen: int
     seconds: float
@@ -94,8 +99,7 @@ class Moment:
     weights: (K,) float64, shares of the expected tokens; they sum to 1, and are all 0 before the
     first document. expected_tokens: (K,) float64. top_words: (K, 10) int32, positions in the
     vocabulary, the most probable word first. relevant_words: (K, 10) int32, the most relevant of
-    the fifty most probable words (λ = .6); files of earlier versions do not have them. lists: the
-    fifty most probable words of the topics in
+    the fifty most probable words (λ = .6). lists: the fifty most probable words of the topics in
     use (`WordLists`); None but at the columns of the word lists. read_tokens: (K,) float64, of all
     documents as read with this model; None if they have not been read with it.
     """
@@ -124,10 +128,7 @@ class Moment:
 
     @property
     def tokens(self) -> np.ndarray:
-        """Tokens of each topic (K,): of all documents as read.
-
-        Until they have been read, the model's expected ones.
-        """
+        """Tokens of each topic (K,): of all documents as read; until then, the expected ones."""
         return self.expected_tokens if self.read_tokens is None else self.read_tokens
 
     @property
@@ -245,9 +246,8 @@ class Progress:
 
     def topic_title(self, topic_id: int) -> str:
         """A topic's name by a person, else its label, else its id."""
-        return (
-            self.names.get(int(topic_id)) or self.labels.get(int(topic_id)) or f"topic {topic_id}"
-        )
+        topic_id = int(topic_id)
+        return self.names.get(topic_id) or self.labels.get(topic_id) or f"topic {topic_id}"
 
     @property
     def titles(self) -> dict[int, str]:
@@ -268,11 +268,8 @@ class Progress:
     def schedule(self) -> ScheduleConfig | None:
         """The config, if it has a learning rate."""
         record = self.algorithm_record
-        return (
-            cast(ScheduleConfig, self.config)
-            if record is not None and record.has_learning_rate
-            else None
-        )
+        has_rate = record is not None and record.has_learning_rate
+        return cast(ScheduleConfig, self.config) if has_rate else None
 
     @property
     def seed(self) -> int:
@@ -283,10 +280,14 @@ class Progress:
     def removes_topics(self) -> bool:
         """Whether the run removes topics that other topics explain."""
         record = self.algorithm_record
-        has_setting = (
-            record is not None and record.has_setting("duplicates") and self.config is not None
-        )
-        return has_setting and cast(OnlineHDPConfig, self.config).duplicates == "merge"
+        if self.config is None or record is None or not record.has_setting("duplicates"):
+            return False
+        return cast(OnlineHDPConfig, self.config).duplicates == "merge"
+
+    @property
+    def seconds(self) -> float:
+        """Seconds spent learning."""
+        return float(sum(self.steps["seconds"][-1:]))
 
     @property
     def share_done(self) -> float:

@@ -1,4 +1,4 @@
-"""What a model says of its corpus, as it stands."""
+"""What a model says of its corpus."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 from scipy.sparse import csr_array
 
-from stickbreaker.app.model.first_readings import FirstReading, FirstReadings
+from stickbreaker.app.model.first_readings import FirstReading, FirstReadings, find_place
 from stickbreaker.app.model.progress import Moment, Progress
 from stickbreaker.engine.algorithm import Algorithm, TopicSummary
 from stickbreaker.engine.corpora.corpus import Corpus
@@ -23,8 +23,7 @@ MOST_READ = 50_000
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A model at one moment of a run, the corpus it is learned from, and what the run has written
-    down so far.
+    """A model at one moment of a run, its corpus, and what the run has written down so far.
 
     train: the documents of the corpus that the run learns from, in reading order. first_readings:
     `FirstReadings` of the run, which keep growing. moments: the columns of its word lists. labels:
@@ -45,6 +44,11 @@ class Model:
     label_with: Labeller | None = None
     num_in_corpus: int = 0
     topics_key: str = ""
+
+    @property
+    def moment(self) -> tuple[Any, int]:
+        """Which run the model is of, and how many documents it had seen."""
+        return self.run_id, self.documents_seen
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,16 +88,13 @@ class Reading:
 
     def position(self, topic_id: int | None) -> int | None:
         """Find the place of a topic in the arrays; None if the model has no such topic."""
-        ids = self.summary.topic_ids
-        found = np.flatnonzero(ids == topic_id) if topic_id is not None else np.zeros(0, np.intp)
-        return int(found[0]) if len(found) else None
+        return find_place(self.summary.topic_ids, topic_id)
 
 
 @dataclass(frozen=True, eq=False)
 class ReadingJob:
-    """The state of a reading: "none", "reading", "ready" or "failed"; its result so far.
-
-    Why it failed or waits.
+    """The state of a reading ("none", "reading", "ready", "failed"), its result so far, and why it
+    failed or waits.
     """
 
     status: str = "none"
@@ -107,18 +108,14 @@ def begin_reading(model: Model) -> Reading:
     counts = model.corpus.counts
     words = np.asarray(counts.sum(0), np.float64).ravel()
     summary = model.algorithm.summarize(model.config, model.state)
-    used, distances, quality = _compare_topics(summary, counts)
-    word_shares = words / max(1.0, words.sum())
-    doc_tokens = np.asarray(counts.sum(1)).ravel()
+    compared = _compare_topics(summary, counts)
     return Reading(
         model=model,
         summary=summary,
-        used=used,
-        divergences=distances,
-        quality=quality,
-        word_shares=word_shares,
-        doc_tokens=doc_tokens,
-        num_weighted=len(used),
+        **compared,
+        word_shares=words / max(1.0, words.sum()),
+        doc_tokens=np.asarray(counts.sum(1)).ravel(),
+        num_weighted=len(compared["used"]),
         labels=model.labels,
     )
 
@@ -129,15 +126,12 @@ def complete_reading(reading: Reading, doc_shares: csr_array) -> Reading:
     summary = reading.summary._replace(
         expected_tokens=doc_shares.T @ reading.doc_tokens.astype(np.float64)
     )
-    used, distances, quality = _compare_topics(summary, model.corpus.counts)
     kept = model.first_readings
     labels = label_topics(summary, model.corpus.vocabulary.words, model.labels, model.label_with)
     return replace(
         reading,
         summary=summary,
-        used=used,
-        divergences=distances,
-        quality=quality,
+        **_compare_topics(summary, model.corpus.counts),
         doc_shares=doc_shares,
         first=None if kept is None else kept.look(model.corpus.doc_ids),
         labels={**model.labels, **labels},
@@ -156,24 +150,20 @@ def list_read(corpus: Corpus) -> np.ndarray | None:
     return np.sort(choose_read(corpus).doc_ids) if isinstance(corpus, StoredCorpus) else None
 
 
-def _compare_topics(
-    summary: TopicSummary, counts: csr_array
-) -> tuple[np.ndarray, np.ndarray, TopicQuality]:
-    """Places of the topics in use, the largest first, with their divergences and quality."""
+def _compare_topics(summary: TopicSummary, counts: csr_array) -> dict[str, Any]:
+    """The parts of a `Reading` about the topics in use."""
     used = rank_topics(summary.expected_tokens)
     topics = summary.topics[used]
-    quality = measure_quality(
-        summary.topic_ids[used], topics, summary.expected_tokens[used], counts
-    )
-    return used, divergences(topics), quality
+    tokens = summary.expected_tokens[used]
+    quality = measure_quality(summary.topic_ids[used], topics, tokens, counts)
+    return {"used": used, "divergences": divergences(topics), "quality": quality}
 
 
 def with_reading(progress: Progress, reading: Reading | None) -> Progress:
     """The progress with tokens and labels of a complete reading of its current model."""
     if reading is None or not reading.is_read or progress.now is None:
         return progress
-    model = reading.model
-    if (model.run_id, model.documents_seen) != (progress.run_id, progress.documents_seen):
+    if reading.model.moment != (progress.run_id, progress.documents_seen):
         return progress
     now = replace(progress.now, read_tokens=reading.summary.expected_tokens)
     return replace(progress, now=now, labels=reading.labels)

@@ -1,9 +1,8 @@
 """One run being written down: updates in, `Progress` out. Only the runner's thread touches it."""
 
-import json
 import secrets
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -15,7 +14,17 @@ from stickbreaker.app.model.counting import count_all
 from stickbreaker.app.model.default_topics import DefaultTopics
 from stickbreaker.app.model.first_readings import FirstReadings
 from stickbreaker.app.model.history import History
-from stickbreaker.app.model.page_notes import PAGE, with_page
+from stickbreaker.app.model.page_notes import (
+    read_columns,
+    read_date,
+    read_marks,
+    read_page,
+    with_page,
+    write_columns,
+    write_date,
+    write_marks,
+    write_page,
+)
 from stickbreaker.app.model.progress import (
     BOUND_COLUMNS,
     HELDOUT_COLUMNS,
@@ -28,14 +37,6 @@ from stickbreaker.app.model.progress import (
 from stickbreaker.app.model.reading import Model, list_read
 from stickbreaker.app.model.run_names import RunNames
 from stickbreaker.app.model.run_spec import RunSpec, describe_change
-from stickbreaker.app.model.saved_runs import (
-    read_columns,
-    read_date,
-    read_marks,
-    write_columns,
-    write_date,
-    write_marks,
-)
 from stickbreaker.app.model.word_lists import make_moment, take_lists
 from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.evaluation.labels import Labeller, label_topics
@@ -57,25 +58,11 @@ FALLEN = (
     "Stopped before convergence: another pass would lower the bound, because each pass infers all"
     " documents from scratch."
 )
-
 SETTLED = (
     "Documents set aside are predicted no better after this pass: another pass would change little."
 )
 NOT_SETTLED = "The topics still change: another pass probably predicts new documents better."
-
-
-def _measure(corpus: engine.Corpus) -> list[int]:
-    """The sizes by which a corpus is recognised: documents, words and tokens."""
-    return [corpus.num_documents, corpus.vocab_size, corpus.num_tokens]
-
-
-def _describe_end(update: Update) -> str:
-    """Say what another pass would do, if the run knows it."""
-    info = update.stepped.info
-    if info.has_fallen:
-        return FALLEN
-    return {None: "", True: NOT_SETTLED, False: SETTLED}[info.is_pass_needed]
-
+ENDS = {None: "", True: NOT_SETTLED, False: SETTLED}
 
 # What a person has called topics, by id, for each run: its corpus and sizes, algorithm, config and
 # settings.
@@ -85,8 +72,9 @@ Names: TypeAlias = dict[tuple[Any, ...], dict[int, str]]
 class Record:
     """The state of one run, from its spec to its last mini-batch.
 
-    prepared: what the engine runs; None until the corpus is open. kept_key: of the kept run, once
-    there is one. known: names of topics in runs before, from which this one takes those of a run
+    corpus, prepared: what the engine runs; None until the corpus is open. corpus_size: documents to
+    learn from; 0 until then. columns: of the word lists. kept_key: of the kept run, once there is
+    one. known: names of topics in runs before, from which this one takes those of a run
     with the same settings. label_with: as for `label_topics`. find_client: the Dask client on whose
     workers an algorithm learns whose steps can be divided; None: in this process.
     """
@@ -110,9 +98,9 @@ class Record:
         self.compile_share = 0.0
         self._cluster_fault = ""
         self.is_over = self.is_kept = False
-        self.documents_seen = self.batch_size = 0
+        self.documents_seen = self.batch_size = self.corpus_size = 0
         self.prepared: engine.Prepared | None = None
-        self._corpus: engine.Corpus | None = None
+        self.corpus: engine.Corpus | None = None
         self._updates: Updates | None = None
         self._client: Client | None = None
         self._resumed: Checkpoint | None = None
@@ -130,7 +118,7 @@ class Record:
         self._next_batch = History(NEXT_BATCH_COLUMNS)
         self._bounds = History(BOUND_COLUMNS)
         self._marks: list[Mark] = []
-        self._columns: list[Moment] = []
+        self.columns: list[Moment] = []
         self._default_topics = DefaultTopics()
         self._first_readings = FirstReadings()
         self._learned_config = spec.config
@@ -149,11 +137,6 @@ class Record:
         return self._step_seconds >= SLOW_SECONDS
 
     @property
-    def corpus_size(self) -> int:
-        """Documents to learn from; 0 until the corpus is open."""
-        return self.prepared.corpus_size if self.prepared is not None else 0
-
-    @property
     def documents_total(self) -> int:
         """Documents to read in all passes; those read, once the run has ended by itself."""
         if self.status == "finished" or self.prepared is None:
@@ -165,26 +148,17 @@ class Record:
         """Whether the run was restored and has not learned since."""
         return self._resumed is not None
 
-    @property
-    def num_columns(self) -> int:
-        """The number of columns of the word lists so far."""
-        return len(self._columns)
-
-    @property
-    def corpus(self) -> engine.Corpus | None:
-        """The corpus, once it has been opened."""
-        return self._corpus
-
     def open(self, corpus: engine.Corpus, prepared: engine.Prepared) -> None:
         """Note the corpus and the prepared run, with its sizes and planned columns."""
-        self._corpus = corpus
+        self.corpus = corpus
         self.prepared = prepared
+        self.corpus_size = prepared.corpus_size
         self._first_readings.wanted = list_read(corpus)
         self.spec = replace(self.spec, config=prepared.config)
         self._learned_config = prepared.config
         dates = prepared.train.dates
         self._date_span = (dates.min(), dates.max()) if prepared.train.has_dates else None
-        self.batch_size = prepared.algorithm.step_size(prepared.config, prepared.corpus_size)
+        self.batch_size = prepared.algorithm.step_size(prepared.config, self.corpus_size)
 
     def change(self, spec: RunSpec) -> None:
         """Change learning settings, with a mark once it learns; a run that is over stays."""
@@ -195,24 +169,16 @@ class Record:
             self._learned_config = spec.config
             return
         marks = [mark for mark in self._marks if mark.documents_seen != self.documents_seen]
-        text = describe_change(self._learned_config, spec.config)
-        if text:
+        if text := describe_change(self._learned_config, spec.config):
             # From here on the run learns other topics than one that begins with its settings.
             self.topic_names.part()
-            marks.append(
-                Mark(
-                    documents_seen=self.documents_seen,
-                    seconds=self._seconds,
-                    date=self._date,
-                    text=text,
-                )
-            )
+            marks.append(Mark(self.documents_seen, self._seconds, self._date, text))
         self._marks = marks[-MAX_MARKS:]
 
     def model(self) -> Model | None:
         """Return the current model; None before the first mini-batch."""
         spec = self.spec
-        if self._state is None or self._corpus is None or self.prepared is None:
+        if self._state is None or self.corpus is None or self.prepared is None:
             return None
         return Model(
             run_id=self.run_id,
@@ -220,11 +186,11 @@ class Record:
             algorithm=spec.algorithm,
             config=spec.config,
             state=self._state,
-            corpus=self._corpus,
+            corpus=self.corpus,
             train=self.prepared.train,
             documents_seen=self.documents_seen,
             first_readings=self._first_readings,
-            columns=tuple(self._columns),
+            columns=tuple(self.columns),
             labels=dict(self._labels),
             label_with=self._label_with,
         )
@@ -239,15 +205,18 @@ class Record:
         if update.next_batch is not None:
             self._take_next_batch(update.next_batch)
         self._take_step(update.stepped)
-        if update.held_out is not None:
-            score = update.held_out
+        if (score := update.held_out) is not None:
             self._heldout.append(
                 score.documents_seen, score.date, self._seconds, score.nats_per_word
             )
         if update.moment is not None:
             self._take_moment(update.moment)
         if update.is_last:
-            self._finish(_describe_end(update))
+            info = update.stepped.info
+            self.is_over = True
+            self.status = "finished"
+            self.message = FALLEN if info.has_fallen else ENDS[info.is_pass_needed]
+            self._times.clear()
         self._step_seconds = self._clock() - self._begun_at
         self._begun_at = 0.0
 
@@ -266,10 +235,8 @@ class Record:
         else:
             # The scheduler was away: the run continues from here with the new client.
             self._resumed = self.save()
-        resumed = self._resumed
+        resumed = self._resumed and replace(self._resumed, config=config)
         self._resumed = None
-        if resumed is not None:
-            resumed = replace(resumed, config=config)
         self._client = client
         self._updates = engine.run(
             replace(self.prepared, config=config), resume=resumed, client=client
@@ -279,37 +246,29 @@ class Record:
     def _share_names(self, config: Any) -> None:
         """Share names of topics with runs of the same settings, which learn the same topics."""
         spec = self.spec
-        corpus = self._corpus
-        sizes = _measure(corpus) if corpus is not None else []
-        key = (spec.corpus_name, *sizes, spec.algorithm.name, config, spec.settings)
+        key = (*self._name_corpus(), spec.algorithm.name, config, spec.settings)
         self.topic_names.share(self._known.setdefault(key, {}))
+
+    def _name_corpus(self) -> list[Any]:
+        """The name and the sizes by which the corpus is recognised, once it is open."""
+        corpus = self.corpus
+        if corpus is None:
+            return [self.spec.corpus_name]
+        sizes = (corpus.num_documents, corpus.vocab_size, corpus.num_tokens)
+        return [self.spec.corpus_name, *sizes]
 
     def save_start(self) -> Checkpoint:
         """What the run begins with; `restore` makes a record that has not learned."""
-        spec = self.spec
-        about = {"corpus": [spec.corpus_name], "chosen": sorted(spec.chosen), "status": "ready"}
-        return Checkpoint(
-            algorithm=spec.algorithm.name,
-            config=spec.config,
-            settings=spec.settings,
-            state=None,
-            documents_seen=0,
-            seconds=0.0,
-            notes={PAGE: np.array(json.dumps(about))},
-        )
+        return self._write({"status": "ready"}, {})
 
     def save(self) -> Checkpoint | None:
         """All from which `restore` makes this record; None before the first mini-batch."""
-        corpus = self._corpus
-        spec = self.spec
-        if self._state is None or corpus is None:
+        if self._state is None:
             return None
-        numbers, arrays = write_columns(self._columns)
+        numbers, arrays = write_columns(self.columns)
         for name, part in self._parts().items():
             arrays |= {f"{name}.{column}": array for column, array in part.to_arrays().items()}
         about = {
-            "corpus": [spec.corpus_name, *_measure(corpus)],
-            "chosen": sorted(spec.chosen),
             "batch_size": self.batch_size,
             "date": write_date(self._date),
             "phase": self._phase,
@@ -318,7 +277,6 @@ class Record:
             "is_over": self.is_over,
             "is_kept": self.is_kept,
             "kept_key": self.kept_key,
-            "topics_key": self.topics_key,
             "status": self.status,
             "message": self.message,
             "marks": write_marks(self._marks),
@@ -326,7 +284,16 @@ class Record:
             "labels": list(self._labels.items()),
             "columns": numbers,
         }
-        notes = {**arrays, PAGE: np.array(json.dumps(about))}
+        return self._write(about, arrays)
+
+    def _write(self, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Checkpoint:
+        spec = self.spec
+        page = {
+            "corpus": self._name_corpus(),
+            "chosen": sorted(spec.chosen),
+            "topics_key": self.topics_key,
+            **about,
+        }
         return Checkpoint(
             algorithm=spec.algorithm.name,
             # A change that acts from the next mini-batch must not get lost.
@@ -336,7 +303,7 @@ class Record:
             documents_seen=self.documents_seen,
             seconds=self._seconds,
             has_ended=self.is_over,
-            notes=notes,
+            notes={**arrays, **write_page(page)},
         )
 
     def extend(self) -> Checkpoint | None:
@@ -345,38 +312,35 @@ class Record:
         if checkpoint is None:
             return None
         passes = self.documents_seen // self.corpus_size + 1
-        fresh = {
-            "is_over": False,
-            "is_kept": False,
-            "kept_key": "",
-            "status": "paused",
-            "message": "",
-        }
         settings = replace(checkpoint.settings, passes=passes)
-        return replace(with_page(checkpoint, **fresh), settings=settings, has_ended=False)
+        fresh = with_page(
+            checkpoint, is_over=False, is_kept=False, kept_key="", status="paused", message=""
+        )
+        return replace(fresh, settings=settings, has_ended=False)
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Continue a saved record, after `open`; CorpusError if the corpus is another one."""
-        about = json.loads(str(checkpoint.notes[PAGE]))
-        corpus = self._corpus
+        about = read_page(checkpoint)
+        if checkpoint.documents_seen:
+            self._restore(checkpoint, about)
+        self._resumed = checkpoint
+        self.wait()
+
+    def _restore(self, checkpoint: Checkpoint, about: Mapping[str, Any]) -> None:
+        corpus = self.corpus
         assert corpus is not None
-        if not checkpoint.documents_seen:
-            self._resumed = checkpoint
-            return self.wait()
-        if about["corpus"][1:] != _measure(corpus):
+        if about["corpus"][1:] != self._name_corpus()[1:]:
             raise engine.CorpusError(
                 f"The corpus {corpus.name!r} has changed since this run was saved: restart the run."
             )
         for name, part in self._parts().items():
-            start = f"{name}."
             part.restore(
                 {
-                    each.removeprefix(start): checkpoint.notes[each]
-                    for each in checkpoint.notes
-                    if each.startswith(start)
+                    each.removeprefix(f"{name}."): array
+                    for each, array in checkpoint.notes.items()
+                    if each.startswith(f"{name}.")
                 }
             )
-        self._resumed = checkpoint
         self._state = checkpoint.state
         self.documents_seen = checkpoint.documents_seen
         self._seconds = checkpoint.seconds
@@ -386,19 +350,17 @@ class Record:
         self._startup_share = about["startup_share"]
         self._temperature = about["temperature"]
         self._marks = read_marks(about["marks"])
-        self._columns = read_columns(about["columns"], checkpoint.notes)
-        for end in range(1, len(self._columns) + 1):
-            self._default_topics.follow(self._columns[:end], corpus)
+        self.columns = read_columns(about["columns"], checkpoint.notes)
+        for end in range(1, len(self.columns) + 1):
+            self._default_topics.follow(self.columns[:end], corpus)
         self.topic_names.restore(about)
         self._labels = dict(about["labels"])
-        # Files of earlier versions do not have it.
-        self.kept_key = about.get("kept_key", "")
+        self.kept_key = about["kept_key"]
         if about["is_over"]:
             self.is_over = True
             self.is_kept = about["is_kept"]
             self.status = about["status"]
             self.message = about["message"]
-        self.wait()
 
     def _parts(self) -> dict[str, History | FirstReadings]:
         """The parts of the record that grow, by name."""
@@ -415,25 +377,15 @@ class Record:
         if self._updates is not None:
             self._updates.close()
 
-    def _finish(self, message: str) -> None:
-        self.is_over = True
-        self.status = "finished"
-        self.message = message
-        self._times.clear()
-
     def wait(self) -> None:
         """Note that nothing is being learned: the run is ready, paused or over."""
         self._times.clear()
         if not self.is_over:
-            message = ""
-            if self._resumed is not None:
-                message = (
-                    RESTORED.format(self.documents_seen)
-                    if self.documents_seen
-                    else RESTORED_AT_START
-                )
-            self.status = "paused" if self.documents_seen else "ready"
-            self.message = message
+            seen = self.documents_seen
+            self.status = "paused" if seen else "ready"
+            self.message = ""
+            if self.is_as_restored:
+                self.message = RESTORED.format(seen) if seen else RESTORED_AT_START
 
     def fail(self, error: BaseException) -> None:
         """End the run; a state that cannot be summarized is replaced by the one before."""
@@ -450,9 +402,9 @@ class Record:
 
     def progress(self, version: int) -> Progress:
         """Put everything that is shown into one immutable record."""
-        spec = self.spec
+        spec, corpus, prepared = (self.spec, self.corpus, self.prepared)
         now = self._summarize_now()
-        if now is not None and not self._columns and not self._default_topics.topics:
+        if now is not None and not self.columns and not self._default_topics.topics:
             self._default_topics.follow([now])
         return Progress(
             version=version,
@@ -467,9 +419,9 @@ class Record:
             config=spec.config,
             settings=spec.settings,
             chosen=spec.chosen,
-            held_out_by=self._corpus.split_by if self._corpus is not None else "document",
+            held_out_by=corpus.split_by if corpus is not None else "document",
             corpus_size=self.corpus_size,
-            num_held_out=self.prepared.num_held_out if self.prepared is not None else None,
+            num_held_out=prepared.num_held_out if prepared is not None else None,
             date_span=self._date_span,
             documents_seen=self.documents_seen,
             documents_total=self.documents_total,
@@ -483,9 +435,9 @@ class Record:
             next_batch=self._next_batch.curve(),
             bounds=self._bounds.curve(),
             marks=tuple(self._marks),
-            columns=tuple(self._columns),
+            columns=tuple(self.columns),
             now=now,
-            vocabulary=self._corpus.vocabulary if self._corpus is not None else None,
+            vocabulary=corpus.vocabulary if corpus is not None else None,
             planned_columns=self._plan_columns(),
             default_topics=self._default_topics.topics,
             label=spec.label(),
@@ -504,11 +456,9 @@ class Record:
             return f"Pass {num_passes + 1} over {count_all(self.corpus_size, 'document')}"
         last = min(self.documents_seen + size, (num_passes + 1) * self.corpus_size)
         first = self.documents_seen + 1
-        return (
-            f"Learning from document {last:,}"
-            if first == last
-            else f"Learning from documents {first:,} to {last:,}"
-        )
+        if first == last:
+            return f"Learning from document {last:,}"
+        return f"Learning from documents {first:,} to {last:,}"
 
     def _take_step(self, event: Stepped) -> None:
         self.documents_seen = event.documents_seen
@@ -538,25 +488,20 @@ class Record:
 
     def _take_moment(self, event: events.Moment) -> None:
         lists = take_lists(event.summary, self.spec.settings.num_moments)
-        self._columns.append(make_moment(event.documents_seen, event.date, event.summary, lists))
-        self._default_topics.follow(self._columns, self._corpus)
-        if self._corpus is not None:
+        self.columns.append(make_moment(event.documents_seen, event.date, event.summary, lists))
+        self._default_topics.follow(self.columns, self.corpus)
+        if self.corpus is not None:
             # A topic that is gone keeps its last label, for its history. At the end of a pass all
             # labels are chosen again, so that they are those of the model in files and in Python.
-            words = self._corpus.vocabulary.words
+            words = self.corpus.vocabulary.words
             is_end = event.documents_seen % self.corpus_size == 0
             kept = {} if is_end else self._labels
             self._labels |= label_topics(event.summary, words, kept, self._label_with)
 
     def _take_next_batch(self, event: Evaluated) -> None:
-        row = (
-            event.documents_seen,
-            event.date,
-            self._seconds,
-            event.nats_per_word,
-            event.num_tokens,
+        self._next_batch.append(
+            event.documents_seen, event.date, self._seconds, event.nats_per_word, event.num_tokens
         )
-        self._next_batch.append(*row)
         # The model knows nothing before the first mini-batch, and no document is new after the
         # first pass.
         if event.inferred is not None and 0 < event.documents_seen < self.corpus_size:

@@ -26,8 +26,7 @@ HELD = "This is a recorded run. Press Run to see yours."
 
 def record_run(spec: RunSpec, corpus: engine.Corpus) -> Checkpoint:
     """Learn a run, and keep what a page shows of it, without the model and first readings."""
-    record = Record(spec, RUN_ID, time.perf_counter)
-    record.open(corpus, engine.prepare(spec.algorithm, spec.config, corpus, spec.settings))
+    record = _open(spec, corpus)
     while not record.is_over:
         record.start_step()
         record.advance()
@@ -43,13 +42,17 @@ def record_run(spec: RunSpec, corpus: engine.Corpus) -> Checkpoint:
 def read_recording(corpus: engine.Corpus) -> Progress:
     """Read the recorded run of its corpus."""
     saved = load(Path(str(find_data_folder() / FILE)))
-    spec = read_spec(saved)
-    record = Record(spec, RUN_ID, time.perf_counter)
-    record.open(corpus, engine.prepare(spec.algorithm, spec.config, corpus, spec.settings))
+    record = _open(read_spec(saved), corpus)
     record.restore(saved)
     progress = record.progress(0)
     recorded_on = str(saved.notes[RECORDED_ON])
     return replace(progress, now=progress.columns[-1], recorded_on=recorded_on)
+
+
+def _open(spec: RunSpec, corpus: engine.Corpus) -> Record:
+    record = Record(spec, RUN_ID, time.perf_counter)
+    record.open(corpus, engine.prepare(spec.algorithm, spec.config, corpus, spec.settings))
+    return record
 
 
 def can_stand_in(recorded: Progress, own: Progress) -> bool:

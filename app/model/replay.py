@@ -34,9 +34,7 @@ def find_moment(progress: Progress, documents_seen: int | None) -> int:
 
 
 def rewind(progress: Progress, documents_seen: int | None) -> Progress:
-    """Show a run as it was after a step.
-
-    Unchanged for its last step, for None, and while it learns.
+    """Show a run as it was after a step; unchanged for the last step, None, and while it learns.
 
     Curves end at the step. The topics are those of the last column of the word lists until then,
     because only columns record them. Names and labels are those of the whole run, so that a topic

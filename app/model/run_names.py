@@ -1,21 +1,23 @@
-"""The names of the topics of one run: those that a person has given here, and those that have
-returned to it.
-"""
+"""The names of the topics of one run: those given here, and kept ones that have returned to it."""
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Any
 
 from stickbreaker.app.model.progress import ReturnedNames
+from stickbreaker.app.model.reading import Model
+from stickbreaker.app.model.run_store import RunStore
+from stickbreaker.app.model.topic_names import describe_topics, match_names
+from stickbreaker.engine.files.whole_files import FileError
 
 MAX_NAME = 60
 
+_log = logging.getLogger(__name__)
+
 
 class RunNames:
-    """Names by topic id.
-
-    An empty one shows the topic's label. Only the runner's thread changes them.
-    """
+    """Names by topic id; an empty one shows the label. Only the runner's thread changes them."""
 
     def __init__(self) -> None:
         self._by_id: dict[int, str] = {}
@@ -44,12 +46,10 @@ class RunNames:
         )
 
     def rename(self, topic_id: int, name: str) -> str:
-        """Name a topic.
+        """Name a topic; an empty name restores its label.
 
-        An empty name restores its label. Return a name that need not be kept any more, or "".
-
-        A name that has returned to the topic and is replaced may belong to another topic, so it
-        stays kept.
+        Return a name that need not be kept any more, or "". A name that has returned to the topic
+        and is replaced may belong to another topic, so it stays kept.
         """
         before = self._by_id.get(topic_id, "")
         had_returned = self._given.pop(topic_id, None) is not None
@@ -62,6 +62,41 @@ class RunNames:
         self._by_id.update(names)
         self._given.update(names)
         self._num_sought = num_sought
+
+    def keep(
+        self,
+        store: RunStore,
+        corpus_name: str,
+        model: Model,
+        topic_ids: Collection[int],
+        forgotten: Collection[str] = (),
+    ) -> None:
+        """Keep the names of these topics for later runs, with their present words."""
+        named = {topic_id: name for topic_id, name in self.own.items() if topic_id in topic_ids}
+        try:
+            store.keep_names(corpus_name, describe_topics(model, named), forgotten)
+            self.fault = ""
+        except FileError as error:
+            self._note("kept", error)
+
+    def take_kept(self, store: RunStore, corpus_name: str, model: Model) -> None:
+        """Keep the own names, and give the other topics the names that the corpus has kept."""
+        own = self.own
+        if own:
+            self.keep(store, corpus_name, model, own)
+        try:
+            kept = store.find_names(corpus_name)
+        except FileError as error:
+            self._note("read", error)
+            kept = ()
+        sought = [topic for topic in kept if topic.name not in own.values()]
+        free = [topic for topic in sought if topic.name not in self._given.values()]
+        taken = [topic_id for topic_id, name in self._by_id.items() if name]
+        self.give(match_names(free, model, taken), len(sought))
+
+    def _note(self, what: str, error: FileError) -> None:
+        _log.warning("Names of topics could not be %s: %s", what, error)
+        self.fault = str(error)
 
     def undo(self) -> None:
         """Take back the names that have returned; they are kept for later runs."""
@@ -87,9 +122,9 @@ class RunNames:
         }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
-        """Read what `to_json` gave; files of earlier versions have no names that returned."""
+        """Read what `to_json` gave."""
         self._by_id = dict(saved["names"])
-        given, self._num_sought = saved.get("returned", ([], 0))
+        given, self._num_sought = saved["returned"]
         # A kept run may have been given other names since.
         self._given = {
             topic_id: name for topic_id, name in given if self._by_id.get(topic_id) == name

@@ -48,9 +48,7 @@ class Unchanged(Enum):
 
 @dataclass(frozen=True)
 class LiveSettings:
-    """Learning settings that change from the next mini-batch on.
-
-    None leaves one to the corpus' size.
+    """Learning settings that change from the next mini-batch on; None follows the corpus' size.
 
     >>> LiveSettings(delay=None).given()
     {'delay': None}
@@ -62,15 +60,12 @@ class LiveSettings:
 
     def given(self) -> dict[str, float | int | None]:
         """The settings that change, by name."""
-        return {
-            name: value for name, value in vars(self).items() if not isinstance(value, Unchanged)
-        }
+        return {key: each for key, each in vars(self).items() if not isinstance(each, Unchanged)}
 
 
 @dataclass(frozen=True)
 class RunSpec:
-    """Everything that decides a run: the name of its corpus, the algorithm, its config and the
-    run's settings.
+    """Everything that decides a run.
 
     chosen: names of the learning settings that a person has set; the others follow the corpus'
     size.
@@ -187,7 +182,7 @@ def name_setting(name: str, symbol: str) -> str:
     ('Maximum topics K', 'Held-out documents')
     """
     words = LABELS.get(name) or name.replace("_", " ").capitalize()
-    return f"{words} {symbol}" if symbol else words
+    return f"{words} {symbol}".rstrip()
 
 
 def name_groups(corpus_name: str) -> str:
@@ -196,12 +191,11 @@ def name_groups(corpus_name: str) -> str:
 
 
 def format_value(value: Any) -> str:
-    """Write a number without trailing digits, a truth value as "on" or "off", anything else as it
-    is.
+    """Write a number without trailing digits, and a truth value as "on" or "off".
 
     >>> format_value(0.60), format_value(True), format_value("warm")
     ('0.6', 'on', 'warm')
     """
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:g}"
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)

@@ -1,6 +1,4 @@
-"""Sample files for trying the dialog for a user's own text: passages of State of the Union as rows
-of a CSV file.
-"""
+"""Samples of State of the Union as CSV files, for trying the dialog for a user's own text."""
 
 import csv
 from pathlib import Path
@@ -23,9 +21,7 @@ def name_sample(number: int) -> str:
 
 
 def write_sample(folder: Path, number: int) -> Path:
-    """Write a random sample of passages with the columns title, year and text.
-
-    The same one each time.
+    """Write a random sample of passages with the columns title, year and text; always the same.
 
     The corpus has word counts only, so a text is the counted words of its passage in a random
     order.

@@ -1,6 +1,4 @@
-"""Readings on disk: the topic shares of all documents, found again by the model and the corpus that
-they belong to.
-"""
+"""Readings on disk: the topic shares of all documents, found again by their model and corpus."""
 
 import logging
 from contextlib import suppress
@@ -52,10 +50,8 @@ class SavedReadings:
         if not self._shelf.has(name):
             return None
         try:
-            with self._shelf.reading(name, expected={"model": name}, has_parts=True) as (
-                about,
-                parts,
-            ):
+            expected = {"model": name}
+            with self._shelf.reading(name, expected, has_parts=True) as (about, parts):
                 with suppress(OSError):
                     self._shelf.place(name).touch()
                 return csr_array(tuple(parts[each] for each in PARTS), shape=tuple(about["shape"]))

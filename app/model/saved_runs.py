@@ -1,27 +1,21 @@
-"""Runs that can be continued after a crash or a restart of the server: one checkpoint file for each
-address.
-"""
+"""Runs that can be continued after a crash or a restart: one checkpoint file for each address."""
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatch
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from stickbreaker.app.model.limits import SAVED_RUNS
-from stickbreaker.app.model.progress import Mark, Moment
 from stickbreaker.app.model.shelf import Shelf, hash_name
-from stickbreaker.app.model.word_lists import WordLists
 from stickbreaker.engine.files.verified_files import reading
 from stickbreaker.engine.files.whole_files import Claim
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.checkpoint import CHECKPOINT, Checkpoint, CheckpointError
-
-COLUMN_ARRAYS = ("topic_ids", "weights", "expected_tokens", "top_words")
 
 # A saved run is a checkpoint with the address and what its page shows.
 SAVED_RUN = replace(CHECKPOINT, remedy="start the run again")
@@ -30,9 +24,9 @@ _log = logging.getLogger(__name__)
 
 
 class Address(NamedTuple):
-    """Of a run. key: for those who control it; watch: of the link to watch it.
+    """Of a run. key: for those who control it; watch: of the link to watch it; user: its owner.
 
-    User: its owner, None without logins.
+    The owner is None without logins.
     """
 
     key: str
@@ -47,10 +41,7 @@ class Address(NamedTuple):
 
 @dataclass(frozen=True)
 class SavedRun:
-    """A run on disk. key: of its address; watch: of the link to watch it.
-
-    User: its owner, None without logins.
-    """
+    """A run on disk, with the parts of its address."""
 
     key: str
     watch: str
@@ -63,10 +54,8 @@ class SavedRun:
 
 
 class SavedRuns:
-    """The runs of one user that can be continued: the newest twenty, and those of the last day, at
-    most two hundred.
+    """The runs of one user that can be continued, as many as `Shelf.keep_newest` keeps.
 
-    Of these, the oldest are removed if they take more than the limit `SAVED_RUNS`.
     The name of a file has digests of the key and of the watch token, so that a list of the folder
     reveals neither.
     """
@@ -77,17 +66,16 @@ class SavedRuns:
     def write(self, run: SavedRun) -> None:
         """Save a run in place of an earlier state; CheckpointError if it cannot be written."""
         self._shelf.make_folder()
-        about = json.dumps({"key": run.key, "watch": run.watch, "user": run.user})
+        about = json.dumps(run.address._asdict())
         notes = {**run.checkpoint.notes, "address": np.array(about)}
         checkpoint.save(self._shelf.place(run.address.file_name), run.checkpoint.with_notes(notes))
         self._shelf.keep_newest()
 
     def locate(self, key: str | None = None, watch: str | None = None) -> Path | None:
         """The file of the run with this key or watch token, or None."""
-        part, place = (hash_name(key), 0) if key is not None else (hash_name(watch or ""), -1)
+        pattern = f"{hash_name(key)}-*" if key is not None else f"*-{hash_name(watch or '')}"
         return next(
-            (path for path in self._shelf.list_newest() if path.stem.split("-")[place] == part),
-            None,
+            (path for path in self._shelf.list_newest() if fnmatch(path.stem, pattern)), None
         )
 
     def load(self, path: Path) -> SavedRun:
@@ -118,74 +106,3 @@ class SavedRuns:
         except OSError as error:
             _log.warning("A run could not be claimed: %s", error)
             return Claim()
-
-
-def write_date(date: Any) -> list[str] | None:
-    """Write a date with its unit, as JSON holds it.
-
-    >>> write_date(np.datetime64("1790")), str(read_date(["1790", "Y"]))
-    (['1790', 'Y'], '1790')
-    """
-    return None if date is None else [str(date), np.datetime_data(date)[0]]
-
-
-def read_date(written: Sequence[str] | None) -> Any:
-    """Read what `write_date` wrote."""
-    return None if written is None else np.datetime64(*written)
-
-
-def write_marks(marks: Sequence[Mark]) -> list[Any]:
-    """Write marks as JSON holds them."""
-    return [[mark.documents_seen, mark.seconds, write_date(mark.date), mark.text] for mark in marks]
-
-
-def read_marks(written: Sequence[Any]) -> list[Mark]:
-    """Read what `write_marks` wrote."""
-    return [
-        Mark(documents_seen=seen, seconds=seconds, date=read_date(date), text=text)
-        for seen, seconds, date, text in written
-    ]
-
-
-def write_columns(columns: Sequence[Moment]) -> tuple[list[Any], dict[str, np.ndarray]]:
-    """The columns of the word lists: their numbers for JSON, and their arrays by name."""
-    numbers = [[each.documents_seen, write_date(each.date), each.num_topics] for each in columns]
-    arrays: dict[str, np.ndarray] = {}
-    for place, each in enumerate(columns):
-        arrays |= {f"column.{place}.{name}": getattr(each, name) for name in COLUMN_ARRAYS}
-        if each.relevant_words is not None:
-            arrays[f"column.{place}.relevant_words"] = each.relevant_words
-        if each.lists is not None:
-            arrays |= {
-                f"column.{place}.lists.{name}": array
-                for name, array in each.lists._asdict().items()
-            }
-    return numbers, arrays
-
-
-def read_columns(numbers: Sequence[Any], arrays: Mapping[str, np.ndarray]) -> list[Moment]:
-    """Read what `write_columns` wrote. Raises KeyError if an array is missing."""
-    columns = []
-    for place, (documents_seen, date, num_topics) in enumerate(numbers):
-        own = {name: arrays[f"column.{place}.{name}"] for name in COLUMN_ARRAYS}
-        # Files of earlier versions do not have it.
-        relevant = arrays.get(f"column.{place}.relevant_words")
-        if relevant is not None:
-            own["relevant_words"] = relevant
-        lists = None
-        if f"column.{place}.lists.words" in arrays:
-            lists = WordLists(
-                **{name: arrays[f"column.{place}.lists.{name}"] for name in WordLists._fields}
-            )
-        for array in (*own.values(), *(lists or ())):
-            array.setflags(write=False)
-        columns.append(
-            Moment(
-                documents_seen=documents_seen,
-                date=read_date(date),
-                num_topics=num_topics,
-                lists=lists,
-                **own,
-            )
-        )
-    return columns

@@ -1,6 +1,4 @@
-"""The model of a stream on disk, and how far the stream has been read, so that a restarted server
-continues.
-"""
+"""The model of a stream on disk, and how far the stream has been read."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -97,15 +95,11 @@ class SavedStream:
     def _read_positions(self) -> Mapping[str, Any]:
         """This stream's positions by the digests of their models; None if of another stream."""
         with self._shelf.reading(self._name, expected={}) as (about, _):
-            found: Mapping[str, Any] = (
-                about["positions"] if about.get("stream") == self._name else {}
-            )
-            return found
+            found = {about["stream"]: about["positions"]}
+            return dict(found.get(self._name, {}))
 
 
 def digest_model(model: OnlineTopicModel) -> str:
     """What tells a model from that of another stream, and from itself after the next mini-batch."""
-    return (
-        f"{model.documents_seen_}"
-        f" {sha256(np.ascontiguousarray(model.components_).data).hexdigest()}"
-    )
+    components = np.ascontiguousarray(model.components_).data
+    return f"{model.documents_seen_} {sha256(components).hexdigest()}"

@@ -1,6 +1,4 @@
-"""Sweeps on disk: what is planned and what has ended, so that one that a crash has stopped can be
-continued.
-"""
+"""Sweeps on disk: what is planned and what has ended, so that a stopped one can be continued."""
 
 import logging
 from collections.abc import Mapping
@@ -30,9 +28,7 @@ SAVED_SWEEP = Kind(name="sweep", format=1, remedy="start the sweep again", error
 
 
 class SavedSweeps:
-    """The sweeps of one user, one for each run whose page has begun one.
-
-    As many stay as of the runs themselves.
+    """The sweeps of one user, one for each run whose page has begun one; as many stay as of runs.
 
     The name of a file has a digest of the key of the run, and so has its content.
     """
@@ -61,10 +57,7 @@ class SavedSweeps:
             points = tuple(
                 _read_point(point, spec) for point, spec in zip(about["points"], plan, strict=False)
             )
-            # Files of earlier versions have no message.
-            return SweepState(
-                status=about["status"], plan=plan, points=points, message=about.get("message", "")
-            )
+            return SweepState(about["status"], plan, points, message=about["message"])
 
     def find(self, key: str) -> SweepState:
         """The sweep of a run, stopped if it was running; an empty one if there is none."""
@@ -75,7 +68,9 @@ class SavedSweeps:
         except SavedSweepError as error:
             _log.warning("A saved sweep cannot be read and is left out: %s", error)
             return SweepState(fault=LEFT_OUT)
-        return replace(state, status="stopped", message="") if state.status == "running" else state
+        if state.status == "running":
+            return replace(state, status="stopped", message="")
+        return state
 
 
 def _write_spec(spec: RunSpec) -> dict[str, Any]:
@@ -100,6 +95,6 @@ def _read_spec(written: Mapping[str, Any]) -> RunSpec:
 
 
 def _read_point(written: Mapping[str, Any], spec: RunSpec) -> SweepPoint:
-    curve = {name: tuple(written.get(name, ())) for name in ("documents_seen", "nats_per_word")}
+    curve = {name: tuple(written[name]) for name in ("documents_seen", "nats_per_word")}
     config = spec.algorithm.config(**with_new_names(written["config"]))
     return SweepPoint(**{**written, **curve, "config": config})

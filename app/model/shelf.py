@@ -98,7 +98,7 @@ class Shelf:
         )
         with reading(path, self._kind):
             about = dict(header.about or {})
-            if any(about[field] != value for field, value in expected.items()):
+            if any(about.get(field, value) != value for field, value in expected.items()):
                 raise ValueError("the file was renamed")
             yield about, parts
 

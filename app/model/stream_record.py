@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stickbreaker.app.model.default_topics import DefaultTopics
+from stickbreaker.app.model.history import RecentItems
 from stickbreaker.app.model.progress import (
     NEXT_BATCH_COLUMNS,
     STEP_COLUMNS,
@@ -20,8 +21,8 @@ from stickbreaker.app.model.progress import (
     Moment,
     Progress,
     StreamFacts,
+    freeze,
 )
-from stickbreaker.app.model.recent_items import RecentItems
 from stickbreaker.app.model.word_lists import make_moment
 from stickbreaker.engine import Followed, OnlineTopicModel
 from stickbreaker.engine.algorithm import Phase
@@ -235,7 +236,7 @@ class StreamRecord:
         ]
         num_tokens = sum(event.num_tokens - event.tokens_left_out for event, _ in self._recent)
         tokens = num_tokens * np.mean(shares, axis=0)
-        tokens.setflags(write=False)
+        freeze((tokens,))
         return replace(now, read_tokens=tokens)
 
     def _describe_batches(self) -> StreamFacts:
@@ -269,7 +270,7 @@ def index_words(columns: list[WordColumn]) -> tuple[tuple[Moment, ...], tuple[st
     for column in columns:
         flat = [places.setdefault(word, len(places)) for word in column.words.ravel().tolist()]
         found = np.array(flat, np.int32).reshape(column.words.shape)
-        found.setflags(write=False)
+        freeze((found,))
         top, relevant = found
         moments.append(replace(column.moment, top_words=top, relevant_words=relevant))
     return tuple(moments), tuple(places)

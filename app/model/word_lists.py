@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stickbreaker.app.model.progress import Moment
+from stickbreaker.app.model.progress import Moment, freeze
 from stickbreaker.engine.algorithm import TopicSummary
 from stickbreaker.engine.evaluation.held_out import count_topics, rank_topics
 from stickbreaker.engine.evaluation.topic_space import find_top_words, sort_by_relevance
@@ -39,8 +39,7 @@ def take_lists(summary: TopicSummary, num_columns: int) -> WordLists:
     words = find_top_words(topics, number).astype(np.int32)
     shares = np.take_along_axis(topics, words, axis=1).astype(np.float32)
     lists = WordLists(topic_ids=np.array(summary.topic_ids)[used], words=words, shares=shares)
-    for each in lists:
-        each.setflags(write=False)
+    freeze(lists)
     return lists
 
 
@@ -49,18 +48,16 @@ def make_moment(
 ) -> Moment:
     """The topics of a summary as a moment, with their ten most probable and most relevant words."""
     tokens = np.asarray(summary.expected_tokens, dtype=np.float64)
-    total = tokens.sum()
     words = find_top_words(summary.topics, NUM_LISTED).astype(np.int32)
     relevant = sort_by_relevance(summary.topics, words, tokens)
     arrays = {
         "topic_ids": np.array(summary.topic_ids),
-        "weights": tokens / total if total > 0 else np.zeros_like(tokens),
+        "weights": tokens / max(tokens.sum(), 1e-300),
         "expected_tokens": tokens.copy(),
         "top_words": words[:, :NUM_TOP_WORDS].copy(),
         "relevant_words": relevant[:, :NUM_TOP_WORDS].copy(),
     }
-    for array in arrays.values():
-        array.setflags(write=False)
+    freeze(arrays.values())
     return Moment(
         documents_seen=documents_seen,
         date=date,

@@ -17,9 +17,15 @@ from bokeh.server.auth_provider import NullAuth
 from tornado.httputil import HTTPServerRequest
 from tornado.web import RequestHandler
 
-from stickbreaker.app.model.rights import MANAGE, PATHS
 from stickbreaker.app.server.start_token import START_TOKEN, name_cookie
 
+# Rights of a page: delete corpora, open and delete kept runs; name files of the serving machine.
+MANAGE = "manage"
+PATHS = "paths"
+NEEDS_RIGHTS = (
+    "To {}, log in. If this server has no login, open the address that it printed when it started:"
+    " it contains a token."
+)
 LOOPBACK = ("127.0.0.1", "::1")
 FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Real-Ip", "X-Forwarded-Host")
 # Visitors who have not logged in are one user; a login name cannot contain a line break.
@@ -37,8 +43,7 @@ WATCH = "watch"
 class Claims:
     """Who uses a page and what the page may do.
 
-    user: the login name; None if the server asks for no login. rights: "manage" (delete corpora,
-    open and delete kept runs), "paths" (name files of the serving machine).
+    user: the login name; None if the server asks for no login. rights: `MANAGE` and `PATHS`.
     """
 
     user: str | None = None
@@ -77,8 +82,9 @@ def read_payload(payload: dict[str, Any]) -> Claims:
 def find_claims() -> Claims:
     """Return the claims of the page that is being made or that handles an event."""
     document = pn.state.curdoc
-    context = document.session_context if document is not None else None
-    return LOCAL if context is None else read_payload(context.token_payload)
+    if document is None or document.session_context is None:
+        return LOCAL
+    return read_payload(document.session_context.token_payload)
 
 
 # Who has made each request that is being answered.
@@ -106,9 +112,7 @@ def read_request(handler: RequestHandler) -> Claims:
     user = find_login(handler) if asks_for_login else None
     if user == GUEST or WATCH in handler.request.arguments:
         return Claims(user)
-    return Claims(
-        user=user, rights=frozenset((MANAGE,)) if asks_for_login else _find_rights(handler)
-    )
+    return Claims(user, frozenset((MANAGE,)) if asks_for_login else _find_rights(handler))
 
 
 def find_login(handler: RequestHandler) -> str:

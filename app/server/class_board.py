@@ -1,6 +1,4 @@
-"""The tasks of the class that watches a run: any page reads the state, and each change is made
-here, one at a time.
-"""
+"""The tasks of the class that watches a run: any page reads them; changes are made one by one."""
 
 import threading
 from collections.abc import Callable
@@ -11,10 +9,7 @@ from stickbreaker.app.model.sweep_plan import SweepState
 
 
 class ClassBoard:
-    """Holds the state.
-
-    Read `state` from any thread. It is in memory only and ends with the run's pages.
-    """
+    """Holds the state, in memory only; read `state` from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,6 +1,4 @@
-"""Compiles the kernels of an algorithm once per process, in the background, while pages can already
-be used.
-"""
+"""Compiles the kernels of an algorithm once per process, in the background."""
 
 import logging
 import threading
@@ -51,9 +49,8 @@ class Compilation:
         """Return the job that compiles what this spec needs; the first call starts it."""
         key = (spec.algorithm.name, *list_choices(spec.config).values())
         with self._lock:
-            job = self._jobs.get(key)
-            if job is not None:
-                return job
+            if key in self._jobs:
+                return self._jobs[key]
             job = self._jobs[key] = Job()
         threading.Thread(
             target=self._work, args=(spec, job), name="compile-kernels", daemon=True
@@ -86,10 +83,7 @@ class Compilation:
 
 
 def describe_purpose(config: Any) -> str:
-    """Name the choices other than the defaults: " for precision float64".
-
-    Empty if there are none.
-    """
+    """Name the choices other than the defaults, if any: " for precision float64"."""
     usual = {field.name: field.default for field in fields(config)}
     chosen = [
         f"{name} {value}" for name, value in list_choices(config).items() if value != usual[name]

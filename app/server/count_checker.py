@@ -1,6 +1,4 @@
-"""Checks the number of topics of a run: in the background, with progress, once for all pages of the
-run.
-"""
+"""Checks the number of topics of a run in the background, once for all its pages."""
 
 import logging
 import threading
@@ -23,9 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 class CountChecker:
-    """Starts the sampler from a run's model.
-
-    `job` is replaced as a whole, and `notify` is called when it is.
+    """Starts the sampler from a run's model; `notify` is called when `job` is replaced.
 
     take_model() -> the current model of the run; None before its first mini-batch. plan: how much
     is done.
@@ -131,12 +127,8 @@ class CountChecker:
         with self._lock:
             if stop.is_set():
                 return False
-            has_changed = (job.status, job.message, round(100 * job.share)) != (
-                self.job.status,
-                self.job.message,
-                round(100 * self.job.share),
-            )
+            before = self.job
             self.job = job
-        if has_changed:
+        if job.shown != before.shown:
             self._notify()
         return True

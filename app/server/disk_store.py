@@ -1,12 +1,15 @@
 """Keeps a run on the disk of its user, and what belongs to it: readings, names, a sweep."""
 
+import logging
+import threading
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from scipy.sparse import csr_array
 
 from stickbreaker.app.model.disk_space import limit_kept_models, limit_saved_readings
+from stickbreaker.app.model.kept_runs import KeptRunError, KeptRuns
 from stickbreaker.app.model.reading import Model, Reading
-from stickbreaker.app.model.reading_link import ReadingLink
 from stickbreaker.app.model.run_store import Ending, RunStore
 from stickbreaker.app.model.saved_runs import Address, SavedRun
 from stickbreaker.app.model.sweep_plan import SweepState
@@ -17,6 +20,42 @@ from stickbreaker.app.server.saver import Saver
 from stickbreaker.app.server.visitors import list_data
 from stickbreaker.engine.files.whole_files import Claim
 from stickbreaker.engine.runs.checkpoint import Checkpoint
+
+_log = logging.getLogger(__name__)
+
+
+class ReadingLink:
+    """Gives the kept run of a page the shares of its reading; the first that comes waits."""
+
+    def __init__(self, kept: KeptRuns):
+        self._kept = kept
+        self._lock = threading.Lock()
+        self._run: tuple[tuple[Any, int], str] | None = None
+        self._reading: Reading | None = None
+
+    def take_run(self, key: str, model: Model) -> None:
+        """Note the newest kept run, and which model it ended with."""
+        with self._lock:
+            self._run = model.moment, key
+            self._join()
+
+    def take_reading(self, reading: Reading) -> None:
+        """Note the newest reading."""
+        with self._lock:
+            self._reading = reading
+            self._join()
+
+    def _join(self) -> None:
+        if self._run is None or self._reading is None:
+            return
+        moment, key = self._run
+        if moment != self._reading.model.moment:
+            return
+        try:
+            self._kept.take_reading(key, self._reading)
+        except KeptRunError as error:
+            _log.warning("The shares of a kept run could not be kept: %s", error)
+        self._run = self._reading = None
 
 
 class DiskStore(RunStore):

@@ -23,31 +23,25 @@ from stickbreaker.app.model.sweep_plan import SweepState
 LOG_VARIABLE = "STICKBREAKER_LOG"
 LETTERS = 8
 EVENTS = (
-    *(
-        "page_opened",
-        "page_closed",
-        "page_error",
-        "run_started",
-        "run_restored",
-        "run_finished",
-        "run_failed",
-    ),
-    *(
-        "run_not_saved",
-        "run_not_kept",
-        "sweep_run_failed",
-        "reading_failed",
-        "text_failed",
-        "upload_failed",
-    ),
-    *(
-        "export_failed",
-        "limit_reached",
-        "login_failed",
-        "login_delayed",
-        "stream_failed",
-        "stream_not_saved",
-    ),
+    "page_opened",
+    "page_closed",
+    "page_error",
+    "run_started",
+    "run_restored",
+    "run_finished",
+    "run_failed",
+    "run_not_saved",
+    "run_not_kept",
+    "sweep_run_failed",
+    "reading_failed",
+    "text_failed",
+    "upload_failed",
+    "export_failed",
+    "limit_reached",
+    "login_failed",
+    "login_delayed",
+    "stream_failed",
+    "stream_not_saved",
 )
 # The events of statuses in which a run has ended.
 ENDS = {"finished": "run_finished", "failed": "run_failed"}
@@ -85,12 +79,10 @@ class EventLog:
 
 
 class RunEvents:
-    """Writes what happens to one run, its readings and its sweep, each thing once.
+    """Writes what happens to one run, its readings and its sweep, once; safe from any thread.
 
-    Safe from any thread.
-
-    key: of the run. told: the run and status with which it begins, so that a saved run that had
-    ended counts once.
+    key: of the run. told, sweep: the run with its status and the sweep with which it begins, so
+    that what had ended is counted once.
     """
 
     def __init__(
@@ -136,13 +128,14 @@ class RunEvents:
 
 
 def _describe(progress: Progress) -> dict[str, Any]:
-    seconds = float(progress.steps["seconds"][-1]) if len(progress.steps) else 0.0
-    facts = {
+    facts: dict[str, Any] = {
         "algorithm": progress.algorithm,
         "documents": progress.documents_seen,
-        "seconds": round(seconds, 3),
+        "seconds": round(progress.seconds, 3),
     }
-    return facts | ({"fault": _name_fault(progress.message)} if progress.status == "failed" else {})
+    if progress.status == "failed":
+        facts["fault"] = _name_fault(progress.message)
+    return facts
 
 
 def _name_fault(message: str) -> str:

@@ -3,10 +3,12 @@
 import hmac
 import json
 import math
+import re
 import sys
 from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import unquote
 
 import panel as pn
 from bokeh.server.session import ServerSession
@@ -21,7 +23,6 @@ from tornado.web import HTTPError
 from stickbreaker.app.fixes.server import LeavingSocket
 from stickbreaker.app.server.claims import find_noted, note_claims, read_payload, read_request
 from stickbreaker.app.server.login_delay import LoginGuard
-from stickbreaker.app.server.next_url import is_local_path
 from stickbreaker.app.server.page_queue import PAGE_QUEUE, refuse_page
 from stickbreaker.app.server.service import find_service
 from stickbreaker.app.server.start_token import ARGUMENT, START_TOKEN, drop_token, name_cookie
@@ -42,15 +43,15 @@ LOGOUT_PAGE = Environment(autoescape=True).from_string(
     Path(__file__).with_name("logout.html").read_text("utf-8")
 )
 NEXT_URL = "next_url"
+MAX_DECODINGS = 5
+LOCAL_PATH = re.compile(r"/(?!/)[^\\\x00-\x1f\x7f]*")
 # Modules whose components may have files of their own; any other name is not imported.
 COMPONENT_PACKAGES = ("panel", "panel_material_ui", "stickbreaker")
 LOGIN_GUARD = LoginGuard()
 
 
 class PageHandler(DocHandler):
-    """Makes a page: refuses session ids of clients, takes the start-up token and writes the claims
-    down.
-    """
+    """Makes a page: refuses clients' session ids, takes the start-up token, writes claims down."""
 
     has_left = False
     session: ServerSession | None = None
@@ -73,16 +74,13 @@ class PageHandler(DocHandler):
             note_claims(self.request, read_request(self))
 
     async def get(self, *args: Any, **kwargs: Any) -> None:
-        """Make the page when it is its turn, unless its client has left or there are too many
-        pages.
-        """
+        """Make the page in its turn, unless its client has left or there are too many pages."""
         async with PAGE_QUEUE.wait():
             if self.has_left:
                 return
             claims = find_noted(self.request)
             sessions = PAGE_QUEUE.list_open(self.application_context.sessions)
-            refusal = refuse_page(sessions, claims) if claims is not None else None
-            if refusal is not None:
+            if claims is not None and (refusal := refuse_page(sessions, claims)) is not None:
                 find_service().events.write("limit_reached", limit=refusal.limit.name)
                 self.set_status(503)
                 self.set_header("Content-Type", "text/plain; charset=utf-8")
@@ -114,9 +112,7 @@ class PageHandler(DocHandler):
 
 
 class SocketHandler(LeavingSocket):
-    """Opens a page's websocket for the user whose page it is, with at least the rights the page was
-    made with.
-    """
+    """Opens a page's websocket for its user, with at least the rights the page was made with."""
 
     async def prepare(self) -> None:
         """Refuse before the handshake what is not signed here or belongs to another user."""
@@ -153,10 +149,7 @@ class SocketHandler(LeavingSocket):
 
 
 class ComponentHandler(ComponentResourceHandler):
-    """Files of components that are already imported.
-
-    Panel would import any module that a visitor names.
-    """
+    """Files of imported components; Panel would import any module that a visitor names."""
 
     def parse_url_path(self, path: str) -> str:
         """Find the file, or answer 404."""
@@ -164,6 +157,23 @@ class ComponentHandler(ComponentResourceHandler):
         if module.partition(".")[0] not in COMPONENT_PACKAGES or module not in sys.modules:
             raise HTTPError(404)
         return super().parse_url_path(path)
+
+
+def is_local_path(url: str) -> bool:
+    r"""Whether an address is a path of this server, however often it is percent-encoded.
+
+    >>> [is_local_path(url) for url in ("/app?run=x", "/", "//evil.example", "/%2fevil.example",
+    ...     "/\\evil.example")]
+    [True, True, False, False, False]
+    """
+    for _ in range(MAX_DECODINGS):
+        if not LOCAL_PATH.fullmatch(url):
+            return False
+        decoded = unquote(url)
+        if decoded == url:
+            return True
+        url = decoded
+    return False
 
 
 def leads_elsewhere(request: HTTPServerRequest) -> bool:
@@ -235,9 +245,9 @@ def find_passwords() -> Any:
 
 def is_right(passwords: Any, user: str, password: str) -> bool:
     """Whether a password is right; takes the same time for an unknown user."""
-    expected = passwords.get(user, "") if isinstance(passwords, dict) else passwords
-    is_known = user in passwords if isinstance(passwords, dict) else True
-    return hmac.compare_digest(password.encode(), str(expected).encode()) and is_known
+    known = passwords if isinstance(passwords, dict) else {user: passwords}
+    expected = str(known.get(user, ""))
+    return hmac.compare_digest(password.encode(), expected.encode()) and user in known
 
 
 class LeaveHandler(LogoutHandler):

@@ -1,6 +1,4 @@
-"""The waiting time after wrong passwords: for each user at each address, for each address, and for
-all together.
-"""
+"""The waiting time after wrong passwords: by user and address, by address, and for all."""
 
 import time
 from collections import OrderedDict
@@ -21,9 +19,7 @@ ALL_SECONDS = 2.0
 
 
 class LoginDelay:
-    """Counts failures by key.
-
-    After three, each further one doubles the wait, from one second to one minute.
+    """Counts failures by key; after three, each doubles the wait, from one second to one minute.
 
     The oldest of more than 10,000 keys are forgotten, so that memory stays bounded.
     """
@@ -47,8 +43,9 @@ class LoginDelay:
         """Count a wrong password."""
         number, failed_at = self._failures.pop(key, (0, 0.0))
         now = self._clock()
-        is_old = now - failed_at > FORGET_SECONDS
-        self._failures[key] = (1 if is_old else number + 1, now)
+        if now - failed_at > FORGET_SECONDS:
+            number = 0
+        self._failures[key] = (number + 1, now)
         if len(self._failures) > MAX_ENTRIES:
             self._failures.popitem(last=False)
 
@@ -58,9 +55,7 @@ class LoginDelay:
 
 
 class Allowance:
-    """How many wrong passwords are looked at, by key: `number` at once, then one more after each
-    `seconds`.
-    """
+    """How many wrong passwords are looked at, by key: `number`, then one more in `seconds`."""
 
     def __init__(self, number: int, seconds: float, clock: Callable[[], float]) -> None:
         self._number = number

@@ -1,6 +1,4 @@
-"""The origins that may open a websocket: the addresses served and those that the administrator
-names.
-"""
+"""The origins that may open a websocket: addresses that are served, and those that are named."""
 
 import socket
 from collections.abc import Iterable

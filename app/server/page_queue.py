@@ -1,6 +1,4 @@
-"""Whether a page is made: one at a time, only for a client that still waits, and only as many as
-the limits allow.
-"""
+"""Whether a page is made: one at a time, for clients that still wait, within the limits."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
@@ -22,9 +20,7 @@ FULL_FOR_USER = (
 
 
 class PageQueue:
-    """The pages of one server that are still to be made or that load, and the number of those that
-    have been made.
-    """
+    """The pages of one server that wait or load, and how many have been made."""
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()

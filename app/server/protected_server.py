@@ -1,6 +1,4 @@
-"""The parts of a server that protect the page: they accept safe settings only, and change every
-response.
-"""
+"""The parts of a server that protect its pages: unsafe settings are refused."""
 
 import secrets
 import sys
@@ -43,6 +41,7 @@ REPLACED: dict[type[RequestHandler], type[RequestHandler]] = {
 }
 BAD_REQUEST = 400
 NOT_FOUND = 404
+FULL_ACCESS = "Open this address for full access. It contains the start-up token; do not share it:"
 UNKNOWN_HANDLERS = (
     "The installed version of Panel has other handlers of a page, which are not protected."
 )
@@ -109,13 +108,8 @@ class ProtectedTornado(BokehTornado):  # type: ignore[misc]  # Bokeh's hints are
         """Start, and print the address with the token where no login gives users their rights."""
         super().start()
         if self._is_listening and not self._asks_for_login:
-            print(
-                "Open this address for full access. It contains the start-up token; do not"
-                " share it:",
-                flush=True,
-            )
-            for path in self._paths:
-                print(f"    {self.address_of(path)}", flush=True)
+            addresses = [f"    {self.address_of(path)}" for path in self._paths]
+            print(FULL_ACCESS, *addresses, sep="\n", flush=True)
 
     def address_of(self, path: str) -> str:
         """Return the address to open on this machine, with the token if there is no login."""

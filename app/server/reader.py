@@ -1,6 +1,4 @@
-"""Reads a corpus with a model as it stands: in the background, with progress, once for all pages of
-a run.
-"""
+"""Reads a corpus with a model in the background, once for all pages of a run."""
 
 import logging
 import threading
@@ -28,9 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 class Reader:
-    """Reads one run's corpus when asked to.
-
-    `job` is replaced as a whole, and `notify` is called when it is.
+    """Reads one run's corpus when asked to; `notify` is called when `job` is replaced.
 
     store: keeps readings, so that a corpus is not read twice with one model. turn: when a reading
     may begin; at once without it. find_cluster: the workers that read.
@@ -81,10 +77,7 @@ class Reader:
         reading = self.job.reading
         if self.job.status != "ready" or reading is None:
             return False
-        return (reading.model.run_id, reading.model.documents_seen) == (
-            model.run_id,
-            model.documents_seen,
-        )
+        return reading.model.moment == model.moment
 
     def _work(self, model: Model) -> None:
         try:
@@ -95,14 +88,12 @@ class Reader:
             reading = begin_reading(model)
             is_new = shares is None
             if is_new:
-                self._publish(ReadingJob(status="reading", share=0.0, reading=reading))
-                cluster = self._find_cluster()
-                shares = read_shares(
-                    model.algorithm, model.config, model.state, model.corpus, self._report, cluster
-                )
+                self._publish(ReadingJob("reading", reading=reading))
+                read = (model.algorithm, model.config, model.state, model.corpus, self._report)
+                shares = read_shares(*read, self._find_cluster())
             if shares is not None:
                 reading = complete_reading(reading, shares)
-                self._publish(ReadingJob(status="ready", share=1.0, reading=reading))
+                self._publish(ReadingJob("ready", 1.0, reading))
                 self._store.keep_reading(reading, is_new)
         except Exception as error:
             _log.exception("The corpus could not be read with the model")

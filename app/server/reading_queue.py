@@ -1,6 +1,4 @@
-"""The readings of all users: as many at the same time as the limits allow, so that no user blocks
-the others.
-"""
+"""The readings of all users: as many at the same time as the limits allow."""
 
 import threading
 from collections.abc import Callable
@@ -20,9 +18,7 @@ KEPT_FREE = (
 
 
 class Turn(NamedTuple):
-    """When a reading may begin. ask() -> why it waits, empty if it may begin. leave(): called when
-    it has ended.
-    """
+    """ask() says why a reading waits, or ""; leave() is called when it has ended."""
 
     ask: Callable[[], str]
     leave: Callable[[], None]
@@ -49,10 +45,10 @@ class ReadingQueue:
         with self._lock:
             if reader not in self._reading:
                 self._waiting.setdefault(reader, user)
-            for each in sorted(
-                self._waiting, key=lambda each: self._count(self._waiting[each]) > 0
+            for each, owner in sorted(
+                self._waiting.items(), key=lambda item: self._count(item[1]) > 0
             ):
-                if not self._explain_wait(self._waiting[each]):
+                if not self._explain_wait(owner):
                     self._reading[each] = self._waiting.pop(each)
             return "" if reader in self._reading else self._explain_wait(user)
 

@@ -1,6 +1,4 @@
-"""The headers of every response: who may frame it, what it may load, and what it
-tells other sites.
-"""
+"""The headers of every response: who may frame it, what it may load and tells other sites."""
 
 import secrets
 
@@ -38,9 +36,7 @@ OPENING_END = b"<!-- end of the opening -->"
 
 
 class ProtectedResponse(OutputTransform):
-    """Adds the headers to one response, and the nonce to the scripts of a page that is written at
-    once.
-    """
+    """Adds the headers to one response, and the nonce to the scripts of a complete page."""
 
     def __init__(self, request: HTTPServerRequest):
         super().__init__(request)
@@ -50,14 +46,10 @@ class ProtectedResponse(OutputTransform):
         self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
     ) -> tuple[int, HTTPHeaders, bytes]:
         """Add what is missing before the headers are sent."""
-        for name, value in HEADERS.items():
-            headers[name] = value
+        headers.update(HEADERS)
         headers["Content-Security-Policy"] = "; ".join(POLICY).format(nonce=self._nonce)
-        if (
-            finishing
-            and headers.get("Content-Type", "").startswith("text/html")
-            and b"<script" in chunk
-        ):
+        is_html = headers.get("Content-Type", "").startswith("text/html")
+        if finishing and is_html and b"<script" in chunk:
             chunk = add_nonce(chunk, self._nonce)
             headers["Content-Length"] = str(len(chunk))
         return status_code, headers, chunk

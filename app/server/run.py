@@ -1,7 +1,7 @@
 """A run in memory: what learns, reads, checks and sweeps, and the pages that show it."""
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import with_reading
@@ -39,10 +39,8 @@ class Run:
     """One run and the pages that show it.
 
     subscribers: the wakeups of all its pages; presenters: those of the pages that control it.
-    left_at: when its last page closed; None while a page is open.
-    resumes: whether it was learning then, so that it continues after a reload.
-    board: the tasks of its class.
-    measured: its present run and what it takes, as `run_budget.measure` has found.
+    left_at: when its last page closed; None while a page is open. resumes: whether it was learning
+    then, so that it continues after a reload. measured: its present run and what it takes.
     save_fault: why it could not be saved; empty if it could.
     """
 
@@ -65,21 +63,12 @@ class Run:
         self.measured = Measured()
         self.save_fault = ""
         cpu_queue, compilation, reading_queue = shared
-
-        def make_runner(notify: Callable[[], None], store: RunStore, **others: Any) -> Runner:
-            return Runner(
-                load, cpu_queue, compilation, notify, store=store, find_client=find_client, **others
-            )
-
+        make_runner = partial(Runner, load, cpu_queue, compilation, find_client=find_client)
         self.forecaster = Forecaster(self.notify, cpu_queue)
-        self.runner = make_runner(self._note_change, store, on_change=self.forecaster.start)
-        self.reader = Reader(
-            self.runner.model,
-            self._note_change,
-            store,
-            reading_queue.make_turn(self.user),
-            find_cluster,
-        )
+        on_change = self.forecaster.start
+        self.runner = make_runner(self._note_change, store=store, on_change=on_change)
+        turn = reading_queue.make_turn(self.user)
+        self.reader = Reader(self.runner.model, self._note_change, store, turn, find_cluster)
         self.checker = CountChecker(self.runner.model, self._note_change, cpu_queue, compilation)
         self.sweep = Sweep(make_runner, store, self._note_change, sweep)
 

@@ -30,10 +30,7 @@ MUCH = (
 
 
 class HeldRun(NamedTuple):
-    """A run in memory. left_at: when its last page closed.
-
-    None while it has a page or its sweep is running.
-    """
+    """A run in memory. left_at: when its last page closed; None while it or its sweep is in use."""
 
     key: str
     user: str | None
@@ -42,10 +39,7 @@ class HeldRun(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """The estimated bytes of memory that the run of this number takes, without the corpus.
-
-    0 until that is open.
-    """
+    """The estimated bytes of memory of a run without its corpus; 0 until that is open."""
 
     run_id: int | tuple[str, str] = 0
     size: int = 0
@@ -62,9 +56,7 @@ def measure(progress: Progress, corpus: Corpus | None, before: Measured) -> Meas
 
 
 def choose_freed(held: Sequence[HeldRun], user: str | None) -> list[str]:
-    """Choose the runs that are removed before one more of this user.
-
-    Those that were left first come first.
+    """Choose the runs that are removed before one more of this user, those left first.
 
     The user's own runs make room for the user, those of all users for the whole server. Raises
     LimitReachedError if there are not enough of them.

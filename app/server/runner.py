@@ -1,14 +1,13 @@
 """The thread that learns: the only writer of a run's progress.
 
-Commands set requests under a lock and return at once; the thread reads them between mini-batches.
-Each turn of its loop looks at the requests and does one thing: begin, change a setting, wait, or
-learn from one mini-batch.
+Commands set requests under a lock and return at once. Each turn of the thread's loop looks at the
+requests and does one thing: begin, change a setting, wait, or learn from one mini-batch.
 """
 
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -16,17 +15,15 @@ from typing import TYPE_CHECKING, Any
 from stickbreaker import engine
 from stickbreaker.app.model.kept_runs import make_key
 from stickbreaker.app.model.limits import RUN_MEMORY, find_limit
-from stickbreaker.app.model.page_notes import read_spec, read_topics_key
+from stickbreaker.app.model.page_notes import read_page, read_spec
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.record import Names, Record
 from stickbreaker.app.model.run_spec import LiveSettings, RunSpec, title_corpus
 from stickbreaker.app.model.run_store import Ending, RunStore
-from stickbreaker.app.model.topic_names import describe_topics, match_names
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue, describe_wait
 from stickbreaker.app.server.run_requests import Requests, Start
-from stickbreaker.engine.files.whole_files import FileError
 from stickbreaker.engine.runs.checkpoint import Checkpoint
 from stickbreaker.engine.runs.memory import check_memory
 
@@ -122,8 +119,7 @@ class Runner:
 
     def extend(self) -> None:
         """Read the corpus once more, in a new run that continues the finished one."""
-        checkpoint = self._record.extend() if self._record is not None else None
-        if checkpoint is not None:
+        if self._record is not None and (checkpoint := self._record.extend()) is not None:
             self.restore(checkpoint, is_running=True, is_on_disk=True)
 
     def resume(self) -> None:
@@ -150,8 +146,7 @@ class Runner:
         """
         with self._asking() as requests:
             record = self._record
-            start = requests.start
-            if start is not None:
+            if start := requests.start:
                 requests.start = replace(start, spec=start.spec.with_live(settings))
             elif record is not None:
                 requests.changed = (requests.changed or record.spec).with_live(
@@ -225,23 +220,20 @@ class Runner:
                 _log.exception("The run has failed")
                 self._fail(error)
         self._cpu_queue.leave(self)
-        if self._record is not None:
-            self._record.close()
-            if self._record.documents_seen:
+        if (record := self._record) is not None:
+            record.close()
+            if record.documents_seen:
                 # Saved first: what a run is kept with takes longer than the server waits for it.
-                self._record.kept_key = self._record.kept_key or make_key()
-                self._save_if_due(self._record, is_waiting=True)
-                self._keep(self._record, self.progress)
+                record.kept_key = record.kept_key or make_key()
+                self._save_if_due(record, is_waiting=True)
+                self._keep(record, self.progress)
         self._store.close()
 
     def _turn(self) -> None:
         self._apply()
         record = self._record
-        if (
-            record is None
-            or record.is_over
-            or not (self.requests.is_running or self.requests.num_steps)
-        ):
+        is_asked = self.requests.is_running or self.requests.num_steps
+        if record is None or record.is_over or not is_asked:
             self._wait()
         elif not (job := self._compilation.ask(record.spec)).can_learn:
             self._hold_up(record, "compiling", job.message, job.share)
@@ -270,7 +262,6 @@ class Runner:
                 self._record.change(taken.changed)
         if renamed is not None:
             self._keep_names(renamed, taken.names, forgotten)
-            self._rename_kept(renamed)
             self._is_unsaved = True
         if left is not None:
             self._keep(left, self.earlier[-1])
@@ -305,13 +296,14 @@ class Runner:
 
     def _record_new(self, start: Start) -> Record | None:
         """Begin a record; return the one before it if that has learned."""
-        left = self._record if self._record is not None and self._record.documents_seen else None
-        if left is not None:
-            left.wait()
-            self._version += 1
-            self.earlier = (*self.earlier, left.progress(self._version))[-MAX_EARLIER:]
+        left = None
         if self._record is not None:
             self._record.close()
+            if self._record.documents_seen:
+                left = self._record
+                left.wait()
+                self._version += 1
+                self.earlier = (*self.earlier, left.progress(self._version))[-MAX_EARLIER:]
         self._on_change(None)
         self._num_runs += 1
         waits = FIRST_SAVE_SECONDS if self.seconds_per_batch == 0 else float("-inf")
@@ -322,7 +314,7 @@ class Runner:
             start.spec, self._num_runs, self._clock, self._names, self._find_client
         )
         if start.saved is not None:
-            self._record.topics_key = read_topics_key(start.saved) or self._record.topics_key
+            self._record.topics_key = read_page(start.saved)["topics_key"]
         return left
 
     def _keep(self, record: Record, progress: Progress) -> None:
@@ -341,54 +333,24 @@ class Runner:
         except Exception:
             _log.exception("The run could not be kept")
 
-    def _rename_kept(self, record: Record) -> None:
-        """Give the names of the topics to the kept run too; an error there does not end the run."""
-        if not record.kept_key:
-            return
-        try:
-            self._store.name_topics(record.kept_key, record.topic_names.copy())
-        except Exception:
-            _log.exception("The topics of the kept run could not be named")
-
-    def _keep_names(
-        self, record: Record, topic_ids: Collection[int], forgotten: Collection[str] = ()
-    ) -> None:
-        """Keep the names of these topics for later runs, with their present words."""
+    def _keep_names(self, record: Record, named: Mapping[int, str], forgotten: set[str]) -> None:
+        """Keep new names for later runs and in the kept run; an error does not end the run."""
         model = record.model()
         names = record.topic_names
-        if model is None or not (topic_ids or forgotten):
-            return
-        named = {topic_id: name for topic_id, name in names.own.items() if topic_id in topic_ids}
+        if model is not None and (named or forgotten):
+            names.keep(self._store, record.spec.corpus_name, model, named, forgotten)
         try:
-            self._store.keep_names(
-                record.spec.corpus_name, describe_topics(model, named), forgotten
-            )
-            names.fault = ""
-        except FileError as error:
-            _log.warning("Names of topics could not be kept: %s", error)
-            names.fault = str(error)
+            if record.kept_key:
+                self._store.name_topics(record.kept_key, names.copy())
+        except Exception:
+            _log.exception("The topics of the kept run could not be named")
 
     def _return_names(self, record: Record) -> None:
         """Give a run that has finished the names that its corpus has kept, and keep its own."""
         model = record.model()
-        names = record.topic_names
-        if model is None or record.is_kept or record.is_as_restored:
-            return
-        self._keep_names(record, names.own)
-        try:
-            kept = self._store.find_names(record.spec.corpus_name)
-        except FileError as error:
-            _log.warning("Names of topics could not be read: %s", error)
-            names.fault = str(error)
-            kept = ()
-        sought = [topic for topic in kept if topic.name not in names.own.values()]
-        given = names.returned.given.values()
-        taken = [topic_id for topic_id, name in names.copy().items() if name]
-        names.give(
-            match_names([topic for topic in sought if topic.name not in given], model, taken),
-            len(sought),
-        )
-        self._is_stale = self._is_unsaved = True
+        if model is not None and not record.is_kept and not record.is_as_restored:
+            record.topic_names.take_kept(self._store, record.spec.corpus_name, model)
+            self._is_stale = self._is_unsaved = True
 
     def _begin(self, record: Record, saved: Checkpoint | None) -> None:
         """Open the corpus and prepare the run, which continues where it was saved."""
@@ -413,9 +375,8 @@ class Runner:
             changed = self.requests.changed
             # Settings that were changed while the corpus was opened; some may still have no value.
             if changed is not None:
-                self.requests.changed = replace(
-                    changed, config=prepared.with_config(changed.config).config
-                )
+                config = prepared.with_config(changed.config).config
+                self.requests.changed = replace(changed, config=config)
         model = record.model()
         if record.kept_key and model is not None:
             self._store.reopen(record.kept_key, model)
@@ -426,7 +387,9 @@ class Runner:
         record.start_step()
         self._show_running(record, is_news=record.is_slow)
         record.advance()
-        self._due = self._next_due(started, is_single) + self._delay(record)
+        # Being a little late does not add up.
+        is_late = started - self._due > MAX_LAG_SECONDS
+        self._due = (started if is_single or is_late else self._due) + self._delay(record)
         if is_single:
             with self._changed:
                 self.requests.num_steps = max(0, self.requests.num_steps - 1)
@@ -440,13 +403,10 @@ class Runner:
         """Save the run if it waits, after half a minute, or at a column before the end."""
         if not self._is_unsaved:
             return
-        waited = self._clock() - self._saved_at
-        num_columns = record.num_columns
-        is_due = waited >= SAVE_SECONDS or (
-            num_columns > self._num_saved and waited >= LEAST_SAVE_SECONDS
-        )
-        checkpoint = record.save() if is_waiting or is_due else None
-        if checkpoint is not None:
+        num_columns = len(record.columns)
+        least = LEAST_SAVE_SECONDS if num_columns > self._num_saved else SAVE_SECONDS
+        is_due = is_waiting or self._clock() - self._saved_at >= least
+        if is_due and (checkpoint := record.save()) is not None:
             self._store.save(checkpoint)
             self._saved_at = self._clock()
             self._num_saved = num_columns
@@ -461,18 +421,12 @@ class Runner:
     def _keep_pace(self, record: Record) -> None:
         delay = self._delay(record)
         self._show_running(record, PAUSE.format(delay) if delay >= LONG_PAUSE_SECONDS else "")
+        until = self._due
         if self._is_stale:
-            self._sleep(
-                max(0.0, min(self._due, self._published_at + PUBLISH_SECONDS) - self._clock())
-            )
-            if self._clock() - self._published_at >= PUBLISH_SECONDS:
-                self._publish()
-        else:
-            self._sleep(max(0.0, self._due - self._clock()))
-
-    def _next_due(self, started: float, is_single: bool) -> float:
-        """The time from which the pace counts: being a little late does not add up."""
-        return started if is_single or started - self._due > MAX_LAG_SECONDS else self._due
+            until = min(until, self._published_at + PUBLISH_SECONDS)
+        self._sleep(max(0.0, until - self._clock()))
+        if self._is_stale and self._clock() - self._published_at >= PUBLISH_SECONDS:
+            self._publish()
 
     def _delay(self, record: Record) -> float:
         if self.seconds_per_batch is not None:

@@ -1,6 +1,4 @@
-"""What every handler of a request does: its cookies are safe, and no query is written
-into the log.
-"""
+"""What every handler of a request does: safe cookies, and no query in the log."""
 
 import logging
 from functools import cache
@@ -16,11 +14,9 @@ FIRST_SERVER_ERROR = 500
 
 
 class SafeHandler(RequestHandler):
-    """Gives every cookie SameSite=Lax, HttpOnly and, under TLS, Secure, and logs errors without the
-    query.
+    """Gives every cookie SameSite=Lax, HttpOnly and, under TLS, Secure.
 
-    A query may hold a token or the address of a run. Tornado writes it into the log of a request
-    that fails.
+    Logs errors without the query, which may hold a token or the address of a run.
     """
 
     def set_cookie(self, name: str, value: str | bytes, *arguments: Any, **options: Any) -> None:
@@ -57,8 +53,7 @@ def log_without_query(handler: RequestHandler) -> None:
     """Log a request by its path."""
     status = handler.get_status()
     request = handler.request
-    level = logging.INFO if status < FIRST_CLIENT_ERROR else logging.WARNING
-    level = logging.ERROR if status >= FIRST_SERVER_ERROR else level
-    access_log.log(
-        level, "%d %s %.2fms", status, name_request(request), 1_000 * request.request_time()
-    )
+    levels = (logging.INFO, logging.WARNING, logging.ERROR)
+    level = levels[(status >= FIRST_CLIENT_ERROR) + (status >= FIRST_SERVER_ERROR)]
+    milliseconds = 1_000 * request.request_time()
+    access_log.log(level, "%d %s %.2fms", status, name_request(request), milliseconds)

@@ -1,6 +1,4 @@
-"""Settings of a server that are refused: one sentence for each says what is wrong and
-what to do.
-"""
+"""Settings of a server that are refused, each with a sentence that says what to do."""
 
 import os
 import secrets

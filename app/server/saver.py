@@ -26,11 +26,8 @@ _log = logging.getLogger(__name__)
 
 
 class Saver:
-    """One thread that writes runs.
+    """One thread that writes the newest state of runs, again if it could not be written.
 
-    Of a run that is saved again before it is written, the newest state is written.
-
-    A run that could not be written is tried again after some seconds.
     on_fault(run key, sentence): called with what went wrong, and with an empty sentence after the
     next success.
     """
@@ -117,9 +114,7 @@ class Saver:
 
     def _close_claims(self) -> None:
         """Close the claims of runs of which nothing is left to write; the lock is held."""
-        for key in [
-            key for key in self._claims if key not in (*self._waiting, *self._failed, self._written)
-        ]:
+        for key in self._claims.keys() - {*self._waiting, *self._failed, self._written}:
             self._claims.pop(key).close()
 
     def _write(self, saved_runs: SavedRuns, run: SavedRun) -> bool:
@@ -141,6 +136,7 @@ def describe_fault(error: BaseException, retry_seconds: float = RETRY_SECONDS) -
     cause: BaseException | None = error
     while cause is not None and not (isinstance(cause, OSError) and cause.errno):
         cause = cause.__cause__
-    number, reason = (cause.errno, cause.strerror) if isinstance(cause, OSError) else (None, "")
-    remedy = REMEDIES.get(number or 0, "Check the disk of the server")
+    number = getattr(cause, "errno", 0)
+    reason = getattr(cause, "strerror", "")
+    remedy = REMEDIES.get(number, "Check the disk of the server")
     return UNSAVED.format(reason or type(error).__name__, remedy, retry_seconds)

@@ -1,6 +1,4 @@
-"""The scheduler of a Dask cluster, named at the start: runs, sweeps and readings then use its
-workers.
-"""
+"""The scheduler of a Dask cluster: runs, sweeps and readings use its workers if it is named."""
 
 import os
 import threading
@@ -15,14 +13,13 @@ if TYPE_CHECKING:
 
 VARIABLE = "STICKBREAKER_SCHEDULER"
 SECONDS_TO_CONNECT = 10
+CERTIFICATES = ("CA_FILE", "CLIENT__CERT", "CLIENT__KEY")
 
 _lock = threading.Lock()
 
 
 def find_client() -> "Client | None":
-    """The client of the scheduler.
-
-    None if none is named. Raises ClusterError for no address, or if none answers.
+    """The client of the scheduler; None if none is named; or a ClusterError.
 
     A client closes if its scheduler is away for longer than SECONDS_TO_CONNECT. The next call then
     connects again.
@@ -76,13 +73,10 @@ def _check_certificates(address: str) -> None:
             return
     except OSError as error:
         reason = f"but its certificates cannot be read ({error})"
-    variables = [
-        f"DASK_DISTRIBUTED__COMM__TLS__{name}"
-        for name in ("CA_FILE", "CLIENT__CERT", "CLIENT__KEY")
-    ]
+    ca, certificate, key = (f"DASK_DISTRIBUTED__COMM__TLS__{name}" for name in CERTIFICATES)
     raise ClusterError(
-        f"{VARIABLE} is {address[:200]!r}, {reason}: set {variables[0]}, {variables[1]} and"
-        f" {variables[2]} to the files of the cluster."
+        f"{VARIABLE} is {address[:200]!r}, {reason}: set {ca}, {certificate} and {key} to the files"
+        " of the cluster."
     )
 
 

@@ -1,6 +1,4 @@
-"""The start-up token: whoever opens the printed address may manage corpora, kept runs and files of
-this machine.
-"""
+"""The start-up token of the printed address, which gives rights on the data of this machine."""
 
 import hmac
 import os
@@ -18,10 +16,7 @@ MIN_LENGTH = 16
 
 @dataclass(frozen=True)
 class StartToken:
-    """A token and the cookie it is exchanged for, which does not reveal the token.
-
-    Neither appears in a repr.
-    """
+    """A token and the cookie it is exchanged for, which does not reveal it; no repr has either."""
 
     text: str = field(repr=False)
 
@@ -54,11 +49,7 @@ def drop_token(path: str, query: str) -> str:
     >>> drop_token("/app", "token=abc")
     '/app'
     """
-    kept = [
-        (name, value)
-        for name, value in parse_qsl(query, keep_blank_values=True)
-        if name != ARGUMENT
-    ]
+    kept = [each for each in parse_qsl(query, keep_blank_values=True) if each[0] != ARGUMENT]
     return f"{path}?{urlencode(kept)}" if kept else path
 
 

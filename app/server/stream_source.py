@@ -1,12 +1,9 @@
-"""The file or folder that a server follows, named at its start by variables of the environment, and
-never by a page.
-"""
+"""The file or folder that a server follows, named at its start and never by a page."""
 
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 
 from stickbreaker.app.model.counting import count
@@ -40,8 +37,8 @@ class StreamSource:
 
     def open(self, report: Callable[[str], None]) -> GrowingFile | GrowingFolder:
         """Open it at its start; report: gets a sentence about each line or file that is skipped."""
-        opened: GrowingFile | GrowingFolder
-        opened = GrowingFolder(self.path) if self.path.is_dir() else GrowingFile(self.path)
+        kind = GrowingFolder if self.path.is_dir() else GrowingFile
+        opened: GrowingFile | GrowingFolder = kind(self.path)
         opened.text_column = self.text_column
         opened.date_column = self.date_column
         opened.report = report
@@ -67,7 +64,7 @@ def find_source() -> StreamSource | None:
                 " path."
             )
         if path.is_dir():
-            list(islice(path.iterdir(), 1))
+            next(path.iterdir(), None)
         elif path.is_file():
             _check_lines(source)
         else:

@@ -8,9 +8,7 @@ from panel.io.state import set_curdoc
 
 
 def call_on_loop(document: Any, act: Callable[[], None]) -> None:
-    """Call `act` later, with the lock of the document and on the loop of the server.
-
-    From any thread.
+    """Call `act` later, from any thread, with the document's lock and on the loop of the server.
 
     Bokeh (3.10) calls a plain function on another thread. There Panel's `hold` lasts longer than
     the lock: a change of the user that comes in between is sent back to the page, where it undoes
@@ -25,12 +23,9 @@ def call_on_loop(document: Any, act: Callable[[], None]) -> None:
 
 
 class Wakeup:
-    """Asks one session to look again, from any thread.
+    """Asks one session to look again, from any thread; several calls before a look cause one look.
 
-    Bokeh documents allow only a next-tick callback.
-
-    Several calls before a look cause one look. After `close` nothing happens, so no document
-    outlives its session.
+    After `close` nothing happens, so no document outlives its session.
     """
 
     def __init__(self, document: Any, look: Callable[[], None]):

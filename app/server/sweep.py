@@ -1,6 +1,4 @@
-"""A sweep being run: one spec after another on a runner of its own, which waits for a core like any
-other run.
-"""
+"""A sweep being run: one spec after another on a runner of its own, which waits for a core."""
 
 import logging
 import threading
@@ -14,25 +12,22 @@ from stickbreaker.app.model.sweep_plan import SweepState, end_point
 from stickbreaker.app.server.runner import Runner
 from stickbreaker.engine.files.whole_files import FileError
 
-MakeRunner = Callable[[Callable[[], None], RunStore], Runner]
 UNSAVED = "The sweep could not be saved, so it cannot be continued after a crash: {}"
 
 _log = logging.getLogger(__name__)
 
 
 class Sweep:
-    """Runs specs in the background.
+    """Runs specs in the background; `notify` is called when `state` is replaced.
 
-    `state` is replaced as a whole, and `notify` is called after each change.
-
-    make_runner(notify, store): makes the runner that the runs of one sweep share. store: keeps
+    make_runner(notify, store=...): makes the runner that the runs of one sweep share. store: keeps
     these runs, and the state at the start, after each run and at the end. state: of an earlier
     sweep, which `resume` continues if it has stopped.
     """
 
     def __init__(
         self,
-        make_runner: MakeRunner,
+        make_runner: Callable[..., Runner],
         store: RunStore,
         notify: Callable[[], None],
         state: SweepState | None = None,
@@ -93,7 +88,7 @@ class Sweep:
         with self._lock:
             self.state = state
             self._num_before = len(state.points)
-            runner = self._runner = self._make_runner(lambda: self._hear(runner), store)
+            runner = self._runner = self._make_runner(lambda: self._hear(runner), store=store)
         self._save()
         runner.set_pace(0.0)
         runner.restart(state.plan[len(state.points)])
@@ -104,10 +99,8 @@ class Sweep:
         progress = runner.progress
         with self._lock:
             state = self.state
-            if (
-                runner is not self._runner
-                or progress.run_id != len(state.points) - self._num_before + 1
-            ):
+            number = len(state.points) - self._num_before + 1
+            if runner is not self._runner or progress.run_id != number:
                 return
             if progress.status not in ("finished", "failed"):
                 self.state = replace(state, share=progress.share_done, message=progress.message)
@@ -130,13 +123,8 @@ class Sweep:
         points = self.state.points
         points = (*points, end_point(plan[len(points)], progress))
         is_last = len(points) == len(plan)
-        self.state = replace(
-            self.state,
-            status="finished" if is_last else "running",
-            points=points,
-            share=0.0,
-            message="",
-        )
+        status = "finished" if is_last else "running"
+        self.state = replace(self.state, status=status, points=points, share=0.0, message="")
         if is_last:
             self._runner = None
             runner.close()

@@ -1,8 +1,6 @@
-"""A separate process that reads and counts text which a user brings, so that it never blocks a page
-or a run.
+"""A process that reads and counts a user's text, so that this never blocks a page or a run.
 
-It does one task at a time, reports progress and can be stopped. It keeps the sample that word
-choices are tried on, and ends with its page. A `ProcessPoolExecutor` cannot end a running task
+It does one task at a time and ends with its page. A `ProcessPoolExecutor` cannot end a running task
 (only from Python 3.14 on), delays the server's exit until the task is done, and leaves its process
 behind if the server is killed.
 """
@@ -121,9 +119,7 @@ def _explain_memory() -> str:
 
 
 class TextWorker:
-    """The page's side of the process, which starts with the first task.
-
-    Use it from one event loop only.
+    """The page's side of the process, which starts with the first task; for one event loop.
 
     users: those of the processes that are open. note(fault): called for each refusal, with its
     fault as `find_fault` gives it.
@@ -212,10 +208,7 @@ class TextWorker:
     async def _listen(
         self, process: SpawnProcess, pipe: "Connection[Any, Any]", report: Report
     ) -> Any:
-        """Pass reports on until the result comes.
-
-        Raises EOFError or OSError if the process has ended.
-        """
+        """Pass reports on until the result comes; EOFError or OSError if the process has ended."""
         while True:
             while not pipe.poll():
                 if not process.is_alive():
@@ -253,8 +246,7 @@ class TextWorker:
         """End the process; a task that is waited for raises Stopped."""
         process = self.process
         pipe = self._pipe
-        self.process = None
-        self._pipe = None
+        self.process = self._pipe = None
         if process is not None and pipe is not None:
             TextWorker.users.remove(self.user)
             pipe.close()

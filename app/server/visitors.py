@@ -6,9 +6,8 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from stickbreaker.app.model.rights import MANAGE, PATHS
 from stickbreaker.app.model.shelf import hash_name
-from stickbreaker.app.server.claims import find_claims
+from stickbreaker.app.server.claims import MANAGE, PATHS, find_claims
 from stickbreaker.engine.corpora.library import find_folder
 
 SHOWN_LETTERS = 20
@@ -16,10 +15,8 @@ SHOWN_LETTERS = 20
 
 @dataclass(frozen=True)
 class Visitor:
-    """Who asks for a run: `run` is the key of a run to control, `watch` the token of a run to
-    watch.
-
-    user: the login name; None if the server has no login.
+    """Who asks for a run: the login name (None without logins), the key of a run to control, the
+    token of a run to watch.
     """
 
     user: str | None = None
@@ -52,10 +49,9 @@ def find_data(user: str | None) -> Path:
     shared = find_folder().parent
     if user is None:
         return shared
-    letters = "".join(sign for sign in user.lower() if sign.isascii() and sign.isalnum())[
-        :SHOWN_LETTERS
-    ]
-    return shared / "users" / f"{letters or 'user'}-{hash_name(user)}"
+    letters = [sign for sign in user.lower() if sign.isascii() and sign.isalnum()]
+    shown = "".join(letters[:SHOWN_LETTERS])
+    return shared / "users" / f"{shown or 'user'}-{hash_name(user)}"
 
 
 def list_data() -> list[Path]:
@@ -68,10 +64,8 @@ def list_data() -> list[Path]:
 
 
 def may_name_paths() -> bool:
-    """Whether the page may read files of the serving machine by name.
-
-    This takes the start-up token and a browser on that machine. True if there is no server, as in a
-    notebook.
+    """Whether the page may read files of the serving machine by name: with the start-up token in a
+    browser on that machine, or without a server, as in a notebook.
     """
     return PATHS in find_claims().rights
 

@@ -1,6 +1,4 @@
-"""The address of one page: it always names the run and the selection of the page, and the back
-button restores it.
-"""
+"""The address of one page: it names the run and the selection, and the back button restores it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -11,11 +9,12 @@ from urllib.parse import urlsplit
 import param
 
 from stickbreaker.app.fixes.page import PlainScript
-from stickbreaker.app.model.run_spec import title_corpus
+from stickbreaker.app.model.run_spec import RunSpec, title_corpus
 from stickbreaker.app.session.links import Link, Place, read_place, write_link, write_watch_link
 from stickbreaker.app.state import LIVE, RunState
 from stickbreaker.app.widgets.scripts import read_script
 
+SELECTED = ("topic", "document", "span", "moment")
 RUN_CHANGED = (
     "The run in this link was restarted and no longer uses {}. Its finished runs are on Compare."
 )
@@ -29,7 +28,9 @@ class Address:
     """
 
     def __init__(self, location: Any, state: RunState, pages: Sequence[str]):
-        self._location, self._state, self.pages = location, state, pages
+        self._location = location
+        self._state = state
+        self.pages = pages
         self._run: Any = None
         self._is_watching = self._is_going_back = False
 
@@ -44,26 +45,29 @@ class Address:
         Returns a sentence if the run has since been started again with another corpus or algorithm,
         or an empty text.
         """
-        place, self._run, self._is_watching = link.place, run, is_watching
-        self._select(place)
-        progress, asked, fault, is_left = run.runner.progress, link.spec, "", False
-        if progress.config is not None and not is_watching:
-            is_same_corpus = progress.corpus_name == asked.corpus_name
-            if not is_same_corpus or progress.algorithm != asked.algorithm.name:
-                self._state.leave_run(is_same_corpus)
-                is_left = True
-                if link.run:
-                    was = (
-                        asked.algorithm.title if is_same_corpus else title_corpus(asked.corpus_name)
-                    )
-                    fault = RUN_CHANGED.format(was)
-        self._state.page = place.page or LIVE
-        self._state.param.watch(
-            lambda *events: self.write(), ["topic", "document", "span", "page", "progress"]
-        )
-        if is_left:
+        self._run = run
+        self._is_watching = is_watching
+        self._select(link.place)
+        was = self._leave(link.spec)
+        self._state.page = link.place.page or LIVE
+        names = ["topic", "document", "span", "page", "progress"]
+        self._state.param.watch(lambda *events: self.write(), names)
+        if was:
             self.write()
-        return fault
+        return RUN_CHANGED.format(was) if was and link.run else ""
+
+    def _leave(self, asked: RunSpec) -> str:
+        """Drop the selection if the run has another corpus or algorithm; return what it had."""
+        progress = self._run.runner.progress
+        if progress.config is None or self._is_watching:
+            return ""
+        if progress.corpus_name != asked.corpus_name:
+            self._state.leave_run(is_same_corpus=False)
+            return title_corpus(asked.corpus_name)
+        if progress.algorithm != asked.algorithm.name:
+            self._state.leave_run(is_same_corpus=True)
+            return asked.algorithm.title
+        return ""
 
     def go_back(self, query: str) -> None:
         """Select what an earlier address names, after the back or forward button."""
@@ -85,15 +89,8 @@ class Address:
         """Write the run, its settings and the selection into the address."""
         if self._run is None or self._location is None or self._is_going_back:
             return
-        chosen = self._state
-        open_page = chosen.page if chosen.page != LIVE else None
-        place = Place(
-            page=open_page,
-            topic=chosen.topic,
-            document=chosen.document,
-            span=chosen.span,
-            moment=chosen.moment,
-        )
+        selected = {name: getattr(self._state, name) for name in SELECTED}
+        place = Place(page=self._state.page if self._state.page != LIVE else None, **selected)
         if self._is_watching:
             query = write_watch_link(self._run.watch, place)
         else:
@@ -102,8 +99,7 @@ class Address:
             self._location.search = query
 
     def _select(self, place: Place) -> None:
-        chosen = {name: getattr(place, name) for name in ("topic", "document", "span", "moment")}
-        self._state.param.update(**chosen)
+        self._state.param.update(**{name: getattr(place, name) for name in SELECTED})
 
     def share(self) -> str:
         """Return the full link for watchers."""

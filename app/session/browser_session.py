@@ -1,6 +1,4 @@
-"""What the sessions of a run and of a stream share: the state, the pages, and one message for each
-update.
-"""
+"""What the sessions of a run and of a stream share: the state, the pages, one message an update."""
 
 import logging
 from collections.abc import Sequence
@@ -22,12 +20,9 @@ _log = logging.getLogger(__name__)
 
 
 class BrowserSession:
-    """The state and the pages of one browser.
+    """The state and the pages of one browser, from `start`, when its websocket opens, to `stop`.
 
-    `start` when its websocket opens, `stop` when it closes.
-
-    bar: the line at the top. make_pages(state): makes the pages; none of their views before they
-    are opened.
+    bar: the line at the top.
     """
 
     bar: StatusBar

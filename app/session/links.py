@@ -1,7 +1,6 @@
-"""The address of a page: run, corpus, settings and selection, so that a link opens the same page
-again.
+"""What the address of a page contains: run, corpus, settings and selection. Pure.
 
-A wrong value in a link is ignored, with a sentence that says so. Pure.
+A wrong value in a link is ignored, with a sentence that says so.
 """
 
 from collections.abc import Sequence
@@ -17,20 +16,12 @@ from stickbreaker.app.model.run_spec import RunSpec, left_fields, live_fields
 from stickbreaker.app.state import EARLIEST, LATEST
 from stickbreaker.engine.algorithm import Algorithm
 
-MAX_SHOWN, MAX_LISTED = 60, 3
+MAX_SHOWN = 60
+MAX_LISTED = 3
 # The names in a query that are not settings; Panel itself reads the last.
 PARTS = (
-    "run",
-    "watch",
-    "corpus",
-    "algorithm",
-    "page",
-    "topic",
-    "document",
-    "moment",
-    "from",
-    "to",
-    "theme",
+    *("run", "watch", "corpus", "algorithm", "page", "topic", "document", "moment"),
+    *("from", "to", "theme"),
 )
 Span = tuple[np.datetime64, np.datetime64]
 TRUTHS = {"true": True, "false": False}
@@ -38,9 +29,7 @@ TRUTHS = {"true": True, "false": False}
 
 @dataclass(frozen=True)
 class Place:
-    """What a page shows: its tab, and the selected topic, document, span of time and moment of the
-    run.
-    """
+    """The open page, and the selected topic, document, span of time and moment."""
 
     page: str | None = None
     topic: int | None = None
@@ -83,14 +72,12 @@ def write_watch_link(token: str, place: Place) -> str:
 
 
 def _write_place(place: Place) -> dict[str, Any]:
-    parts: dict[str, Any] = {"page": place.page, "topic": place.topic, "document": place.document}
-    parts["moment"] = place.moment
-    if place.span is not None:
-        first, last = place.span
-        parts |= {
-            "from": None if first == EARLIEST else first,
-            "to": None if last == LATEST else last,
-        }
+    parts = dict(vars(place))
+    first, last = parts.pop("span") or (EARLIEST, LATEST)
+    if first != EARLIEST:
+        parts["from"] = first
+    if last != LATEST:
+        parts["to"] = last
     return parts
 
 
@@ -174,7 +161,8 @@ def _choose(
 
 def _fill(config: Any, asked: dict[str, str], faults: list[str]) -> tuple[Any, dict[str, Any]]:
     """The config with the valid values of the link, and these values."""
-    hints, given = get_type_hints(type(config)), {}
+    hints = get_type_hints(type(config))
+    given: dict[str, Any] = {}
     for each in fields(config):
         if each.name in asked:
             try:

@@ -1,6 +1,4 @@
-"""What a browser shows of a run until the page itself is drawn: text and one curve, without a
-script. Pure.
-"""
+"""What a browser shows of a run until the page is drawn: text and one curve, no script. Pure."""
 
 from typing import Any
 
@@ -8,11 +6,7 @@ import numpy as np
 
 from stickbreaker.app.frames.progress_frames import axis_span, curve_columns
 from stickbreaker.app.frames.summary_texts import describe_reading, list_figures
-from stickbreaker.app.frames.word_table import (
-    fill_first,
-    table_blocks,
-    table_columns,
-)
+from stickbreaker.app.frames.word_table import fill_first, table_blocks, table_columns
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import title_corpus
 from stickbreaker.app.plots.curve_plots import curve_title
@@ -21,30 +15,23 @@ from stickbreaker.app.views.topics_now import name_whole, topic_rows
 MOST_COLUMNS = 12
 # More do not fit on a phone.
 PHONE_COLUMNS = 4
-CURVE_WIDTH, CURVE_HEIGHT = 400, 140
+CURVE_WIDTH = 400
+CURVE_HEIGHT = 140
 
 
 def describe_opening(progress: Progress, corpus_name: str) -> dict[str, Any]:
-    """Describe a run for the template of the page.
+    """Describe a run for the template of the page, in text.
 
-    Returns
-    -------
-    dict
-        `corpus` and `sentence`: text. `figures`: (label, value, unit). `topics`: rows of the
-        largest topics, and `whole`: what their shares are of. `columns` and `blocks`: the newest
-        columns of the word lists, `blocks[i]["words"][rank][column]`; columns before
-        `first_on_phone` are for wide windows. `curve`: the held-out likelihood, of a stream the
-        next-batch likelihood; None before its second value. A run that has not learned yet has no
-        rows, columns or blocks. `is_recorded`: whether it is a recorded run. `is_stream`: whether
-        it is a stream, which has no settings.
+    figures: (label, value, unit). topics: rows of the largest topics; whole: what their shares are
+    of. columns, blocks: the newest columns of the word lists, `blocks[i]["words"][rank][column]`;
+    columns before first_on_phone are for wide windows. curve: the held-out likelihood, of a stream
+    the next-batch likelihood; None before its second value.
     """
     columns, blocks = _describe_lists(progress)
     return {
         "corpus": title_corpus(progress.corpus_name or corpus_name),
         "sentence": describe_reading(progress),
-        "figures": [tuple(figure) for figure in list_figures(progress)]
-        if progress.documents_seen
-        else [],
+        "figures": [*map(tuple, list_figures(progress))] if progress.documents_seen else [],
         "topics": topic_rows(progress, ()),
         "whole": name_whole(progress),
         "columns": columns,
@@ -75,9 +62,10 @@ def _describe_lists(progress: Progress) -> tuple[list[dict[str, Any]], list[dict
 def _describe_curve(progress: Progress) -> dict[str, Any] | None:
     """The held-out curve's title, points in a fixed box, lowest and highest value."""
     name = "heldout" if progress.stream is None else "next_batch"
-    columns, span = curve_columns(progress, name), axis_span((progress,), "documents")
+    columns = curve_columns(progress, name)
+    span = axis_span((progress,), "documents")
     is_known = np.isfinite(columns["y"])
-    x, y = columns["x"][is_known], columns["y"][is_known]
+    x, y = (columns[axis][is_known] for axis in "xy")
     if len(y) < 2 or span is None or y.max() == y.min():
         return None
     across = CURVE_WIDTH * (x - span[0]) / (span[1] - span[0])

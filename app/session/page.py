@@ -25,14 +25,13 @@ from stickbreaker.app.session.stream_session import StreamSession
 from stickbreaker.app.theme import FOCUSED_BUTTONS
 
 TITLE = "Stickbreaker"
-TITLE_HTML = f"""<h1>{TITLE}</h1><p>topics discovered while reading</p>"""
+TITLE_HTML = f"<h1>{TITLE}</h1><p>topics discovered while reading</p>"
 TITLE_STYLE = """
 :host { color: #fff; }
 h1 { font-size: 22px; margin: 0; font-weight: 600; } p { margin: 0; font-size: 14px; }
 div { display: flex; align-items: baseline; gap: 12px; flex-wrap: wrap; }
 @media (max-width: 900px) { p { display: none; } }
 """
-
 
 # The page has an empty heading where a title could be, out of order. On phones the settings are
 # outside the page, where only the theme reaches them.
@@ -76,16 +75,9 @@ def lay_out(session: Session | StreamSession) -> Page:
     return page
 
 
-def _start(to_session: WeakMethod[Callable[[], None]]) -> None:
-    start = to_session()
-    if start is not None:
-        start()
-
-
-def _report(to_session: WeakMethod[Callable[[Exception], None]], error: Exception) -> None:
-    report = to_session()
-    if report is not None:
-        report(error)
+def _call(to_session: WeakMethod[Callable[..., None]], *arguments: Exception) -> None:
+    if (act := to_session()) is not None:
+        act(*arguments)
 
 
 def create() -> Page:
@@ -103,8 +95,8 @@ def create() -> Page:
     document.template_variables.update(
         fixes=NO_LOST_TOAST, theme_choice=THEME_CHOICE, components=COMPONENTS
     )
-    pn.config.exception_handler = partial(_report, WeakMethod(session.report))
-    pn.state.onload(partial(_start, WeakMethod(session.start)))
+    pn.config.exception_handler = partial(_call, WeakMethod(session.report))
+    pn.state.onload(partial(_call, WeakMethod(session.start)))
     pn.state.on_session_destroyed(lambda context: session.stop())
     pn.state.on_session_destroyed(partial(forget_views, document))
     return lay_out(session)

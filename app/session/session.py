@@ -88,7 +88,8 @@ class Session(BrowserSession):
         self._rewind()
         self.header = Header(self.state, self.commands, Stick(self.state).pieces)
         self.bar = self.header.bar
-        self.sharing, self.names_note = Sharing(self.state), NamesNote(self.state, self.commands)
+        self.sharing = Sharing(self.state)
+        self.names_note = NamesNote(self.state, self.commands)
         self.reading_note = ReadingNote(self.state, self.commands)
         self.player = ReplayPlayer(self.state, self.address.write)
         self.bring = self._make_bring(user)
@@ -147,9 +148,7 @@ class Session(BrowserSession):
             self.run.runner.pause()
 
     def _read_link(self, first: RunSpec) -> Any:
-        others = (
-            algorithm for algorithm in engine.REGISTRY if algorithm.name != first.algorithm.name
-        )
+        others = (each for each in engine.REGISTRY if each.name != first.algorithm.name)
         self._algorithms = (first.algorithm, *others)
         corpora = engine.list_corpora(self.commands.library)
         return read_link(self.address.query, first, self._algorithms, corpora, self.address.pages)
@@ -158,9 +157,7 @@ class Session(BrowserSession):
         """Make the dialog for the user's own text, with the rights of this user."""
         library = self.commands.library
         worker = TextWorker(library, user, partial(self.note_fault, "text_failed"))
-        return BringCorpus(
-            worker, self.commands, may_name_paths(), library, may_delete=may_manage()
-        )
+        return BringCorpus(worker, self.commands, may_name_paths(), library, may_manage())
 
     def _watch(self) -> None:
         """Follow what the user asks for, and say when the engine has failed."""
@@ -278,9 +275,8 @@ class Session(BrowserSession):
         with pn.io.hold(self.document):
             self._rewind()
             self.turn()
-            self.side.objects = [
-                self.controls if self.state.may_act else WatchedSettings(self.state)
-            ]
+            side = self.controls if self.state.may_act else WatchedSettings(self.state)
+            self.side.objects = [side]
             self.bar.is_unfolded = True
         if self._recorded is not None:
             self.player.play(RECORDED_SECONDS)
@@ -297,17 +293,11 @@ class Session(BrowserSession):
 
     def layout(self) -> pn.viewable.Viewable:
         """Lay out the header and room for the pages; `unfold` fills it."""
-        fixes = (TypedNumbers(margin=0), UndrawnFigures(margin=0), self.drawer)
         above = lay_in_lines(self.tabs, self.player, sizing_mode="stretch_width")
-        shown = (
-            self.header,
-            self.sharing,
-            above,
-            self.names_note,
-            self.reading_note,
-            *self.pages.columns,
-        )
-        parts = (*shown, self.bring, Keyboard(), *fixes, self.history)
+        notes = (self.names_note, self.reading_note)
+        fixes = (Keyboard(), TypedNumbers(margin=0), UndrawnFigures(margin=0), self.drawer)
+        shown = (self.header, self.sharing, above, *notes, *self.pages.columns)
+        parts = (*shown, self.bring, *fixes, self.history)
         return pn.Column(
             *parts, sizing_mode="stretch_width", margin=(0, 12), styles=NO_HEIGHT_LIMIT
         )

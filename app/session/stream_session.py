@@ -1,6 +1,4 @@
-"""One browser on a server that follows a stream without an end: all visitors watch
-it, on one page.
-"""
+"""One browser on a server that follows a stream without an end: all watch it, on one page."""
 
 from typing import Any
 
@@ -36,7 +34,8 @@ class StreamSession(BrowserSession):
 
     def start(self) -> None:
         """Follow the stream."""
-        self.document, self._has_joined = pn.state.curdoc, True
+        self.document = pn.state.curdoc
+        self._has_joined = True
         self._stream.join()
         self.follow()
 

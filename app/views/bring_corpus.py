@@ -24,9 +24,9 @@ from stickbreaker.app.frames.corpus_descriptions import (
     explain_no_word,
 )
 from stickbreaker.app.model.limits import UPLOAD, find_limit, write_bytes
-from stickbreaker.app.model.rights import NEEDS_RIGHTS
 from stickbreaker.app.model.sample_files import SIZES, write_sample
 from stickbreaker.app.model.text_tasks import Arguments, Result, Stopped, TextTaskRunner, TextTasks
+from stickbreaker.app.server.claims import NEEDS_RIGHTS
 from stickbreaker.app.widgets.column_form import ColumnForm
 from stickbreaker.app.widgets.corpus_menu import CorpusMenu, make_note
 from stickbreaker.app.widgets.file_transfer import FileTransfer

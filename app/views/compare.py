@@ -39,9 +39,9 @@ from stickbreaker.app.model.kept_runs import (
     KeptRunError,
     Size,
 )
-from stickbreaker.app.model.rights import NEEDS_RIGHTS
 from stickbreaker.app.plots.compare_plots import overlay_plot
 from stickbreaker.app.plots.curve_plots import SCORE_HELP
+from stickbreaker.app.server.claims import NEEDS_RIGHTS
 from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.menus import offer

@@ -18,8 +18,8 @@ from panel.command.serve import Serve
 
 from stickbreaker.app.export.tables import write_table
 from stickbreaker.app.model.kept_runs import KeptRunError, KeptRuns
+from stickbreaker.app.server.handlers import is_local_path
 from stickbreaker.app.server.login_delay import FREE_TRIES, MAX_ENTRIES, LoginDelay
-from stickbreaker.app.server.next_url import is_local_path
 from stickbreaker.app.server.response_headers import OPENING_END, OPENING_START, add_nonce
 from stickbreaker.app.server.safe_settings import (
     UnsafeSettingsError,
