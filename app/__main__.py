@@ -1,6 +1,4 @@
-"""The command `stickbreaker`: serve the app and open it in a browser, from a checkout or from an
-installed wheel.
-"""
+"""The command `stickbreaker`: serve the app and open it in a browser."""
 
 import argparse
 import os
@@ -54,14 +52,7 @@ def provide_home() -> None:
 
 def list_variables(options: argparse.Namespace) -> dict[str, str]:
     """The variables of the environment that options set."""
-    names = {
-        variable: name.strip("-").replace("-", "_") for variable, (name, *_) in VARIABLES.items()
-    }
-    return {
-        variable: getattr(options, name)
-        for variable, name in names.items()
-        if getattr(options, name)
-    }
+    return {name: value for name in VARIABLES if (value := getattr(options, name))}
 
 
 def make_command(options: argparse.Namespace) -> list[str]:
@@ -74,7 +65,7 @@ def make_command(options: argparse.Namespace) -> list[str]:
     for origin in options.allow_websocket_origin:
         command += ["--allow-websocket-origin", origin]
     for name in PASSED_ON:
-        if value := getattr(options, name.strip("-").replace("-", "_")):
+        if value := getattr(options, name):
             command += [name, value]
     return [*command, "--show"] if options.show else command
 
@@ -106,9 +97,9 @@ def read_options(arguments: list[str] | None) -> argparse.Namespace:
         ),
     )
     for name, about in PASSED_ON.items():
-        parser.add_argument(name, help=about)
-    for name, unit, about in VARIABLES.values():
-        parser.add_argument(name, metavar=unit, help=about)
+        parser.add_argument(name, dest=name, metavar=name[2:].replace("-", "_").upper(), help=about)
+    for variable, (name, unit, about) in VARIABLES.items():
+        parser.add_argument(name, dest=variable, metavar=unit, help=about)
     return parser.parse_args(arguments)
 
 

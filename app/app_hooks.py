@@ -1,6 +1,4 @@
-"""What the server does before the first page: refuse wrong settings, and compile the kernels once
-for all pages.
-"""
+"""What the server does before the first page: refuse wrong settings, compile the kernels."""
 
 import asyncio
 import gc
@@ -50,8 +48,7 @@ def process_request(request: HTTPServerRequest) -> dict[str, Any]:
 
 
 def on_server_loaded(server_context: Any) -> None:
-    """Make the service, which starts compiling in the background, and import what the first page
-    needs.
+    """Make the service, which starts compiling, and import what the first page needs.
 
     A stream is followed from here on. Panel collects garbage when a page closes, and all pages wait
     meanwhile. What is imported is never garbage.
@@ -68,7 +65,6 @@ def on_server_loaded(server_context: Any) -> None:
 
 def on_server_unloaded(server_context: Any) -> None:
     """End the engine threads, and save the model of the stream."""
-    stream = find_stream()
-    if stream is not None:
+    if (stream := find_stream()) is not None:
         stream.close()
     find_service().close()

@@ -1,5 +1,4 @@
-"""The health check at /healthz and numbers at /metrics: both report what the process knows and load
-nothing.
+"""The health check at /healthz and numbers at /metrics, from what the process has in memory.
 
 Serve them with `panel serve app --plugins stickbreaker.app.health`.
 """
@@ -20,10 +19,7 @@ NOT_COMPILED = "engine: could not be compiled; the server log gives the reason"
 
 
 class HealthHandler(RequestHandler):
-    """200 while the engine compiles or works.
-
-    503 with the reason if it has failed, or before the service is up.
-    """
+    """200 while the engine compiles or works; 503 with the reason if not."""
 
     def get(self) -> None:
         """Report the state that the process already has in memory."""

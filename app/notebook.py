@@ -87,9 +87,7 @@ class LiveRun(Viewer):
         super().__init__()
         settings = settings or engine.RunSettings()
         config = config or algorithm.config()
-        spec = RunSpec(
-            corpus_name=corpus.name, algorithm=algorithm, config=config, settings=settings
-        )
+        spec = RunSpec(corpus.name, algorithm, config, settings)
         self._record = Record(spec, 1, time.perf_counter, label_with=_label_once(label_with))
         self._record.open(corpus, engine.prepare(algorithm, config, corpus, settings))
         self._version = 0
@@ -169,16 +167,7 @@ def show_model(model: TopicModel, X: Counts, words: Sequence[str] | None = None)
     """Show the map of topics, the largest topics and, for dated documents, topics over time.
 
     `model.show(X)` calls it. It loads Panel and HoloViews into the notebook if no cell has done so.
-
-    Parameters
-    ----------
-    model, X, words
-        As in `plot_map`.
-
-    Returns
-    -------
-    panel.FlexBox
-        The plots, next to each other where there is room.
+    model, X, words: as in `plot_map`.
     """
     if not is_loaded(hv.extension):
         _load_extensions()
@@ -191,39 +180,17 @@ def show_model(model: TopicModel, X: Counts, words: Sequence[str] | None = None)
 
 
 def plot_map(model: TopicModel, X: Counts, words: Sequence[str] | None = None) -> Any:
-    """Plot the topics in use as dots; similar topics are near each other.
+    """Plot the topics in use as dots, with the names of the largest; similar topics are near.
 
-    Parameters
-    ----------
-    model : TopicModel
-        A fitted model.
-    X : Corpus or array-like or sparse matrix of shape (D, V)
-        The documents to read with the model.
-    words : sequence of str, optional
-        The V words, for a model that does not know them.
-
-    Returns
-    -------
-    holoviews.Overlay
-        Dots whose area is the share of tokens, and the names of the largest.
+    model: a fitted model. X: the documents to read with it, a Corpus or counts (D, V). words: the V
+    words, for a model that does not know them.
     """
     reading, title = _read_with(model, X, words)
     return draw_map(map_frame(reading, title, None))
 
 
 def plot_bars(model: TopicModel, X: Counts, words: Sequence[str] | None = None) -> Any:
-    """Plot the shares of the largest topics.
-
-    Parameters
-    ----------
-    model, X, words
-        As in `plot_map`.
-
-    Returns
-    -------
-    holoviews.Bars
-        A bar for each topic.
-    """
+    """Plot the shares of the largest topics as bars. model, X, words: as in `plot_map`."""
     reading, title = _read_with(model, X, words)
     return draw_bars(map_frame(reading, title, None))
 
@@ -231,20 +198,7 @@ def plot_bars(model: TopicModel, X: Counts, words: Sequence[str] | None = None) 
 def plot_time(model: TopicModel, X: Counts, words: Sequence[str] | None = None) -> Any:
     """Plot the shares of the largest topics in months, years or decades.
 
-    Parameters
-    ----------
-    model, X, words
-        As in `plot_map`; X must have dates.
-
-    Returns
-    -------
-    holoviews.HeatMap
-        A row for each topic, a column for each period.
-
-    Raises
-    ------
-    ValueError
-        If X has no dates.
+    model, X, words: as in `plot_map`. Raises ValueError if X has no dates.
     """
     return _draw_time(*_read_with(model, X, words))
 
@@ -256,9 +210,8 @@ def _draw_time(reading: Reading, title: Callable[[int], str]) -> Any:
             "The documents have no dates: give a Corpus with dates, from CorpusVectorizer or"
             " load_corpus."
         )
-    return draw_time(
-        calendar_frame(reading, fitting_unit(dates), MEASURES[0], None, title), MEASURES[0]
-    )
+    frame = calendar_frame(reading, fitting_unit(dates), MEASURES[0], None, title)
+    return draw_time(frame, MEASURES[0])
 
 
 def _read_with(
@@ -277,10 +230,8 @@ def _read_with(
         documents_seen=model.documents_seen_,
     )
     reading = _read(found)
-    return (
-        reading,
-        lambda topic_id: labels.get(topic_id) or reading.labels.get(topic_id, f"topic {topic_id}"),
-    )
+    known = {**reading.labels, **{key: label for key, label in labels.items() if label}}
+    return reading, lambda topic_id: known.get(topic_id, f"topic {topic_id}")
 
 
 def _read(model: Model) -> Reading:

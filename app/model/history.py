@@ -1,5 +1,6 @@
 """What grows with a run or a stream, in a bounded number of rows or items."""
 
+from collections import deque
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
@@ -81,6 +82,31 @@ class History:
         self._num_kept = (self._num_kept + 1) // 2
         for column in self._columns.values():
             column[: self._num_kept] = column[::2].copy()
+
+
+class Speed:
+    """The documents a second over the last seconds."""
+
+    def __init__(self, seconds: float):
+        self._seconds = seconds
+        self._times: deque[tuple[float, int]] = deque()
+
+    def note(self, at: float, documents_seen: int) -> None:
+        """Note how many documents have been read at a time in seconds."""
+        self._times.append((at, documents_seen))
+        while len(self._times) > 2 and at - self._times[0][0] > self._seconds:
+            self._times.popleft()
+
+    def clear(self) -> None:
+        """Begin again."""
+        self._times.clear()
+
+    def measure(self) -> float:
+        """The speed; 0 before the second time."""
+        if len(self._times) < 2:
+            return 0.0
+        (start, first), (end, last) = self._times[0], self._times[-1]
+        return (last - first) / max(1e-9, end - start)
 
 
 class RecentItems(Generic[Item]):

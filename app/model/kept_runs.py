@@ -32,6 +32,7 @@ from stickbreaker.app.model.progress import (
     has_no_topic,
 )
 from stickbreaker.app.model.reading import Model, Reading
+from stickbreaker.app.model.run_names import MAX_NAME
 from stickbreaker.app.model.shelf import Shelf, fit, measure
 from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
 from stickbreaker.engine.evaluation.held_out import rank_topics
@@ -48,7 +49,6 @@ from stickbreaker.engine.runs.settings import RunSettings
 
 MAX_KEPT = 50
 NUM_KEPT_WORDS = 50
-MAX_NAME = 60
 # The format of kept runs before they had a header with SHA-256.
 LAST_WITHOUT_HEADER = 1
 # The model of a run: a checkpoint that the page can continue.
@@ -173,7 +173,7 @@ class KeptRuns:
     def __init__(self, folder: str | PathLike[str]):
         self._shelf = Shelf(folder, KEPT_RUN, ".npz", "A run could not be kept")
         self._models = Shelf(folder, KEPT_RUN, MODEL_SUFFIX, "A run could not be kept")
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._known: dict[str, tuple[int, KeptRun | str]] = {}
         self._refusals: tuple[str, ...] = ()
         self.version = 0
@@ -229,7 +229,7 @@ class KeptRuns:
             with suppress(FileError):
                 for other in self._rank()[:-MAX_KEPT]:
                     self._remove(other.key)
-            fit(self._rank_models(), find_limit(KEPT_MODELS))
+            fit(self.list_models(), find_limit(KEPT_MODELS))
         return run
 
     def load_checkpoint(self, key: str) -> Checkpoint:
@@ -256,17 +256,14 @@ class KeptRuns:
     def list_models(self) -> list[Path]:
         """The files of models in the order of removal: without a name first, the oldest first."""
         with self._lock:
-            return self._rank_models()
+            places = (self._models.place(run.key) for run in self._rank())
+            return [place for place in places if place.exists()]
 
     def _rank(self) -> list[KeptRun]:
         """The runs that can be read, as they are removed."""
         found = [self._look(path) for path in self._shelf.list_newest()]
         runs = [run for run in found if isinstance(run, KeptRun)]
         return sorted(runs, key=lambda run: (bool(run.name), run.key))
-
-    def _rank_models(self) -> list[Path]:
-        places = (self._models.place(run.key) for run in self._rank())
-        return [place for place in places if place.exists()]
 
     def _remove(self, key: str) -> None:
         """Remove the files of a run, the model first, so that none is left without its run."""
@@ -356,7 +353,7 @@ def describe_run(progress: Progress) -> KeptRun:
     """Describe a run as one row of the table."""
     now = datetime.now(UTC)
     heldout = progress.heldout["nats_per_word"]
-    has_topics = progress.now is not None and not has_no_topic(progress)
+    moment = None if has_no_topic(progress) else progress.now
     return KeptRun(
         key=make_key(now),
         kept_at=now.isoformat(timespec="seconds"),
@@ -374,7 +371,7 @@ def describe_run(progress: Progress) -> KeptRun:
         documents_total=int(progress.documents_total),
         seconds=progress.seconds,
         heldout=float(heldout[-1]) if len(heldout) else None,
-        num_topics=int(progress.now.num_topics) if has_topics else 0,
+        num_topics=int(moment.num_topics) if moment is not None else 0,
         topic_names=_name_by_text(progress.names),
         topic_labels={str(topic_id): label for topic_id, label in progress.labels.items()},
     )

@@ -38,7 +38,8 @@ def read_status(checkpoint: Checkpoint) -> str:
 
 def with_page(checkpoint: Checkpoint, **values: Any) -> Checkpoint:
     """Change some of the notes of the page."""
-    return checkpoint.with_notes(checkpoint.notes | write_page(read_page(checkpoint) | values))
+    page = write_page(read_page(checkpoint) | values)
+    return checkpoint.with_notes({**checkpoint.notes, **page})
 
 
 def write_page(about: Mapping[str, Any]) -> dict[str, np.ndarray]:
@@ -72,10 +73,7 @@ def write_marks(marks: Sequence[Mark]) -> list[Any]:
 
 def read_marks(written: Sequence[Any]) -> list[Mark]:
     """Read what `write_marks` wrote."""
-    return [
-        Mark(documents_seen=seen, seconds=seconds, date=read_date(date), text=text)
-        for seen, seconds, date, text in written
-    ]
+    return [Mark(seen, seconds, read_date(date), text) for seen, seconds, date, text in written]
 
 
 def write_columns(columns: Sequence[Moment]) -> tuple[list[Any], dict[str, np.ndarray]]:
@@ -97,13 +95,6 @@ def read_columns(numbers: Sequence[Any], arrays: Mapping[str, np.ndarray]) -> li
         own = {name: arrays[f"column.{place}.{name}"] for name in COLUMN_ARRAYS}
         lists = WordLists(*(arrays[f"column.{place}.lists.{name}"] for name in WordLists._fields))
         freeze((*own.values(), *lists))
-        columns.append(
-            Moment(
-                documents_seen=documents_seen,
-                date=read_date(date),
-                num_topics=num_topics,
-                lists=lists,
-                **own,
-            )
-        )
+        about = {"documents_seen": documents_seen, "num_topics": num_topics, "lists": lists}
+        columns.append(Moment(**about, date=read_date(date), **own))
     return columns

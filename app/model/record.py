@@ -1,7 +1,6 @@
 """One run being written down: updates in, `Progress` out. Only the runner's thread touches it."""
 
 import secrets
-from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -13,7 +12,7 @@ from stickbreaker import engine
 from stickbreaker.app.model.counting import count_all
 from stickbreaker.app.model.default_topics import DefaultTopics
 from stickbreaker.app.model.first_readings import FirstReadings
-from stickbreaker.app.model.history import History
+from stickbreaker.app.model.history import History, Speed
 from stickbreaker.app.model.page_notes import (
     read_columns,
     read_date,
@@ -74,9 +73,10 @@ class Record:
 
     corpus, prepared: what the engine runs; None until the corpus is open. corpus_size: documents to
     learn from; 0 until then. columns: of the word lists. kept_key: of the kept run, once there is
-    one. known: names of topics in runs before, from which this one takes those of a run
-    with the same settings. label_with: as for `label_topics`. find_client: the Dask client on whose
-    workers an algorithm learns whose steps can be divided; None: in this process.
+    one. is_slow: whether the last step was so slow that a page is told of the next. known: names of
+    topics in runs before, from which this one takes those of a run with the same settings.
+    label_with: as for `label_topics`. find_client: the Dask client on whose workers an algorithm
+    learns whose steps can be divided; None: in this process.
     """
 
     def __init__(
@@ -121,27 +121,23 @@ class Record:
         self.columns: list[Moment] = []
         self._default_topics = DefaultTopics()
         self._first_readings = FirstReadings()
+        # The parts of the record that grow, by name.
+        self._parts: dict[str, History | FirstReadings] = {
+            "steps": self._steps,
+            "heldout": self._heldout,
+            "next_batch": self._next_batch,
+            "bounds": self._bounds,
+            "first": self._first_readings,
+        }
         self._learned_config = spec.config
-        self._times: deque[tuple[float, int]] = deque()
-        self._known: Names = {} if known is None else known
+        self._speed = Speed(SPEED_SECONDS)
+        self._known = known if known is not None else {}
         self._label_with = label_with
         self.topic_names = RunNames()
         self.kept_key = ""
         self._labels: dict[int, str] = {}
         self._begun_at = 0.0
-        self._step_seconds = 0.0
-
-    @property
-    def is_slow(self) -> bool:
-        """Whether the last step was so slow that a page is told of the next one."""
-        return self._step_seconds >= SLOW_SECONDS
-
-    @property
-    def documents_total(self) -> int:
-        """Documents to read in all passes; those read, once the run has ended by itself."""
-        if self.status == "finished" or self.prepared is None:
-            return self.documents_seen
-        return self.prepared.documents_total
+        self.is_slow = False
 
     @property
     def is_as_restored(self) -> bool:
@@ -177,14 +173,13 @@ class Record:
 
     def model(self) -> Model | None:
         """Return the current model; None before the first mini-batch."""
-        spec = self.spec
         if self._state is None or self.corpus is None or self.prepared is None:
             return None
         return Model(
             run_id=self.run_id,
             topics_key=self.topics_key,
-            algorithm=spec.algorithm,
-            config=spec.config,
+            algorithm=self.spec.algorithm,
+            config=self.spec.config,
             state=self._state,
             corpus=self.corpus,
             train=self.prepared.train,
@@ -206,9 +201,8 @@ class Record:
             self._take_next_batch(update.next_batch)
         self._take_step(update.stepped)
         if (score := update.held_out) is not None:
-            self._heldout.append(
-                score.documents_seen, score.date, self._seconds, score.nats_per_word
-            )
+            row = (score.documents_seen, score.date, self._seconds, score.nats_per_word)
+            self._heldout.append(*row)
         if update.moment is not None:
             self._take_moment(update.moment)
         if update.is_last:
@@ -216,8 +210,8 @@ class Record:
             self.is_over = True
             self.status = "finished"
             self.message = FALLEN if info.has_fallen else ENDS[info.is_pass_needed]
-            self._times.clear()
-        self._step_seconds = self._clock() - self._begun_at
+            self._speed.clear()
+        self.is_slow = self._clock() - self._begun_at >= SLOW_SECONDS
         self._begun_at = 0.0
 
     def _next_update(self) -> Update:
@@ -225,11 +219,14 @@ class Record:
         config = self.spec.config
         is_changed = config is not self._learned_config
         self._learned_config = config
-        if self.prepared is None:
-            raise RuntimeError("The corpus is not open yet.")
-        client = self._find_client() if self.prepared.algorithm.step is None else None
+        assert self.prepared is not None
+        client = None
+        if self.prepared.algorithm.step is None:
+            client = self._find_client()
         if self._updates is None:
-            self._share_names(config)
+            # Runs of the same settings learn the same topics, so they share the names of topics.
+            key = (*self._name_corpus(), self.spec.algorithm.name, config, self.spec.settings)
+            self.topic_names.share(self._known.setdefault(key, {}))
         elif client is self._client:
             return self._updates.send(config if is_changed else None)
         else:
@@ -238,24 +235,16 @@ class Record:
         resumed = self._resumed and replace(self._resumed, config=config)
         self._resumed = None
         self._client = client
-        self._updates = engine.run(
-            replace(self.prepared, config=config), resume=resumed, client=client
-        )
+        prepared = replace(self.prepared, config=config)
+        self._updates = engine.run(prepared, resume=resumed, client=client)
         return next(self._updates)
-
-    def _share_names(self, config: Any) -> None:
-        """Share names of topics with runs of the same settings, which learn the same topics."""
-        spec = self.spec
-        key = (*self._name_corpus(), spec.algorithm.name, config, spec.settings)
-        self.topic_names.share(self._known.setdefault(key, {}))
 
     def _name_corpus(self) -> list[Any]:
         """The name and the sizes by which the corpus is recognised, once it is open."""
-        corpus = self.corpus
-        if corpus is None:
-            return [self.spec.corpus_name]
-        sizes = (corpus.num_documents, corpus.vocab_size, corpus.num_tokens)
-        return [self.spec.corpus_name, *sizes]
+        name = self.spec.corpus_name
+        if (corpus := self.corpus) is None:
+            return [name]
+        return [name, corpus.num_documents, corpus.vocab_size, corpus.num_tokens]
 
     def save_start(self) -> Checkpoint:
         """What the run begins with; `restore` makes a record that has not learned."""
@@ -266,7 +255,7 @@ class Record:
         if self._state is None:
             return None
         numbers, arrays = write_columns(self.columns)
-        for name, part in self._parts().items():
+        for name, part in self._parts.items():
             arrays |= {f"{name}.{column}": array for column, array in part.to_arrays().items()}
         about = {
             "batch_size": self.batch_size,
@@ -308,8 +297,7 @@ class Record:
 
     def extend(self) -> Checkpoint | None:
         """A finished run as one that reads the corpus once more; None if not finished."""
-        checkpoint = self.save() if self.status == "finished" else None
-        if checkpoint is None:
+        if self.status != "finished" or (checkpoint := self.save()) is None:
             return None
         passes = self.documents_seen // self.corpus_size + 1
         settings = replace(checkpoint.settings, passes=passes)
@@ -333,7 +321,7 @@ class Record:
             raise engine.CorpusError(
                 f"The corpus {corpus.name!r} has changed since this run was saved: restart the run."
             )
-        for name, part in self._parts().items():
+        for name, part in self._parts.items():
             part.restore(
                 {
                     each.removeprefix(f"{name}."): array
@@ -356,21 +344,11 @@ class Record:
         self.topic_names.restore(about)
         self._labels = dict(about["labels"])
         self.kept_key = about["kept_key"]
-        if about["is_over"]:
-            self.is_over = True
+        self.is_over = about["is_over"]
+        if self.is_over:
             self.is_kept = about["is_kept"]
             self.status = about["status"]
             self.message = about["message"]
-
-    def _parts(self) -> dict[str, History | FirstReadings]:
-        """The parts of the record that grow, by name."""
-        return {
-            "steps": self._steps,
-            "heldout": self._heldout,
-            "next_batch": self._next_batch,
-            "bounds": self._bounds,
-            "first": self._first_readings,
-        }
 
     def close(self) -> None:
         """Stop the engine; nothing more is learned."""
@@ -379,7 +357,7 @@ class Record:
 
     def wait(self) -> None:
         """Note that nothing is being learned: the run is ready, paused or over."""
-        self._times.clear()
+        self._speed.clear()
         if not self.is_over:
             seen = self.documents_seen
             self.status = "paused" if seen else "ready"
@@ -394,7 +372,7 @@ class Record:
             self._summarize_now()
         except Exception:
             self._state = self._summarized
-        self._times.clear()
+        self._speed.clear()
         self.status = "failed"
         self.message = f"{type(error).__name__}: {error}".rstrip(": ")
         if isinstance(error, ClusterError) and not isinstance(error, TaskLostError):
@@ -402,8 +380,16 @@ class Record:
 
     def progress(self, version: int) -> Progress:
         """Put everything that is shown into one immutable record."""
-        spec, corpus, prepared = (self.spec, self.corpus, self.prepared)
+        spec = self.spec
+        corpus = self.corpus
+        prepared = self.prepared
         now = self._summarize_now()
+        planned: tuple[int, ...] = ()
+        total = self.documents_seen
+        if prepared is not None and self.status != "finished":
+            total = prepared.documents_total
+            if not self.is_over:
+                planned = prepared.plan_moments(spec.config, self.documents_seen)
         if now is not None and not self.columns and not self._default_topics.topics:
             self._default_topics.follow([now])
         return Progress(
@@ -424,9 +410,9 @@ class Record:
             num_held_out=prepared.num_held_out if prepared is not None else None,
             date_span=self._date_span,
             documents_seen=self.documents_seen,
-            documents_total=self.documents_total,
+            documents_total=total,
             date=self._date,
-            documents_per_second=self._measure_speed(),
+            documents_per_second=self._speed.measure(),
             phase=self._phase,
             temperature=self._temperature,
             startup_share=self._startup_share,
@@ -438,7 +424,7 @@ class Record:
             columns=tuple(self.columns),
             now=now,
             vocabulary=corpus.vocabulary if corpus is not None else None,
-            planned_columns=self._plan_columns(),
+            planned_columns=planned,
             default_topics=self._default_topics.topics,
             label=spec.label(),
             names=self.topic_names.copy(),
@@ -466,25 +452,23 @@ class Record:
         self._seconds = event.seconds
         self.batch_size = event.batch_size
         self._state = event.state
-        self._phase = event.info.phase
-        self._startup_share = event.info.startup_share
-        self._temperature = event.info.temperature
-        now = self._clock()
-        self._times.append((now, event.documents_seen))
-        while len(self._times) > 2 and now - self._times[0][0] > SPEED_SECONDS:
-            self._times.popleft()
+        info = event.info
+        self._phase = info.phase
+        self._startup_share = info.startup_share
+        self._temperature = info.temperature
+        self._speed.note(self._clock(), event.documents_seen)
         self._steps.append(
             event.documents_seen,
             event.date,
             event.seconds,
-            event.info.learning_rate,
+            info.learning_rate,
             event.num_topics,
-            event.info.startup_share,
-            0 if event.info.phase == Phase.WARM_UP else 1,
+            info.startup_share,
+            int(info.phase != Phase.WARM_UP),
             event.batch_size,
         )
-        if event.info.bound is not None:
-            self._bounds.append(event.info.step, event.info.bound)
+        if info.bound is not None:
+            self._bounds.append(info.step, info.bound)
 
     def _take_moment(self, event: events.Moment) -> None:
         lists = take_lists(event.summary, self.spec.settings.num_moments)
@@ -494,8 +478,7 @@ class Record:
             # A topic that is gone keeps its last label, for its history. At the end of a pass all
             # labels are chosen again, so that they are those of the model in files and in Python.
             words = self.corpus.vocabulary.words
-            is_end = event.documents_seen % self.corpus_size == 0
-            kept = {} if is_end else self._labels
+            kept = self._labels if event.documents_seen % self.corpus_size else {}
             self._labels |= label_topics(event.summary, words, kept, self._label_with)
 
     def _take_next_batch(self, event: Evaluated) -> None:
@@ -507,13 +490,6 @@ class Record:
         if event.inferred is not None and 0 < event.documents_seen < self.corpus_size:
             self._first_readings.take(event.inferred, event.documents_seen)
 
-    def _measure_speed(self) -> float:
-        if len(self._times) < 2:
-            return 0.0
-        first_time, first = self._times[0]
-        last_time, last = self._times[-1]
-        return (last - first) / max(1e-9, last_time - first_time)
-
     def _summarize_now(self) -> Moment | None:
         state = self._state
         if state is not self._summarized:
@@ -521,8 +497,3 @@ class Record:
             self._now = make_moment(self.documents_seen, self._date, summary)
             self._summarized = state
         return self._now
-
-    def _plan_columns(self) -> tuple[int, ...]:
-        if self.is_over or self.prepared is None:
-            return ()
-        return self.prepared.plan_moments(self.spec.config, self.documents_seen)

@@ -32,11 +32,9 @@ def record_run(spec: RunSpec, corpus: engine.Corpus) -> Checkpoint:
         record.advance()
     saved = record.save()
     assert saved is not None
-    notes = {
-        name: note[:0] if name.startswith("first.") else note for name, note in saved.notes.items()
-    }
-    notes[RECORDED_ON] = np.array(f"{datetime.now(UTC):%Y-%m-%d}")
-    return replace(saved.with_notes(notes), state=None)
+    first = {name: note[:0] for name, note in saved.notes.items() if name.startswith("first.")}
+    recorded_on = {RECORDED_ON: np.array(f"{datetime.now(UTC):%Y-%m-%d}")}
+    return replace(saved.with_notes({**saved.notes, **first, **recorded_on}), state=None)
 
 
 def read_recording(corpus: engine.Corpus) -> Progress:

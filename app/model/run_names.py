@@ -32,10 +32,9 @@ class RunNames:
     @property
     def own(self) -> dict[int, str]:
         """The names that a person has given in this run, or in one with the same settings."""
+        own = self._by_id.keys() - self._given.keys()
         return {
-            topic_id: name
-            for topic_id, name in self._by_id.items()
-            if name and topic_id not in self._given
+            topic_id: name for topic_id, name in self._by_id.items() if name and topic_id in own
         }
 
     @property

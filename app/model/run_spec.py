@@ -10,7 +10,7 @@ from stickbreaker import engine
 from stickbreaker.app.model.presets import find_preset
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.runs.settings import RunSettings
-from stickbreaker.engine.schedules import live_settings, open_settings
+from stickbreaker.engine.schedules import live_settings
 
 CORPUS_TITLES = {
     "state-of-the-union": "State of the Union",
@@ -104,16 +104,6 @@ class RunSpec:
         return replace(self, config=config, chosen=frozenset(chosen))
 
 
-def fill_in(config: Any, corpus_size: int, num_tokens: int = 0) -> Any:
-    """Give a value to each setting that a config leaves to the corpus' size."""
-    return engine.resolve(config, corpus_size, num_tokens)
-
-
-def has_numbers(config: Any) -> bool:
-    """Whether each setting has a value."""
-    return not open_settings(config)
-
-
 def left_fields(config: Any) -> tuple[str, ...]:
     """List the settings that a config, or its class, leaves to a corpus' size by default."""
     return tuple(field.name for field in fields(config) if field.default is None)
@@ -129,14 +119,9 @@ def describe_algorithm(algorithm: Algorithm) -> str:
     return " ".join(first.split())
 
 
-def live_fields(config: Any) -> tuple[str, ...]:
-    """List the settings that act from the next mini-batch."""
-    return live_settings(config)
-
-
 def live_values(config: Any) -> dict[str, Any]:
     """Read the settings that act from the next mini-batch."""
-    return {name: getattr(config, name) for name in live_fields(config)}
+    return {name: getattr(config, name) for name in live_settings(config)}
 
 
 def describe_config(config: Any, known: Container[str] = ()) -> str:

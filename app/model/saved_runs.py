@@ -3,7 +3,6 @@
 import json
 import logging
 from dataclasses import dataclass, replace
-from fnmatch import fnmatch
 from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
@@ -72,10 +71,10 @@ class SavedRuns:
         self._shelf.keep_newest()
 
     def locate(self, key: str | None = None, watch: str | None = None) -> Path | None:
-        """The file of the run with this key or watch token, or None."""
-        pattern = f"{hash_name(key)}-*" if key is not None else f"*-{hash_name(watch or '')}"
+        """The file of the run with this watch token or, without one, with this key; or None."""
+        pattern = f"{hash_name(key or '')}-*" if watch is None else f"*-{hash_name(watch)}"
         return next(
-            (path for path in self._shelf.list_newest() if fnmatch(path.stem, pattern)), None
+            (each for each in self._shelf.list_newest() if each.match(f"{pattern}.npz")), None
         )
 
     def load(self, path: Path) -> SavedRun:

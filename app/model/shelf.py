@@ -160,14 +160,12 @@ def fit_all(users: list[list[Path]], allowed: int) -> None:
     users: the files of each user, in the order in which they are removed.
     """
     sizes = [[measure(path) for path in paths] for paths in users]
-    while sum(map(sum, sizes)) > allowed:
-        most = max(
-            range(len(users)),
-            key=lambda user: sum(sizes[user]) if len(sizes[user]) > 1 else -1,
-            default=None,
-        )
-        if most is None or len(sizes[most]) < 2:
+    total = sum(map(sum, sizes))
+    while total > allowed:
+        candidates = [user for user, own in enumerate(sizes) if len(own) > 1]
+        if not candidates:
             return
-        del sizes[most][0]
+        most = max(candidates, key=lambda user: sum(sizes[user]))
+        total -= sizes[most].pop(0)
         with suppress(OSError):
             users[most].pop(0).unlink()

@@ -1,6 +1,4 @@
-"""A stream without an end as pages show it: events in, `Progress` out, and the memory does not
-grow.
-"""
+"""A stream without an end as pages show it: events in, `Progress` out, in bounded memory."""
 
 import time
 from collections import deque
@@ -41,8 +39,9 @@ NUM_SKIPPED = "{:,} lines or files have been skipped so far."
 
 
 class WordColumn(NamedTuple):
-    """The topics at one moment, and their most probable and most relevant words (2, K, N) as texts,
-    because new words take places of old ones.
+    """The topics at a moment, and their most probable and most relevant words (2, K, N) as texts.
+
+    New words take places of old ones.
     """
 
     moment: Moment
@@ -106,7 +105,7 @@ class StreamRecord:
     def skip(self, text: str) -> None:
         """Note that a line or file was skipped; the text names it."""
         self._skipped = text
-        self._num_skipped = self._num_skipped + 1
+        self._num_skipped += 1
 
     def wait(self, num_waiting: int) -> None:
         """Note how many documents wait for a full mini-batch."""
@@ -140,8 +139,7 @@ class StreamRecord:
         self._model = model
         self._documents_seen = event.documents_seen
         is_dated = not np.isnat(event.last_date)
-        read_at = np.datetime64(self._now(), "s")
-        self._date = event.last_date if is_dated else read_at
+        self._date = event.last_date if is_dated else np.datetime64(self._now(), "s")
         self._facts = replace(
             self._facts, num_waiting=0, is_dated=is_dated, num_words=event.num_words
         )
@@ -154,22 +152,16 @@ class StreamRecord:
         self._summarize()
         columns = self._columns.find()
         points = self._points.find()
-        model = self._model
         moments, words = index_words(columns)
-        is_warm = model is not None and model.state_.phase == Phase.WARM_UP
-        return Progress(
+        progress = Progress(
             version=version,
             run_id=1,
             status=self.status,
             message=self._describe_faults(),
             compile_share=self.compile_share,
             corpus_name=self._name,
-            algorithm="" if model is None else model.algorithm.name,
-            config=None if model is None else model.config_,
             documents_seen=self._documents_seen,
             date=self._date,
-            phase=Phase.WARM_UP if is_warm else "",
-            temperature=1.0 if model is None else model.state_.temperature,
             steps=Curve.build(STEP_COLUMNS, [point.step for point in points]),
             next_batch=Curve.build(
                 NEXT_BATCH_COLUMNS, [point.score for point in points if point.has_score]
@@ -181,18 +173,25 @@ class StreamRecord:
             labels=MappingProxyType(dict(self._labels)),
             stream=self._describe_batches(),
         )
+        if (model := self._model) is None:
+            return progress
+        return replace(
+            progress,
+            algorithm=model.algorithm.name,
+            config=model.config_,
+            phase=Phase.WARM_UP if model.state_.phase == Phase.WARM_UP else "",
+            temperature=model.state_.temperature,
+        )
 
     def _add_point(self, model: OnlineTopicModel, score: tuple[float, int]) -> None:
         """Add a point to the curves; there is a new model to summarize."""
         at = self._clock()
-        size = self._facts.batch_size
-        seen = self._documents_seen
-        head = (self._date, at - self._began)
+        head = (self._documents_seen, self._date, at - self._began)
         is_warm = model.state_.phase == Phase.WARM_UP
         num_topics = count_topics(model.state_.expected_tokens)
         point = CurveRow(
-            step=(seen, *head, np.nan, num_topics, np.nan, 0 if is_warm else 1, size),
-            score=(seen, *head, *score),
+            step=(*head, np.nan, num_topics, np.nan, int(not is_warm), self._facts.batch_size),
+            score=(*head, *score),
             has_score=not np.isnan(score[0]),
         )
         self._points.add(at, point)
@@ -225,15 +224,11 @@ class StreamRecord:
 
     def _measure_now(self, moments: tuple[Moment, ...]) -> Moment | None:
         """The newest column, with the tokens of its topics in the last mini-batches."""
-        if not moments:
-            return None
-        now = moments[-1]
-        if not self._recent:
+        now = moments[-1] if moments else None
+        if now is None or not self._recent:
             return now
-        shares = [
-            [each.get(topic_id, 0.0) for topic_id in now.topic_ids.tolist()]
-            for _, each in self._recent
-        ]
+        ids = now.topic_ids.tolist()
+        shares = [[each.get(topic_id, 0.0) for topic_id in ids] for _, each in self._recent]
         num_tokens = sum(event.num_tokens - event.tokens_left_out for event, _ in self._recent)
         tokens = num_tokens * np.mean(shares, axis=0)
         freeze((tokens,))
@@ -259,8 +254,10 @@ class StreamRecord:
     def _describe_faults(self) -> str:
         if self.message:
             return self.message
-        number = NUM_SKIPPED.format(self._num_skipped) if self._num_skipped > 1 else ""
-        return " ".join(filter(None, (*self._faults.values(), self._skipped, number)))
+        said = [*self._faults.values(), self._skipped]
+        if self._num_skipped > 1:
+            said.append(NUM_SKIPPED.format(self._num_skipped))
+        return " ".join(filter(None, said))
 
 
 def index_words(columns: list[WordColumn]) -> tuple[tuple[Moment, ...], tuple[str, ...]]:

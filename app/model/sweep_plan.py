@@ -60,7 +60,7 @@ class SweepState:
     @property
     def share_done(self) -> float:
         """The share of all runs that is done, 0 to 1."""
-        return (len(self.points) + self.share) / len(self.plan) if self.plan else 0.0
+        return (len(self.points) + self.share) / max(1, len(self.plan))
 
 
 def parse_values(text: str, name: str) -> tuple[float | int, ...]:
@@ -130,19 +130,19 @@ def plan_sweep(
 
 def end_point(spec: RunSpec, progress: Progress) -> SweepPoint:
     """Write down how a run of a sweep ended."""
-    is_scored = len(progress.heldout["nats_per_word"]) > 0 and progress.status == "finished"
-    documents_seen = tuple(map(int, progress.heldout["documents_seen"])) if is_scored else ()
-    nats_per_word = tuple(map(float, progress.heldout["nats_per_word"])) if is_scored else ()
-    return SweepPoint(
+    point = SweepPoint(
         title=spec.algorithm.title,
         label=progress.label,
         config=progress.config,
         status=progress.status,
         message=progress.message,
-        heldout=nats_per_word[-1] if is_scored else None,
-        documents_seen=documents_seen,
-        nats_per_word=nats_per_word,
+        heldout=None,
     )
+    if progress.status != "finished" or not len(progress.heldout):
+        return point
+    scores = tuple(map(float, progress.heldout["nats_per_word"]))
+    seen = tuple(map(int, progress.heldout["documents_seen"]))
+    return replace(point, heldout=scores[-1], documents_seen=seen, nats_per_word=scores)
 
 
 def describe_sweep(state: SweepState) -> str:
@@ -152,22 +152,17 @@ def describe_sweep(state: SweepState) -> str:
     done = len(state.points)
     total = len(state.plan)
     if state.status == "running":
-        waits = f" {state.message}" if state.message else ""
-        return (
-            f"Run {done + 1} of {total}: {state.plan[done].label()}.{waits} {state.fault}".rstrip()
-        )
+        run = f"Run {done + 1} of {total}: {state.plan[done].label()}."
+        return " ".join(filter(None, (run, state.message, state.fault)))
+    reason = f". {state.message.rstrip('.')}" if state.message else ", because the server stopped"
     ended = {
         "finished": f"All {total} runs have ended",
-        "stopped": f"The sweep of {total} runs stopped after {done}{_explain_stop(state)}",
+        "stopped": f"The sweep of {total} runs stopped after {done}{reason}",
     }.get(state.status, f"Cancelled after {done} of {total} runs")
     failed = "".join(
         f" {point.label} failed: {point.message}."
         for point in state.points
         if point.status == "failed"
     )
-    question = " Continue?" if state.status == "stopped" else ""
+    question = " Continue?" * (state.status == "stopped")
     return f"{ended}. Finished runs are kept.{failed}{question} {state.fault}".rstrip()
-
-
-def _explain_stop(state: SweepState) -> str:
-    return f". {state.message.rstrip('.')}" if state.message else ", because the server stopped"

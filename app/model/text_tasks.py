@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, TypeVarTuple
+from typing import Any
 
 from stickbreaker.app.model.disk_space import check_corpora
 from stickbreaker.engine.corpora.build_stored import BuildRequest, build_own
@@ -14,8 +14,6 @@ from stickbreaker.engine.corpora.preview import Preview, look_through
 from stickbreaker.engine.corpora.words import WordChoices, WordEffect
 
 Report = Callable[[float, str], None]
-Arguments = TypeVarTuple("Arguments")
-Result = TypeVar("Result")
 
 
 class Stopped(Exception):
@@ -55,40 +53,9 @@ class TextTaskRunner:
     ) -> OwnCorpus:
         """Build a corpus and keep it."""
         check_corpora(self._folder, path)
-        return build_own(
-            BuildRequest(path=path, name=name, columns=columns, words=words, keeps_text=keeps_text),
-            self._report,
-            self._folder,
-        )
+        request = BuildRequest(path, name, columns, words, keeps_text)
+        return build_own(request, self._report, self._folder)
 
     def export(self, name: str, target: Path) -> Path:
         """Write a corpus as one Parquet file."""
         return export_own(name, target, self._folder)
-
-
-class TextTasks(Protocol):
-    """Does one task of `TextTaskRunner` at a time.
-
-    `server.text_worker.TextWorker` does them in a process.
-
-    user: who asks; None without logins.
-    """
-
-    user: str | None
-
-    async def ask(
-        self,
-        task: Callable[[TextTaskRunner, *Arguments], Result],
-        *arguments: *Arguments,
-        report: Report = ...,
-    ) -> Result:
-        """Do a task and return its result.
-
-        Raises CorpusError if it is refused, Stopped if it is cancelled.
-        """
-
-    async def stop(self) -> None:
-        """Cancel the current task."""
-
-    def close(self) -> None:
-        """Release the resources of the tasks."""

@@ -1,21 +1,16 @@
-"""The life of topics over a run: born, stable, near-duplicates, gone.
-
-By stated rules from its word lists. Pure.
+"""The life of topics over a run, by the rules below, from its word lists. Pure.
 
 A topic is there at a moment where it is in use. By the moments of a run so far:
 
-born    the first at which it is there, unless that is the run's first: those were there from the
-start. stable  the first from which on each of its lists of ten has at least nine of the ten words
-that it has now. One word
-        may differ, because the tenth and the eleventh word have nearly equal probabilities. The
-        newest moment alone is not enough. If a list changes later, the topic is no longer stable.
-near-duplicate
-        the first from which on it has been similar to one larger topic, the most similar one now:
-        the Bhattacharyya coefficient of their fifty most probable words (1 for copies) is at least
-        0.8. A merge into that topic is proposed.
-gone    the first at which it is no longer there, if it is never there again. If it was similar to a
-topic that stayed,
-        that topic is named, because it probably absorbed it.
+- born: the first at which it is there, unless that is the run's first.
+- stable: the first from which on each of its lists of ten has at least nine of the ten words that
+  it has now, and not the newest moment alone. One word may differ, because the tenth and the
+  eleventh word have nearly equal probabilities. If a list changes later, it is no longer stable.
+- near-duplicate: the first from which on it has been similar to one larger topic, the most similar
+  one now: the Bhattacharyya coefficient of their fifty most probable words (1 for copies) is at
+  least 0.8. A merge into that topic is proposed.
+- gone: the first at which it is no longer there, if it is never there again. If it was similar to a
+  topic that stayed, that topic is named, because it probably absorbed it.
 """
 
 from collections.abc import Sequence
@@ -27,16 +22,14 @@ from scipy.sparse import csr_array
 from stickbreaker.app.model.progress import Moment
 from stickbreaker.app.model.word_lists import NUM_TOP_WORDS, WordLists
 
-BORN, STABLE, NEAR_DUPLICATE, GONE = KINDS = ("born", "stable", "near-duplicate", "gone")
+KINDS = ("born", "stable", "near-duplicate", "gone")
+BORN, STABLE, NEAR_DUPLICATE, GONE = KINDS
 NUM_STEADY = 9
 LEAST_SIMILARITY = 0.8
 
 
 class LifeEvent(NamedTuple):
-    """An event of a topic: `column` is the place of the moment.
-
-    `other` is the topic that it is similar to.
-    """
+    """An event of a topic. column: the place of the moment; other: the topic it is similar to."""
 
     column: int
     kind: str
@@ -55,15 +48,14 @@ def find_events(moments: Sequence[Moment]) -> tuple[LifeEvent, ...]:
         for each in lists
     ]
     events = [
-        LifeEvent(column=column, kind=BORN, topic_id=k)
-        for k in set().union(*there)
-        if (column := _birth(there, k)) > 0
+        LifeEvent(column, BORN, topic_id)
+        for topic_id in set().union(*there)
+        if (column := [topic_id in known for known in there].index(True)) > 0
     ]
-    stable = {topic_id: _stable_from(lists, there, topic_id) for topic_id in there[-1]}
     events += [
-        LifeEvent(column=column, kind=STABLE, topic_id=topic_id)
-        for topic_id, column in stable.items()
-        if column is not None
+        LifeEvent(column, STABLE, topic_id)
+        for topic_id in there[-1]
+        if (column := _stable_from(lists, there, topic_id)) is not None
     ]
     tokens = dict(
         zip(moments[-1].topic_ids.tolist(), moments[-1].expected_tokens.tolist(), strict=True)
@@ -72,10 +64,6 @@ def find_events(moments: Sequence[Moment]) -> tuple[LifeEvent, ...]:
     return tuple(
         sorted(events, key=lambda each: (each.column, KINDS.index(each.kind), each.topic_id))
     )
-
-
-def _birth(there: Sequence[dict[int, int]], topic_id: int) -> int:
-    return next(column for column, known in enumerate(there) if topic_id in known)
 
 
 def _stable_from(
@@ -87,10 +75,9 @@ def _stable_from(
     stable = None
     for column in range(len(lists) - 2, -1, -1):
         place = there[column].get(topic_id)
-        if (
-            place is None
-            or len(now.intersection(lists[column].words[place, :NUM_TOP_WORDS].tolist())) < least
-        ):
+        if place is None:
+            break
+        if len(now.intersection(lists[column].words[place, :NUM_TOP_WORDS].tolist())) < least:
             break
         stable = column
     return stable
@@ -109,10 +96,7 @@ def _proposals(
         )
         for one, (other, value) in list(pairs.items()):
             if similarity is None or not _are_similar(similarity, there[column - 1], one, other):
-                event = LifeEvent(
-                    column=column, kind=NEAR_DUPLICATE, topic_id=one, other=other, similarity=value
-                )
-                events.append(event)
+                events.append(LifeEvent(column, NEAR_DUPLICATE, one, other, value))
                 del pairs[one]
     return events
 
@@ -130,14 +114,10 @@ def _similar_now(lists: WordLists, tokens: dict[int, float]) -> dict[int, tuple[
     similarity = find_similarity(lists, lists)
     found = {}
     for place, topic_id in enumerate(ids):
-        larger = [
-            each
-            for each, other in enumerate(ids)
-            if (tokens[other], -other) > (tokens[topic_id], -topic_id)
-        ]
-        nearest = larger[similarity[place, larger].argmax()] if larger else place
-        if nearest != place and similarity[place, nearest] >= LEAST_SIMILARITY:
-            found[topic_id] = (ids[nearest], float(similarity[place, nearest]))
+        size = (tokens[topic_id], -topic_id)
+        larger = [each for each, other in enumerate(ids) if (tokens[other], -other) > size]
+        if larger and (similar := similarity[place, larger]).max() >= LEAST_SIMILARITY:
+            found[topic_id] = (ids[larger[similar.argmax()]], float(similar.max()))
     return found
 
 
@@ -154,19 +134,10 @@ def _deaths(lists: Sequence[WordLists], there: Sequence[dict[int, int]]) -> list
             _take(lists[column], [there[column][k] for k in ids]) for ids in (gone, stayed)
         )
         for topic_id, row in zip(gone, find_similarity(ours, theirs), strict=True):
-            nearest = int(row.argmax()) if len(row) and row.max() >= LEAST_SIMILARITY else None
-            if nearest is None:
-                events.append(LifeEvent(column=column + 1, kind=GONE, topic_id=topic_id))
-            else:
-                events.append(
-                    LifeEvent(
-                        column=column + 1,
-                        kind=GONE,
-                        topic_id=topic_id,
-                        other=stayed[nearest],
-                        similarity=float(row[nearest]),
-                    )
-                )
+            event = LifeEvent(column + 1, GONE, topic_id)
+            if len(row) and row.max() >= LEAST_SIMILARITY:
+                event = event._replace(other=stayed[row.argmax()], similarity=float(row.max()))
+            events.append(event)
     return events
 
 
@@ -186,11 +157,7 @@ def find_similarity(ours: WordLists, theirs: WordLists) -> np.ndarray:
         shares = each.shares.astype(np.float64)
         shares /= np.maximum(shares.sum(1, keepdims=True), 1e-300)
         starts = np.arange(len(shares) + 1) * shares.shape[1]
-        rows.append(
-            csr_array(
-                (np.sqrt(shares).ravel(), each.words.ravel(), starts),
-                shape=(len(shares), num_words),
-            )
-        )
+        entries = (np.sqrt(shares).ravel(), each.words.ravel(), starts)
+        rows.append(csr_array(entries, shape=(len(shares), num_words)))
     similarity: np.ndarray = (rows[0] @ rows[1].T).toarray()
     return similarity

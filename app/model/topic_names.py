@@ -1,5 +1,4 @@
-"""The names that a user has given to topics of a corpus, on disk, and the topics of a later run
-that they fit.
+"""The names of topics of a corpus, on disk, and the topics of a later run that they fit.
 
 A file for each corpus has every name with the most probable words of its topic. Words are compared
 by spelling, so that names fit a corpus that was built again too.
@@ -62,10 +61,9 @@ class TopicNames:
         if not self._shelf.has(name):
             return ()
         with self._shelf.reading(name, expected={"corpus": corpus_name}) as (about, _):
-            topics = about["topics"]
             return tuple(
                 NamedTopic(name=str(each["name"]), words=_check_words(each["words"]))
-                for each in topics
+                for each in about["topics"]
             )
 
     def change(
@@ -111,13 +109,9 @@ def describe_topics(model: Model, names: Mapping[int, str]) -> tuple[NamedTopic,
     """Describe the topics that have these names, by id, without unknown ids."""
     summary = model.algorithm.summarize(model.config, model.state)
     places = {int(topic_id): place for place, topic_id in enumerate(summary.topic_ids)}
-    named = {
-        places[topic_id]: name for topic_id, name in names.items() if topic_id in places and name
-    }
+    named = {places[key]: name for key, name in names.items() if key in places and name}
     words = _take_words(model, summary.topics, list(named))
-    return tuple(
-        NamedTopic(name=name, words=each) for name, each in zip(named.values(), words, strict=True)
-    )
+    return tuple(map(NamedTopic, named.values(), words))
 
 
 def match_names(
@@ -131,22 +125,17 @@ def match_names(
     without a topic.
     """
     summary = model.algorithm.summarize(model.config, model.state)
-    used = [
-        place
-        for place in rank_topics(summary.expected_tokens)
-        if int(summary.topic_ids[place]) not in taken
-    ]
+    ids = summary.topic_ids.tolist()
+    used = [place for place in rank_topics(summary.expected_tokens) if ids[place] not in taken]
     if not used or not kept:
         return {}
     ours = _take_words(model, summary.topics, used)
-    listed = sorted({word for words in (*ours, *(topic.words for topic in kept)) for word in words})
-    places = {word: place for place, word in enumerate(listed)}
     theirs = [topic.words for topic in kept]
+    listed = sorted({word for words in (*ours, *theirs) for word in words})
+    places = {word: place for place, word in enumerate(listed)}
     distances = divergences_between(_share_words(theirs, places), _share_words(ours, places))
     near = np.where(distances <= LARGEST_DIVERGENCE, distances, np.log(2))
-    return {
-        int(summary.topic_ids[used[topic]]): kept[name].name for name, topic in match_topics(near)
-    }
+    return {ids[used[topic]]: kept[name].name for name, topic in match_topics(near)}
 
 
 def _take_words(model: Model, topics: np.ndarray, places: Sequence[int]) -> list[dict[str, float]]:

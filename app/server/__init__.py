@@ -1,3 +1,1 @@
-"""What all pages of a process share: runs, the queue for processor cores, background
-work, access.
-"""
+"""What all pages of a process share: runs, processor cores, background work, access."""

@@ -103,12 +103,7 @@ class CountChecker:
 
     def _wait(self, model: Model, publish: Callable[..., bool], stop: threading.Event) -> bool:
         """Wait for compiled code and a core; False if the check was cancelled meanwhile."""
-        spec = RunSpec(
-            corpus_name=model.corpus.name,
-            algorithm=SAMPLER,
-            config=SAMPLER.config(),
-            settings=engine.RunSettings(),
-        )
+        spec = RunSpec(model.corpus.name, SAMPLER, SAMPLER.config(), engine.RunSettings())
         while not stop.is_set():
             compiling = self._compilation.ask(spec)
             if compiling.error:

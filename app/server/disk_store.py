@@ -83,13 +83,8 @@ class DiskStore(RunStore):
 
     def keep(self, ending: Ending, sweep: str = "") -> None:
         with self._events.keeping():
-            kept = self._files.kept.keep(
-                ending.progress,
-                ending.model,
-                sweep=sweep,
-                key=ending.key,
-                checkpoint=ending.checkpoint,
-            )
+            key, progress, model, checkpoint = ending
+            kept = self._files.kept.keep(progress, model, sweep, key, checkpoint)
         if kept is not None:
             limit_kept_models(list_data())
             if not sweep:

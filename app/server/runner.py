@@ -327,9 +327,7 @@ class Runner:
         self._is_unsaved = True
         try:
             checkpoint = record.save() if progress.status == "finished" else None
-            self._store.keep(
-                Ending(key=record.kept_key, progress=progress, model=model, checkpoint=checkpoint)
-            )
+            self._store.keep(Ending(record.kept_key, progress, model, checkpoint))
         except Exception:
             _log.exception("The run could not be kept")
 

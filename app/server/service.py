@@ -1,6 +1,4 @@
-"""Everything this process shares between its pages: the runs by their address, the processor, the
-compiled kernels.
-"""
+"""What this process shares between its pages: the runs, the processor, the compiled kernels."""
 
 import logging
 import secrets
@@ -71,9 +69,7 @@ _log = logging.getLogger(__name__)
 
 
 class Attachment(NamedTuple):
-    """The run of a page, whether the page only watches, and what in its link could
-    not be applied.
-    """
+    """The run of a page, whether the page only watches, and what of its link was not applied."""
 
     run: Run
     is_watching: bool = False
@@ -81,9 +77,7 @@ class Attachment(NamedTuple):
 
 
 class Service:
-    """The runs of all browsers. Pages join with `join` and leave with `leave`.
-
-    The service keeps no session alive.
+    """The runs of all browsers; it keeps no session alive.
 
     load(corpus_name, folder): opens a corpus; the folder holds the corpora of the user who begins a
     run.
@@ -159,9 +153,8 @@ class Service:
         if not job.can_learn:
             return Progress(status="compiling", message=job.message, compile_share=job.share)
         if place := self.cpu_queue.preview():
-            return Progress(
-                status="waiting", message=describe_wait(place, self.cpu_queue.num_cores)
-            )
+            message = describe_wait(place, self.cpu_queue.num_cores)
+            return Progress(status="waiting", message=message)
         return Progress()
 
     def join(self, visitor: Visitor, wakeup: Any, make_spec: Callable[[], RunSpec]) -> Attachment:
@@ -205,10 +198,8 @@ class Service:
     def _find(self, visitor: Visitor) -> tuple[Run | None, str]:
         """The run that a visitor may use, or None and the reason; a missing run gives no reason."""
         if visitor.watch is not None:
-            return (
-                next((run for run in self._runs.values() if run.watch == visitor.watch), None),
-                "",
-            )
+            watched = (run for run in self._runs.values() if run.watch == visitor.watch)
+            return next(watched, None), ""
         run = self._runs.get(visitor.run or "")
         if run is not None and run.user != visitor.user:
             return None, NOT_YOURS
@@ -238,12 +229,11 @@ class Service:
         now = self.clock()
         with self._lock:
             self._timer = None
-            left = [
-                r
-                for r in self._runs.values()
-                if r.left_at is not None and now - r.left_at >= FREE_AFTER_SECONDS
+            stale = [
+                run
+                for run in self._runs.values()
+                if (left_at := run.idle_since) is not None and now - left_at >= FREE_AFTER_SECONDS
             ]
-            stale = [run for run in left if not run.sweep.is_running]
             self._take_out(stale)
         for run in stale:
             run.close()
@@ -258,10 +248,7 @@ class Service:
             runs = [run for run in self._runs.values() if run.key != key]
         for run in runs:
             run.measured = measure(run.runner.progress, run.runner.corpus, run.measured)
-        held = [
-            HeldRun(key=r.key, user=r.user, size=r.measured.size, left_at=r.idle_since)
-            for r in runs
-        ]
+        held = [HeldRun(run.key, run.user, run.measured.size, run.idle_since) for run in runs]
         try:
             chosen = choose_freed(held, user)
         except LimitReachedError as error:
@@ -292,24 +279,22 @@ class Service:
         self._saver.close()
 
     def _restore(self, visitor: Visitor, wakeup: Any) -> tuple[Run | None, str]:
-        """Open the saved run of a link, at the same addresses.
+        """Open the saved run of a link, at the same addresses; without one, None and the reason.
 
-        Without one, None and what the page says.
-
-        A key opens only a run of the visitor. A link to watch opens a run of any user, for its
-        owner.
+        A key opens only a run of the visitor; a link to watch one of any user, for its owner.
         """
         ending = self._ending.pop(visitor.run or "", None)
         if ending is not None:
             ending.runner.join(LAST_STEP_SECONDS)
         self._saver.flush(LAST_SAVE_SECONDS)
         is_watching = visitor.watch is not None
-        for saved_runs in self._find_saved(visitor):
-            path = saved_runs.locate(None if is_watching else visitor.run, visitor.watch)
-            if path is None:
+        stores = [self.find_files(visitor.user).runs] if visitor.run else []
+        if is_watching:
+            stores = [SavedRuns(folder / OPEN_RUNS) for folder in list_data()]
+        for saved_runs in stores:
+            if (path := saved_runs.locate(visitor.run, visitor.watch)) is None:
                 continue
-            claim = saved_runs.claim(path.stem)
-            if claim is None:
+            if (claim := saved_runs.claim(path.stem)) is None:
                 return None, RUN_IN_USE
             try:
                 saved = saved_runs.load(path)
@@ -323,12 +308,6 @@ class Service:
         if is_watching:
             return None, NOTHING_TO_WATCH
         return None, RUN_GONE if visitor.run else ""
-
-    def _find_saved(self, visitor: Visitor) -> list[SavedRuns]:
-        """Where a link's saved run may be: any user's for a link to watch, else the visitor's."""
-        if visitor.watch is not None:
-            return [SavedRuns(folder / OPEN_RUNS) for folder in list_data()]
-        return [self.find_files(visitor.user).runs] if visitor.run else []
 
     def _begin(self, user: str | None, wakeup: Any, spec: RunSpec) -> Run:
         """Begin a run at a new address."""
@@ -378,9 +357,8 @@ class Service:
             ]
             if self._timer is not None or not times:
                 return
-            self._timer = threading.Timer(
-                max(0.0, min(times) + FREE_AFTER_SECONDS - now) + 1.0, self.remove_idle
-            )
+            seconds = max(0.0, min(times) + FREE_AFTER_SECONDS - now)
+            self._timer = threading.Timer(seconds + 1.0, self.remove_idle)
             self._timer.daemon = True
             self._timer.start()
 
@@ -393,12 +371,7 @@ def find_service() -> Service:
 def first_spec() -> RunSpec:
     """The settings of a new page: the defaults on the first built-in corpus."""
     algorithm = engine.REGISTRY[0]
-    return RunSpec(
-        corpus_name=CORPUS_NAME,
-        algorithm=algorithm,
-        config=algorithm.config(),
-        settings=engine.RunSettings(),
-    )
+    return RunSpec(CORPUS_NAME, algorithm, algorithm.config(), engine.RunSettings())
 
 
 def load_by_name(name: str, folder: Path) -> engine.Corpus:

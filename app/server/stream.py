@@ -5,7 +5,8 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import panel as pn
 
@@ -129,8 +130,7 @@ class Stream:
         if self._saved is None:
             return
         try:
-            found = self._saved.load()
-            if found is None:
+            if (found := self._saved.load()) is None:
                 return
             model, position = found
             self._rows.seek(position["rows"])
@@ -215,9 +215,8 @@ def _forget_early(model: OnlineTopicModel) -> None:
     """Keep the newest moments of a model's history, so that it does not grow."""
     moments = model.history_["checkpoint"]
     if len(moments) and moments.iloc[-1] - moments.iloc[0] >= MOST_MOMENTS:
-        model.history_ = model.history_[moments > moments.iloc[-1] - MOST_MOMENTS].reset_index(
-            drop=True
-        )
+        newest = moments > moments.iloc[-1] - MOST_MOMENTS
+        model.history_ = model.history_[newest].reset_index(drop=True)
 
 
 def find_stream() -> Stream | None:
@@ -225,17 +224,14 @@ def find_stream() -> Stream | None:
     source = find_source()
     if source is None:
         return None
-    made: Stream = pn.state.as_cached(STREAM, lambda: _make_stream(source))
-    return made
+    return cast(Stream, pn.state.as_cached(STREAM, lambda: _make_stream(source)))
 
 
 def _make_stream(source: StreamSource) -> Stream:
     service = find_service()
-    saved = SavedStream(
-        find_data(None) / STREAMS, str(source.path), source.text_column, source.date_column
-    )
-    stream = Stream(
-        source, saved, lambda: service.compilation.ask(first_spec()), events=service.events
-    )
+    names = (str(source.path), source.text_column, source.date_column)
+    saved = SavedStream(find_data(None) / STREAMS, *names)
+    compiling = partial(service.compilation.ask, first_spec())
+    stream = Stream(source, saved, compiling, events=service.events)
     stream.start()
     return stream

@@ -88,7 +88,8 @@ class Sweep:
         with self._lock:
             self.state = state
             self._num_before = len(state.points)
-            runner = self._runner = self._make_runner(lambda: self._hear(runner), store=store)
+            runner: Runner = self._make_runner(lambda: self._hear(runner), store=store)
+            self._runner = runner
         self._save()
         runner.set_pace(0.0)
         runner.restart(state.plan[len(state.points)])

@@ -17,7 +17,7 @@ from importlib import import_module
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar, TypeVarTuple
 
 from stickbreaker.app.model.limits import (
     TEXT_MEMORY,
@@ -28,7 +28,7 @@ from stickbreaker.app.model.limits import (
     find_limit,
     write_bytes,
 )
-from stickbreaker.app.model.text_tasks import Arguments, Report, Result, Stopped, TextTaskRunner
+from stickbreaker.app.model.text_tasks import Report, Stopped, TextTaskRunner
 from stickbreaker.engine.corpora.corpus import CorpusError
 
 # Of a process that has built a corpus: the runs of the server go first.
@@ -49,6 +49,9 @@ POLL_SECONDS = 0.03
 REPORT_SECONDS = 0.1
 PATIENCE_SECONDS = 3.0
 STOP = "stop"
+
+Arguments = TypeVarTuple("Arguments")
+Result = TypeVar("Result")
 
 
 def work(pipe: "Connection[Any, Any]", folder: Path | None = None) -> None:
@@ -121,8 +124,8 @@ def _explain_memory() -> str:
 class TextWorker:
     """The page's side of the process, which starts with the first task; for one event loop.
 
-    users: those of the processes that are open. note(fault): called for each refusal, with its
-    fault as `find_fault` gives it.
+    user: who asks; None without logins. users: those of the processes that are open. note(fault):
+    called for each refusal, with its fault as `find_fault` gives it.
     """
 
     users: ClassVar[list[str | None]] = []
@@ -198,9 +201,8 @@ class TextWorker:
 
     def _check_number(self) -> None:
         """Raise LimitReachedError if there are too many processes, in total or of the user."""
-        if self.user is not None and TextWorker.users.count(self.user) >= (
-            most := find_limit(TEXT_PROCESSES_PER_USER)
-        ):
+        most = find_limit(TEXT_PROCESSES_PER_USER)
+        if self.user is not None and TextWorker.users.count(self.user) >= most:
             raise LimitReachedError(TEXT_PROCESSES_PER_USER, MANY_OF_USER.format(most))
         if len(TextWorker.users) >= (most := find_limit(TEXT_PROCESSES)):
             raise LimitReachedError(TEXT_PROCESSES, MANY.format(most))

@@ -12,9 +12,10 @@ from urllib.parse import parse_qsl, urlencode
 import numpy as np
 
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.run_spec import RunSpec, left_fields, live_fields
+from stickbreaker.app.model.run_spec import RunSpec, left_fields
 from stickbreaker.app.state import EARLIEST, LATEST
 from stickbreaker.engine.algorithm import Algorithm
+from stickbreaker.engine.schedules import live_settings
 
 MAX_SHOWN = 60
 MAX_LISTED = 3
@@ -57,7 +58,7 @@ def write_link(key: str, progress: Progress, place: Place) -> str:
     parts: dict[str, Any] = {"run": key}
     if progress.config is not None and progress.settings is not None:
         parts |= {"corpus": progress.corpus_name, "algorithm": progress.algorithm}
-        sized = {*live_fields(progress.config), *left_fields(progress.config)}
+        sized = {*live_settings(progress.config), *left_fields(progress.config)}
         for settings in (progress.settings, progress.config):
             for each in fields(settings):
                 value = getattr(settings, each.name)
@@ -108,21 +109,17 @@ def read_link(
     config = spec.config if algorithm is spec.algorithm else algorithm.config()
     config, given = _fill(config, asked, faults)
     settings, _ = _fill(spec.settings, asked, faults)
-    chosen = frozenset(given) & {*live_fields(config), *left_fields(config)}
+    chosen = frozenset(given) & {*live_settings(config), *left_fields(config)}
     is_another = bool(faults)
     place = _find_place(asked, pages, faults)
     if is_another:
         # In another run these numbers mean other topics and documents.
         place = replace(place, topic=None, document=None, moment=None)
-    spec = RunSpec(
-        corpus_name=name, algorithm=algorithm, config=config, settings=settings, chosen=chosen
-    )
+    spec = RunSpec(name, algorithm, config, settings, chosen)
     known = {*PARTS, *(each.name for each in (*fields(config), *fields(settings)))}
     if unknown := [_quote(part) for part in asked if part not in known]:
         faults.append(f"Unknown names in the link: {', '.join(unknown[:MAX_LISTED])}; ignored.")
-    return Link(
-        run=asked.get("run"), watch=asked.get("watch"), spec=spec, place=place, faults=tuple(faults)
-    )
+    return Link(asked.get("run"), asked.get("watch"), spec, place, tuple(faults))
 
 
 def read_place(query: str, progress: Progress, pages: Sequence[str]) -> Place:

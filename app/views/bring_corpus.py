@@ -25,8 +25,9 @@ from stickbreaker.app.frames.corpus_descriptions import (
 )
 from stickbreaker.app.model.limits import UPLOAD, find_limit, write_bytes
 from stickbreaker.app.model.sample_files import SIZES, write_sample
-from stickbreaker.app.model.text_tasks import Arguments, Result, Stopped, TextTaskRunner, TextTasks
+from stickbreaker.app.model.text_tasks import Stopped, TextTaskRunner
 from stickbreaker.app.server.claims import NEEDS_RIGHTS
+from stickbreaker.app.server.text_worker import Arguments, Result, TextWorker
 from stickbreaker.app.widgets.column_form import ColumnForm
 from stickbreaker.app.widgets.corpus_menu import CorpusMenu, make_note
 from stickbreaker.app.widgets.file_transfer import FileTransfer
@@ -81,7 +82,7 @@ class BringCorpus(pn.viewable.Viewer):
 
     def __init__(
         self,
-        text_tasks: TextTasks,
+        text_tasks: TextWorker,
         commands: RunCommands,
         may_name_paths: bool = False,
         folder: Path | None = None,

@@ -24,8 +24,6 @@ from stickbreaker.app.model.run_spec import (
     LiveSettings,
     RunSpec,
     describe_algorithm,
-    fill_in,
-    has_numbers,
     left_fields,
     title_corpus,
 )
@@ -35,7 +33,13 @@ from stickbreaker.app.widgets.edits import Edits
 from stickbreaker.app.widgets.help_button import HELP_STYLE, help_button
 from stickbreaker.app.widgets.sliders import SENTENCES, asked_of, make_sliders, show_value
 from stickbreaker.engine.algorithm import Algorithm
-from stickbreaker.engine.schedules import Forecast, averages_passes, forecast
+from stickbreaker.engine.schedules import (
+    Forecast,
+    averages_passes,
+    forecast,
+    open_settings,
+    resolve,
+)
 
 # For screen readers only.
 UNSEEN = (
@@ -231,7 +235,7 @@ class Controls(StateFollower, pn.viewable.Viewer):
         """Follow the run, which another page, a preset or a reload may have changed."""
         progress = self.state.progress
         self.clear.disabled = not self.state.earlier
-        if progress.config is None or not has_numbers(progress.config):
+        if progress.config is None or open_settings(progress.config):
             return
         before, self._shown = self._shown, progress
         self._corpus_size = progress.corpus_size
@@ -326,7 +330,7 @@ class Controls(StateFollower, pn.viewable.Viewer):
         config = self.forms[0].config_class(**preset.settings)
         self.forms[0].edits.forget()
         self.forms[0].fill(config)
-        values = read_fields(fill_in(config, self._corpus_size) if self._corpus_size else config)
+        values = read_fields(resolve(config, self._corpus_size) if self._corpus_size else config)
         asked = {name: values[name] for name in self._asked()}
         self._choose_live({name: value for name, value in asked.items() if value is not None})
         self.chosen = frozenset({*left_fields(config), *asked} & preset.settings.keys())
@@ -337,7 +341,7 @@ class Controls(StateFollower, pn.viewable.Viewer):
         self.chosen = frozenset()
         self._edits.forget(*self.sliders)
         if self._corpus_size:
-            config = read_fields(fill_in(self.forms[0].config_class(), self._corpus_size))
+            config = read_fields(resolve(self.forms[0].config_class(), self._corpus_size))
             self._choose_live({name: config[name] for name in self._asked()})
         self._commands.configure(LiveSettings(**self._defaults()))
 
@@ -460,7 +464,7 @@ def _make_link(label: str, on_click: Callable[[Any], None]) -> pmui.Button:
 
 def describe_defaults(config: Any, corpus_size: int) -> str:
     """Name the defaults with their values for a corpus of this size."""
-    return f"Defaults for this corpus: {describe_rates(fill_in(config, corpus_size))}"
+    return f"Defaults for this corpus: {describe_rates(resolve(config, corpus_size))}"
 
 
 def describe_effect(progress: Progress, algorithms: Mapping[str, Algorithm]) -> str:

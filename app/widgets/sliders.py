@@ -7,7 +7,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from stickbreaker.app.model.presets import PRESETS
-from stickbreaker.app.model.run_spec import live_fields
+from stickbreaker.engine.schedules import live_settings
 
 DELAYS = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 768.0, 1024.0)
 BATCH_SIZES = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
@@ -91,5 +91,5 @@ def _options(places: tuple[Any, ...], value: Any) -> list[Any]:
 
 def asked_of(config: Any) -> tuple[str, ...]:
     """Return the names of the sliders that a config, or its class, has a setting for."""
-    live = live_fields(config)
+    live = live_settings(config)
     return tuple(name for name in SENTENCES if name in live)

@@ -13,13 +13,14 @@ from panel.io.state import set_curdoc, state
 from stickbreaker import engine
 from stickbreaker.app import pages
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.run_spec import LiveSettings, RunSpec, left_fields, live_fields
+from stickbreaker.app.model.run_spec import LiveSettings, RunSpec, left_fields
 from stickbreaker.app.server.service import RUN_GONE, Service, first_spec
 from stickbreaker.app.session.address import RUN_CHANGED
 from stickbreaker.app.session.links import PARTS, Place, read_link, write_link
 from stickbreaker.app.session.page import lay_out
 from stickbreaker.app.session.session import Session
 from stickbreaker.app.state import DOCUMENTS, EARLIEST, LATEST
+from stickbreaker.engine.schedules import live_settings
 from tests.app.small_runs import Compiled
 
 PAGES = tuple(page.title for page in pages.PAGES)
@@ -53,7 +54,7 @@ def change(config, chosen):
             values[each.name] = not value
         elif choices:
             values[each.name] = choices[-1]
-        elif bounds and (each.name in chosen or each.name not in live_fields(config)):
+        elif bounds and (each.name in chosen or each.name not in live_settings(config)):
             low, high = bounds
             is_whole = each.metadata.get("whole", isinstance(value, int))
             values[each.name] = int(low) + 1 if is_whole else min(high, low + 0.75)
@@ -62,7 +63,7 @@ def change(config, chosen):
 
 @pytest.mark.parametrize("algorithm", engine.REGISTRY, ids=lambda algorithm: algorithm.name)
 def test_a_link_brings_back_every_setting_of_every_algorithm(algorithm):
-    chosen = frozenset({*live_fields(algorithm.config), *left_fields(algorithm.config)})
+    chosen = frozenset({*live_settings(algorithm.config), *left_fields(algorithm.config)})
     values = change(algorithm.config(), chosen)
     config = algorithm.config()
     for name, value in values.items():
