@@ -49,7 +49,7 @@ class ClassCommands:
     def tasks(self) -> ClassState:
         """The current task of the run with its answers, and those before it."""
         run = self._commands.run
-        return ClassState() if run is None else run.board.state
+        return run.board.state if run is not None else ClassState()
 
     def _open_new(self, event: Any) -> None:
         """Open a new task on the page of a watcher."""
@@ -126,11 +126,11 @@ class ClassCommands:
     def _read_text(self, corpus_name: str, row: int) -> str:
         """The text of a document; empty if the corpus has none, or it cannot be read."""
         try:
-            texts = self.find_texts(corpus_name)
-            return "" if texts is None else texts.read([row])[0]
+            if (texts := self.find_texts(corpus_name)) is not None:
+                return texts.read([row])[0]
         except CorpusError as error:
             self._commands.notify(f"The passage is shown by its words: {error}")
-            return ""
+        return ""
 
     def _ask(self, make: Callable[[Run, Model], Task]) -> None:
         run = self._commands.run

@@ -127,11 +127,8 @@ class ClassState:
         if not self.needs_runs or not self.plan or sweep.plan != self.plan:
             return self
         state = self if sweep.points == self.points else replace(self, points=sweep.points)
-        scores = [
-            (point.heldout, -place)
-            for place, point in enumerate(sweep.points)
-            if point.heldout is not None
-        ]
+        places = enumerate(sweep.points)
+        scores = [(each.heldout, -place) for place, each in places if each.heldout is not None]
         if sweep.status != "finished" or not scores:
             return state
         return state.resolve(-max(scores)[1])

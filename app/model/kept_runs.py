@@ -37,12 +37,7 @@ from stickbreaker.app.model.shelf import Shelf, fit, measure
 from stickbreaker.engine.evaluation.coherence import measure_quality, sum_up
 from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.evaluation.topic_space import find_top_words
-from stickbreaker.engine.files.verified_files import (
-    Kind,
-    read_header,
-    read_parts,
-    reading,
-)
+from stickbreaker.engine.files.verified_files import Kind, read_header, read_parts, reading
 from stickbreaker.engine.files.whole_files import FileError
 from stickbreaker.engine.runs.checkpoint import Checkpoint, load, save, with_new_names
 from stickbreaker.engine.runs.settings import RunSettings
@@ -431,10 +426,9 @@ def _name_by_text(names: Mapping[int, str]) -> dict[str, str]:
 def _read_about(path: Path) -> KeptRun | str:
     try:
         header = read_header(path, KEPT_RUN)
-        # Files of the first format have it in an array.
-        arrays = {} if header.about else read_parts(path, KEPT_RUN)[1]
         with reading(path, KEPT_RUN):
-            about = dict(header.about or json.loads(str(arrays["about"])))
+            # Files of the first format have it in an array.
+            about = dict(header.about or json.loads(str(read_parts(path, KEPT_RUN)[1]["about"])))
             if not header.format and about.pop("format") != LAST_WITHOUT_HEADER:
                 raise ValueError("another format")
             if header.about and about["key"] != path.stem:
@@ -464,7 +458,7 @@ def _restore(file: Mapping[str, Any]) -> KeptContent:
         freeze(columns.values())
         curves[name] = Curve(MappingProxyType(columns))
     arrays = {name: file[name] for name in TOPIC_ARRAYS}
-    arrays[SHARES] = file[SHARES] if SHARES in file else np.full(len(arrays["topic_ids"]), np.nan)
+    arrays[SHARES] = file.get(SHARES, np.full(len(arrays["topic_ids"]), np.nan))
     content = KeptContent(**curves, **arrays)  # type: ignore[arg-type]  # the keys decide the types
     top_words = content.top_words
     lengths = {array.shape for array in (content.topic_ids, content.weights, content.shares)}

@@ -60,7 +60,7 @@ class Curve:
     @classmethod
     def build(cls, dtypes: Mapping[str, Any], rows: Sequence[tuple[Any, ...]] = ()) -> "Curve":
         """Make a curve from rows; their values are in the order of `dtypes`."""
-        values = list(zip(*rows, strict=True)) if len(rows) else [()] * len(dtypes)
+        values = list(zip(*rows, strict=True)) or [()] * len(dtypes)
         columns = {
             name: np.array(column, dtype=dtype)
             for (name, dtype), column in zip(dtypes.items(), values, strict=True)
@@ -297,8 +297,8 @@ class Progress:
 
 def find_used(moment: Moment, topic_id: int) -> int | None:
     """The place of a topic in a moment's arrays; None if it is absent or not in use."""
-    (found,) = np.nonzero(moment.topic_ids == topic_id)
-    return int(found[0]) if len(found) and found[0] in rank_topics(moment.tokens) else None
+    used = rank_topics(moment.tokens)
+    return next(iter(used[moment.topic_ids[used] == topic_id].tolist()), None)
 
 
 def has_no_topic(progress: Progress) -> bool:

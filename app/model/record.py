@@ -131,7 +131,7 @@ class Record:
         }
         self._learned_config = spec.config
         self._speed = Speed(SPEED_SECONDS)
-        self._known = known if known is not None else {}
+        self._known: Names = {} if known is None else known
         self._label_with = label_with
         self.topic_names = RunNames()
         self.kept_key = ""

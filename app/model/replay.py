@@ -64,7 +64,7 @@ def rewind(progress: Progress, documents_seen: int | None) -> Progress:
         next_batch=_cut(progress.next_batch, seen - 1),
         marks=tuple(mark for mark in progress.marks if mark.documents_seen <= seen),
         columns=reached,
-        now=reached[-1] if reached else None,
+        now=next(reversed(reached), None),
         planned_columns=later,
     )
 

@@ -88,12 +88,12 @@ class SavedRuns:
 
     def find(self, key: str | None = None, watch: str | None = None) -> SavedRun | None:
         """Read the run with this key or watch token; None if it cannot be read."""
-        path = self.locate(key, watch)
         try:
-            return None if path is None else self.load(path)
+            if (path := self.locate(key, watch)) is not None:
+                return self.load(path)
         except CheckpointError as error:
             _log.warning("A saved run cannot be read and is left out: %s", error)
-            return None
+        return None
 
     def claim(self, name: str) -> Claim | None:
         """Claim a run by the name of its file, without suffix; None if another process has it.

@@ -102,9 +102,9 @@ def plan_sweep(
             f"This sweep would have {count:,} runs, but at most {MAX_RUNS} are allowed: give fewer"
             " values."
         )
+    configs = {base.algorithm.name: base.config}
     bases = [
-        (algorithm, base.config if algorithm.name == base.algorithm.name else algorithm.config())
-        for algorithm in algorithms or (base.algorithm,)
+        (each, configs.get(each.name) or each.config()) for each in algorithms or (base.algorithm,)
     ]
     try:
         points = expand_grid(bases, requested)
@@ -164,5 +164,5 @@ def describe_sweep(state: SweepState) -> str:
         for point in state.points
         if point.status == "failed"
     )
-    question = " Continue?" * (state.status == "stopped")
+    question = " Continue?" if state.status == "stopped" else ""
     return f"{ended}. Finished runs are kept.{failed}{question} {state.fault}".rstrip()

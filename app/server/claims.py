@@ -133,11 +133,7 @@ def _find_rights(handler: RequestHandler) -> frozenset[str]:
     shown = handler.get_cookie(name_cookie(handler.request), "") or ""
     if not hmac.compare_digest(shown.encode(), START_TOKEN.cookie.encode()):
         return frozenset()
-    return frozenset((MANAGE, PATHS) if _is_local(handler.request) else (MANAGE,))
-
-
-def _is_local(request: HTTPServerRequest) -> bool:
-    """Whether a request comes from the serving machine and through no proxy that says so."""
-    return request.remote_ip in LOOPBACK and not any(
-        request.headers.get(name) for name in FORWARDED
-    )
+    request = handler.request
+    # Not through a proxy that says so.
+    is_local = request.remote_ip in LOOPBACK and not any(map(request.headers.get, FORWARDED))
+    return frozenset((MANAGE, PATHS) if is_local else (MANAGE,))

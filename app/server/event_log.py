@@ -62,8 +62,9 @@ class EventLog:
         with self._lock:
             self._counts[event] += 1
         when = datetime.now(UTC).isoformat(timespec="milliseconds")
-        key = {"run": sha256(run.encode()).hexdigest()[:LETTERS]} if run else {}
-        _log.info(json.dumps({"time": when, "event": event, **key, **facts}))
+        if run:
+            facts = {"run": sha256(run.encode()).hexdigest()[:LETTERS], **facts}
+        _log.info(json.dumps({"time": when, "event": event, **facts}))
 
     def write_fault(self, event: str, fault: str, run: str = "") -> None:
         """Count and write a failure or a reached limit, as `find_fault` gives it."""

@@ -229,8 +229,9 @@ class PasswordHandler(BasicLoginHandler):
 
     def _show_form(self, fault: str) -> None:
         """Show the form, or the administrator's own, with a relative address."""
-        given = getattr(self, "_login_template", BASIC_LOGIN_TEMPLATE)
-        form = LOGIN_PAGE if given is BASIC_LOGIN_TEMPLATE else given
+        form = getattr(self, "_login_template", BASIC_LOGIN_TEMPLATE)
+        if form is BASIC_LOGIN_TEMPLATE:
+            form = LOGIN_PAGE
         endpoint = getattr(self, "_login_endpoint", "/login")
         self.write(form.render(login_endpoint=f".{endpoint}", errormessage=fault, PANEL_CDN=""))
 

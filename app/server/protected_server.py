@@ -114,10 +114,12 @@ class ProtectedTornado(BokehTornado):  # type: ignore[misc]  # Bokeh's hints are
     def address_of(self, path: str) -> str:
         """Return the address to open on this machine, with the token if there is no login."""
         scheme, _, host = self._address.partition("://")
-        host = "localhost" if host in EVERY_ADDRESS else host
-        host = f"[{host}]" if ":" in host else host
-        token = "" if self._asks_for_login else f"?{ARGUMENT}={START_TOKEN.text}"
-        return f"{scheme}://{host}:{self._port}{self.prefix}{path}{token}"
+        if host in EVERY_ADDRESS:
+            host = "localhost"
+        elif ":" in host:
+            host = f"[{host}]"
+        address = f"{scheme}://{host}:{self._port}{self.prefix}{path}"
+        return address if self._asks_for_login else f"{address}?{ARGUMENT}={START_TOKEN.text}"
 
     def show(self, path: str, browser: str | None = None, new: Any = "tab") -> None:
         """Open a page in a browser."""

@@ -183,7 +183,7 @@ class Runner:
     def model(self) -> Model | None:
         """Return the model of the current run as it stands; None before its first mini-batch."""
         record = self._record
-        return None if record is None else record.model()
+        return record.model() if record is not None else None
 
     @property
     def corpus(self) -> Any:

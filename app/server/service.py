@@ -387,7 +387,7 @@ def load_by_name(name: str, folder: Path) -> engine.Corpus:
 
 @lru_cache(maxsize=4)
 def _load(name: str, folder: Path | None, built_at: str) -> engine.Corpus:
-    return engine.load_corpus(name) if folder is None else load_own(name, folder)
+    return load_own(name, folder) if folder is not None else engine.load_corpus(name)
 
 
 def _make_service() -> Service:

@@ -132,6 +132,5 @@ class BrowserHistory(PlainScript):
         super().__init__(**params)
 
     def _handle_msg(self, message: Any) -> None:
-        query = message.get("query") if isinstance(message, dict) else None
-        if isinstance(query, str):
+        if isinstance(message, dict) and isinstance(query := message.get("query"), str):
             self._on_back(query)

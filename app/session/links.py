@@ -205,10 +205,8 @@ def _span(asked: dict[str, str], faults: list[str]) -> Span | None:
     if not {"from", "to"} & asked.keys():
         return None
     try:
-        first, last = (
-            np.datetime64(asked[name], "D") if name in asked else end
-            for name, end in (("from", EARLIEST), ("to", LATEST))
-        )
+        ends = (("from", EARLIEST), ("to", LATEST))
+        first, last = (np.datetime64(asked.get(name, end), "D") for name, end in ends)
         # Comparisons with NaT are false, so it is refused too.
         if first <= last:
             return first, last
@@ -221,7 +219,7 @@ def _span(asked: dict[str, str], faults: list[str]) -> Span | None:
 
 def _quote(text: str) -> str:
     """Quote a part of a link: short, and without characters of markup."""
-    plain = "".join(
-        sign if sign.isprintable() and sign not in "<>&\"'" else "·" for sign in text[:MAX_SHOWN]
-    )
+    shown = text[:MAX_SHOWN]
+    unsafe = {sign for sign in shown if not sign.isprintable() or sign in "<>&\"'"}
+    plain = shown.translate({ord(sign): "·" for sign in unsafe})
     return f"“{plain}{'…' if len(text) > MAX_SHOWN else ''}”"

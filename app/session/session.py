@@ -81,7 +81,8 @@ class Session(BrowserSession):
         )
         self._link = self._read_link(make_spec())
         self._visitor = Visitor(user=user, run=self._link.run, watch=self._link.watch)
-        self.state.role = WATCHER if service.may_watch(self._visitor) else PRESENTER
+        if service.may_watch(self._visitor):
+            self.state.role = WATCHER
         self._recorded: Progress | None = None
         self._stands_in = (Progress(), Progress())
         self.state.publish(self._preview())
