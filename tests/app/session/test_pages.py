@@ -118,7 +118,9 @@ def test_a_change_reaches_the_state_at_the_top_last():
 @pytest.mark.parametrize("title", [page.title for page in PAGES if page.needs_reading])
 def test_a_document_opened_from_any_page_is_of_the_corpus_that_the_page_shows(job, progress, title):
     state = RunState()
-    commands = SimpleNamespace(read=lambda: None, find_texts=lambda name: None)
+    commands = SimpleNamespace(
+        read=lambda: None, find_texts=lambda name: None, find_model=lambda: None
+    )
     pages = Pages(state, [kind(state.freeze(), commands) for kind in PAGES if kind.needs_reading])
     state.publish(progress, job=job)
     pages.open(title)
