@@ -6,12 +6,11 @@ from typing import Any, Protocol
 import panel as pn
 
 from stickbreaker import engine
-from stickbreaker.app.model.disk_space import Item, list_items
+from stickbreaker.app.model.disk_space import OWN_CORPORA, Item, list_items
 from stickbreaker.app.model.kept_runs import Size
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.run_spec import LiveSettings, RunSpec
 from stickbreaker.app.model.sweep_plan import SweepError, plan_sweep
-from stickbreaker.app.model.user_files import CORPORA
 from stickbreaker.app.server.run import Run
 from stickbreaker.app.server.service import Service
 from stickbreaker.app.server.visitors import find_data, for_presenters, may_manage
@@ -66,7 +65,7 @@ class RunCommands:
         self.find_link = find_link
         self.run: Run | None = None
         files = service.find_files(user)
-        self.library = files.folder / CORPORA
+        self.library = files.folder / OWN_CORPORA
         self.kept = files.kept
         self._kept_names = files.names
         self.may_open = may_manage()
@@ -177,7 +176,7 @@ class RunCommands:
 
     def find_texts(self, name: str) -> Texts | None:
         """Find the texts of a corpus of the run's owner, who may be another user than a watcher."""
-        library = find_data(self.run.user) / CORPORA if self.run is not None else self.library
+        library = find_data(self.run.user) / OWN_CORPORA if self.run is not None else self.library
         return find_texts(name, library)
 
     @for_presenters

@@ -1,4 +1,4 @@
-"""The space that a user's data take on disk, item by item."""
+"""What one user has on disk: the stores, and the space that they and the corpora take."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -21,10 +21,19 @@ from stickbreaker.app.model.limits import (
     find_limit,
     write_bytes,
 )
+from stickbreaker.app.model.saved_readings import SavedReadings
+from stickbreaker.app.model.saved_runs import SavedRuns
+from stickbreaker.app.model.saved_sweeps import SavedSweeps
 from stickbreaker.app.model.shelf import fit_all, list_newest, measure
-from stickbreaker.app.model.user_files import KEPT_RUNS, NAMES, OPEN_RUNS, READINGS, STREAMS
+from stickbreaker.app.model.topic_names import TopicNames
 from stickbreaker.engine.corpora.library import find_folder, find_own, list_own
 
+OWN_CORPORA = "corpora"
+KEPT_RUNS = "runs"
+OPEN_RUNS = "open-runs"
+READINGS = "readings"
+NAMES = "topic-names"
+STREAMS = "streams"
 FULL = (
     "This corpus needs about {}, but the limit for each user is {} (STICKBREAKER_CORPORA), and your"
     " corpora already take {}: delete one under Bring your own text, or take a sample."
@@ -41,6 +50,18 @@ FOLDERS = {
     STREAMS: ("Models of streams", "delete the folder streams to begin with new models"),
     NAMES: ("Topic names", "remove names on the Topics page"),
 }
+
+
+class UserFiles:
+    """The stores of a user, which all runs of the user share. folder: of the user's data."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.kept = KeptRuns(folder / KEPT_RUNS)
+        self.runs = SavedRuns(folder / OPEN_RUNS)
+        self.sweeps = SavedSweeps(folder / OPEN_RUNS)
+        self.readings = SavedReadings(folder / READINGS)
+        self.names = TopicNames(folder / NAMES)
 
 
 class Item(NamedTuple):
@@ -116,8 +137,8 @@ def list_items(data: Path, sizes: Mapping[str, Size]) -> list[Item]:
             for folder, (name, remedy) in FOLDERS.items()
         ),
     ]
-    for corpus in list_own(data / "corpora"):
-        size = measure_folder(find_own(corpus.name, data / "corpora").place)
+    for corpus in list_own(data / OWN_CORPORA):
+        size = measure_folder(find_own(corpus.name, data / OWN_CORPORA).place)
         items.append(Item(f"Corpus {corpus.name}", size, "delete it under Bring your own text"))
     return sorted(items, key=lambda item: item.size, reverse=True)
 

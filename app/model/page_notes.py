@@ -92,7 +92,7 @@ def read_columns(numbers: Sequence[Any], arrays: Mapping[str, np.ndarray]) -> li
     """Read what `write_columns` wrote. Raises KeyError if an array is missing."""
     columns = []
     for place, (documents_seen, date, num_topics) in enumerate(numbers):
-        own = {name: arrays[f"column.{place}.{name}"] for name in COLUMN_ARRAYS}
+        own: dict[str, Any] = {name: arrays[f"column.{place}.{name}"] for name in COLUMN_ARRAYS}
         lists = WordLists(*(arrays[f"column.{place}.lists.{name}"] for name in WordLists._fields))
         freeze((*own.values(), *lists))
         about = {"documents_seen": documents_seen, "num_topics": num_topics, "lists": lists}

@@ -53,9 +53,9 @@ def find_events(moments: Sequence[Moment]) -> tuple[LifeEvent, ...]:
         if (column := [topic_id in known for known in there].index(True)) > 0
     ]
     events += [
-        LifeEvent(column, STABLE, topic_id)
+        LifeEvent(start, STABLE, topic_id)
         for topic_id in there[-1]
-        if (column := _stable_from(lists, there, topic_id)) is not None
+        if (start := _stable_from(lists, there, topic_id)) is not None
     ]
     tokens = dict(
         zip(moments[-1].topic_ids.tolist(), moments[-1].expected_tokens.tolist(), strict=True)

@@ -7,14 +7,13 @@ from typing import Any
 
 from scipy.sparse import csr_array
 
-from stickbreaker.app.model.disk_space import limit_kept_models, limit_saved_readings
+from stickbreaker.app.model.disk_space import UserFiles, limit_kept_models, limit_saved_readings
 from stickbreaker.app.model.kept_runs import KeptRunError, KeptRuns
 from stickbreaker.app.model.reading import Model, Reading
 from stickbreaker.app.model.run_store import Ending, RunStore
 from stickbreaker.app.model.saved_runs import Address, SavedRun
 from stickbreaker.app.model.sweep_plan import SweepState
 from stickbreaker.app.model.topic_names import NamedTopic
-from stickbreaker.app.model.user_files import UserFiles
 from stickbreaker.app.server.event_log import RunEvents
 from stickbreaker.app.server.saver import Saver
 from stickbreaker.app.server.visitors import list_data

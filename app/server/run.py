@@ -3,12 +3,12 @@
 from functools import partial
 from typing import NamedTuple
 
+from stickbreaker.app.model.class_tasks import ClassBoard
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import with_reading
 from stickbreaker.app.model.run_store import RunStore
 from stickbreaker.app.model.saved_runs import Address
 from stickbreaker.app.model.sweep_plan import SweepState
-from stickbreaker.app.server.class_board import ClassBoard
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.count_checker import CountChecker
 from stickbreaker.app.server.cpu_queue import CpuQueue

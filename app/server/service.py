@@ -16,14 +16,13 @@ import panel as pn
 from threadpoolctl import threadpool_limits
 
 from stickbreaker import engine
-from stickbreaker.app.model.disk_space import limit_saved_runs
+from stickbreaker.app.model.disk_space import OPEN_RUNS, OWN_CORPORA, UserFiles, limit_saved_runs
 from stickbreaker.app.model.limits import LimitReachedError, find_fault
 from stickbreaker.app.model.page_notes import read_status
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.saved_runs import Address, SavedRun, SavedRuns
 from stickbreaker.app.model.sweep_plan import SweepState
-from stickbreaker.app.model.user_files import CORPORA, OPEN_RUNS, UserFiles
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue, describe_wait
 from stickbreaker.app.server.disk_store import DiskStore
@@ -340,7 +339,7 @@ class Service:
         def load(name: str) -> engine.Corpus:
             self._make_room(address.user, address.key)
             # A name means this user's corpus, even if another user has one of the same name.
-            return self._load(name, files.folder / CORPORA)
+            return self._load(name, files.folder / OWN_CORPORA)
 
         store = DiskStore(address, files, self._saver, events, claim)
         return Run(address, store, events, load, self._shared, sweep)

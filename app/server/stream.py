@@ -6,15 +6,15 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import panel as pn
 
+from stickbreaker.app.model.disk_space import STREAMS
 from stickbreaker.app.model.limits import find_fault
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.saved_stream import SavedStream
 from stickbreaker.app.model.stream_record import StreamRecord
-from stickbreaker.app.model.user_files import STREAMS
 from stickbreaker.app.server.compiling import Job
 from stickbreaker.app.server.event_log import EventLog
 from stickbreaker.app.server.service import find_service, first_spec
@@ -224,7 +224,8 @@ def find_stream() -> Stream | None:
     source = find_source()
     if source is None:
         return None
-    return cast(Stream, pn.state.as_cached(STREAM, lambda: _make_stream(source)))
+    made: Stream = pn.state.as_cached(STREAM, lambda: _make_stream(source))
+    return made
 
 
 def _make_stream(source: StreamSource) -> Stream:

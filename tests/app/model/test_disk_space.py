@@ -3,6 +3,10 @@ import os
 import pytest
 
 from stickbreaker.app.model.disk_space import (
+    KEPT_RUNS,
+    NAMES,
+    OPEN_RUNS,
+    STREAMS,
     check_corpora,
     describe_space,
     limit_kept_models,
@@ -17,7 +21,6 @@ from stickbreaker.app.model.limits import (
     CORPORA,
     GIGABYTE,
 )
-from stickbreaker.app.model.user_files import KEPT_RUNS, NAMES, OPEN_RUNS, STREAMS
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
 from tests.app.small_runs import keep_small

@@ -6,11 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from stickbreaker.app.model.disk_space import limit_saved_readings, list_items
+from stickbreaker.app.model.disk_space import READINGS, limit_saved_readings, list_items
 from stickbreaker.app.model.limits import ALL_SAVED_READINGS, SAVED_READINGS
 from stickbreaker.app.model.run_store import RunStore
 from stickbreaker.app.model.saved_readings import SavedReadings, digest_model
-from stickbreaker.app.model.user_files import READINGS
 from stickbreaker.app.server import reader as readers
 from stickbreaker.app.server.reader import Reader
 from tests.app.small_runs import begin, small_spec

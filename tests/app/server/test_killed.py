@@ -16,11 +16,11 @@ import pytest
 from bokeh.document import Document
 from panel.io.state import set_curdoc
 
+from stickbreaker.app.model.disk_space import OPEN_RUNS
 from stickbreaker.app.model.page_notes import PAGE
 from stickbreaker.app.model.saved_runs import SavedRuns
 from stickbreaker.app.model.saved_sweeps import SavedSweeps
 from stickbreaker.app.model.sweep_plan import describe_sweep, plan_sweep
-from stickbreaker.app.model.user_files import OPEN_RUNS
 from stickbreaker.app.server.service import Service
 from stickbreaker.app.server.visitors import Visitor
 from stickbreaker.app.session.page import lay_out

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
+from stickbreaker.app.model.disk_space import OPEN_RUNS
 from stickbreaker.app.model.page_notes import read_status
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.record import RESTORED_AT_START
 from stickbreaker.app.model.run_spec import LiveSettings
 from stickbreaker.app.model.saved_runs import Address, SavedRun, SavedRuns
-from stickbreaker.app.model.user_files import OPEN_RUNS
 from stickbreaker.app.server import service as service_module
 from stickbreaker.app.server.saver import Saver
 from stickbreaker.app.server.service import RUN_DAMAGED, RUN_GONE, RUN_IN_USE, Service
