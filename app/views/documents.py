@@ -7,6 +7,7 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
+import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 import param
@@ -25,7 +26,7 @@ from stickbreaker.app.frames.reading_frames import (
 )
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.reading import Reading
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import EARLIEST, LATEST, RunState, StateFollower, guarded
 from stickbreaker.app.theme import topic_color
 from stickbreaker.app.widgets.help_button import heading_html, make_heading
 from stickbreaker.app.widgets.layouts import Reveal
@@ -72,7 +73,8 @@ class DocumentBrowser(StateFollower, Viewer):
         shared: dict[str, Any] = {"size": "small", "sizing_mode": "stretch_width"}
         hint = "a word, or part of a title or text, then Enter"
         self.search = pmui.TextInput(label="Find documents", placeholder=hint, **shared)
-        self._topic = pmui.Checkbox(label="Selected topic only", value=True)
+        self._is_by_topic = True
+        self.filters = {name: self._make_filter(name) for name in ("topic", "span", "words")}
         self.least = pmui.IntSlider(
             label="Minimum topic share, %",
             start=1,
@@ -104,7 +106,7 @@ class DocumentBrowser(StateFollower, Viewer):
         self._reveal = Reveal(
             number=min(1, state.num_opened), margin=0, sizing_mode="stretch_width"
         )
-        for widget in (self.search, self._topic, self.least, self._order):
+        for widget in (self.search, self.least, self._order):
             widget.param.watch(lambda event: self._draw_found(), "value")
         self._layout = self._lay_out()
         self._draw_found()
@@ -117,9 +119,9 @@ class DocumentBrowser(StateFollower, Viewer):
         flex = {"flex": "1 1 420px", "min-width": "0"}
         left = pn.Column(
             self.search,
-            self._topic,
             self.least,
             self._order,
+            pn.FlexBox(*self.filters.values(), gap="4px", margin=(6, 10, 0, 10)),
             self.count,
             self.found,
             sizing_mode="stretch_width",
@@ -148,7 +150,34 @@ class DocumentBrowser(StateFollower, Viewer):
         except CorpusError:
             return None
 
-    @param.depends("state.reading", "state.titles", "state.topic", "state.span", watch=True)
+    def _make_filter(self, name: str) -> pmui.Button:
+        """A button that shows a filter of the list, and removes it."""
+        return pmui.Button(
+            end_icon="close",
+            variant="outlined",
+            size="small",
+            margin=0,
+            visible=False,
+            on_click=lambda event: self._remove(name),
+        )
+
+    def _remove(self, name: str) -> None:
+        """Remove a filter; that of the selected topic comes back at the next press."""
+        if name == "span":
+            self.state.span = None
+        elif name == "words":
+            self.search.value = ""
+        else:
+            self._is_by_topic = not self._is_by_topic
+            self._draw_found()
+
+    @param.depends("state.topic", "state.num_picked", watch=True)
+    @guarded
+    def _follow_topic(self) -> None:
+        self._is_by_topic = True
+        self._draw_found()
+
+    @param.depends("state.reading", "state.titles", "state.span", watch=True)
     @guarded
     def _draw_found(self) -> None:
         reading = self._reading()
@@ -157,62 +186,72 @@ class DocumentBrowser(StateFollower, Viewer):
             self.found.show([], "Available once all documents have been read.")
             return
         has_dates = reading.corpus.has_dates
-        self.heading.object, self._order.visible = (
-            heading_html(TITLE, "", OF_DATES * has_dates),
-            has_dates,
-        )
-        topic_id: int | None = self.state.topic if self._topic.value else None
-        position, asked, least = (
-            reading.position(topic_id),
-            str(self.search.value),
-            self.least.value,
-        )
-        topic = None if position is None else (position, least / 100)
-        self.least.visible = topic is not None
+        self.heading.object = heading_html(TITLE, "", OF_DATES * has_dates)
+        self._order.visible = has_dates
+        position = reading.position(self.state.topic)
+        is_by_topic = self._is_by_topic and position is not None
+        topic = (position, self.least.value / 100) if is_by_topic else None
+        self.least.visible = is_by_topic
+        asked = str(self.search.value)
+        self._draw_filters(asked, position is not None)
         texts = self._texts(reading)
         try:
             in_text = texts.find(asked) if texts is not None and asked else None
-            rows = find_documents(
-                reading, asked, topic, self.state.span, self._order.value, in_text
-            )
+            filters = {"topic": topic, "span": self.state.span, "words": (asked, in_text)}
+            rows = self._find(reading, **filters)
             shown = rows[:NUM_FOUND]
-            pieces = (
-                [snippet(text, asked) for text in texts.read(shown)]
-                if texts is not None
-                else [""] * len(shown)
-            )
+            pieces = [""] * len(shown)
+            if texts is not None:
+                pieces = [snippet(text, asked) for text in texts.read(shown)]
         except CorpusError as error:
             self.count.object = ""
             self.found.show([], str(error))
             return
-        more = f"; the first {NUM_FOUND} are listed" if len(rows) > NUM_FOUND else ""
-        of_topic = topic_id if position is not None else None
-        about = (
-            ""
-            if of_topic is None
-            else f" with “{self.state.progress.topic_title(of_topic)}” (at least {least} %)"
-        )
-        if topic is not None and not len(rows):
-            elsewhere = find_documents(
-                reading, asked, None, self.state.span, self._order.value, in_text
+        said = f"{count(len(rows), 'document')}."
+        if len(rows) > NUM_FOUND:
+            said = f"{count(len(rows), 'document')}; the first {NUM_FOUND} are listed."
+        if not len(rows):
+            nothing = {"topic": None, "span": None, "words": ("", None)}
+            others = {
+                name: len(self._find(reading, **filters | {name: nothing[name]}))
+                for name, chip in self.filters.items()
+                if chip.visible and filters[name] != nothing[name]
+            }
+            said += "".join(
+                f" Without “{self.filters[name].label}”: {count(number, 'document')}."
+                for name, number in others.items()
+                if number
             )
-            more = (
-                f". Without “{self._topic.label}”: {count(len(elsewhere), 'document')}."
-                if len(elsewhere)
-                else ""
-            )
-        self.count.object = (
-            f"<p style='margin:4px 0'>{count(len(rows), 'document')}{escape(about)}{more}</p>"
-        )
-        color = topic_color(of_topic) if of_topic is not None else ""
-        shares = None if position is None else read_shares(reading)[:, [position]].todense()
+        self.count.object = f"<p style='margin:4px 0'>{escape(said)}</p>"
+        color = ""
+        shares = np.zeros(len(shown))
+        if topic is not None:
+            color = topic_color(self.state.topic)
+            shares = read_shares(reading)[shown][:, [topic[0]]].toarray().ravel()
         listed = [
-            document_row(
-                reading, row, 0.0 if shares is None else float(shares[row, 0]), color, piece
-            )
-            for row, piece in zip(shown, pieces, strict=True)
+            document_row(reading, row, float(share), color, piece)
+            for row, share, piece in zip(shown, shares, pieces, strict=True)
         ]
         self.found.show(listed, "No matching documents.")
+
+    def _find(self, reading: Reading, topic: Any, span: Any, words: Any) -> np.ndarray:
+        asked, in_text = words
+        return find_documents(reading, asked, topic, span, self._order.value, in_text)
+
+    def _draw_filters(self, asked: str, has_topic: bool) -> None:
+        """Show what filters the list."""
+        labels = dict.fromkeys(self.filters, "")
+        if has_topic and self.state.topic is not None:
+            title = self.state.progress.topic_title(self.state.topic)
+            least = f", at least {self.least.value} %" if self._is_by_topic else ""
+            labels["topic"] = f"topic {title}{least}"
+        if self.state.span is not None:
+            labels["span"] = describe_span(self.state.span)
+        if asked:
+            labels["words"] = f"contains {asked}"
+        for name, label in labels.items():
+            icon = "close" if name != "topic" or self._is_by_topic else "add"
+            self.filters[name].param.update(label=label, visible=bool(label), end_icon=icon)
 
     @param.depends("state.document", "state.num_opened", watch=True)
     @guarded
@@ -266,6 +305,20 @@ class DocumentBrowser(StateFollower, Viewer):
 
     def _pick_topic(self, topic_id: int) -> None:
         self.state.topic = topic_id
+
+
+def describe_span(span: tuple[Any, Any]) -> str:
+    """Name a span of dates, which can be open at one end.
+
+    >>> describe_span((np.datetime64("1860"), LATEST))
+    'from 1860'
+    """
+    start, end = span
+    if start == EARLIEST:
+        return f"until {date_text(end)}"
+    if end == LATEST:
+        return f"from {date_text(start)}"
+    return f"{date_text(start)} to {date_text(end)}"
 
 
 def explain_missing_text(corpus_name: str) -> str:

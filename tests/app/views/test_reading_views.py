@@ -12,6 +12,7 @@ from stickbreaker.app.frames.reading_frames import (
     REST,
     TYPICAL_RULE,
     calendar_frame,
+    find_documents,
     topic_lines,
     word_rows,
 )
@@ -20,7 +21,7 @@ from stickbreaker.app.model.progress import Moment, Progress
 from stickbreaker.app.model.reading import ReadingJob
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.plots.reading_plots import DOT_ALPHA
-from stickbreaker.app.state import RunState
+from stickbreaker.app.state import EARLIEST, RunState
 from stickbreaker.app.views.calendar import Calendar
 from stickbreaker.app.views.documents import DocumentBrowser, explain_missing_text
 from stickbreaker.app.views.reading_note import describe_reading, is_behind
@@ -51,9 +52,35 @@ def test_documents_of_a_topic_have_a_tenth_of_it_or_the_share_of_the_slider(job,
         assert browser.count.object.startswith(
             f"<p style='margin:4px 0'>{(shares >= percent / 100).sum()} document"
         )
-        assert f" with “topic {state.topic}” (at least {percent} %)" in browser.count.object
+        label = f"topic topic {state.topic}, at least {percent} %"
+        assert browser.filters["topic"].label == label
     state.topic = None
     assert not browser.least.visible
+    assert not browser.filters["topic"].visible
+
+
+def test_filters_of_documents_are_shown_and_removed_and_an_empty_list_says_which(job, progress):
+    reading, state = job.reading, RunState()
+    browser = DocumentBrowser(state)
+    state.topic = int(reading.summary.topic_ids[reading.used[0]])
+    read(browser, job, progress)
+    state.span = (EARLIEST, np.datetime64("2100-01-01"))
+    browser.search.value = "zebra"
+    labels = {name: chip.label for name, chip in browser.filters.items()}
+    assert labels["span"] == "until 2100-01-01"
+    assert labels["words"] == "contains zebra"
+    assert browser.found.rows == []
+    expected = find_documents(reading, "", (reading.used[0], 0.1), state.span, "share")
+    assert f"Without “contains zebra”: {len(expected)} document" in browser.count.object
+    for name in ("words", "span", "topic"):
+        browser.filters[name].clicks += 1
+    assert (browser.search.value, state.span) == ("", None)
+    assert [chip.visible for chip in browser.filters.values()] == [True, False, False]
+    assert browser.count.object.startswith(
+        f"<p style='margin:4px 0'>{reading.corpus.num_documents:,}"
+    )
+    browser.filters["topic"].clicks += 1
+    assert browser.least.visible
 
 
 def test_documents_without_dates_are_not_said_to_have_some(job, progress):
@@ -106,12 +133,12 @@ def test_a_topic_selected_in_one_view_is_selected_in_all_and_all_show_its_name(j
     assert state.topic == job.reading.summary.topic_ids[job.reading.used[0]]
     other = int(job.reading.summary.topic_ids[job.reading.used[1]])
     explorer.pick_topic(other)
-    assert f"with “topic {other}” (" in documents.count.object
+    assert f"topic topic {other}, " in documents.filters["topic"].label
     explorer.name_field.value = "weather"
     assert named == [(other, "weather")]
     for view in views:
         read(view, job, replace(progress, names=MappingProxyType({other: "weather"})))
-    assert "with “weather”" in documents.count.object
+    assert "topic weather, " in documents.filters["topic"].label
     assert any(option.startswith("weather") for option in explorer.topic.options)
 
 
