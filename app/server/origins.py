@@ -3,8 +3,13 @@
 import socket
 from collections.abc import Iterable
 from contextlib import suppress
+from urllib.parse import urlsplit
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+# An address for documentation (RFC 5737): nothing is sent to it.
+ELSEWHERE = ("192.0.2.1", 9)
+# The host by which other devices reach the server of this process; without one, none can.
+_network: list[str] = []
 EVERY_ADDRESS = ("0.0.0.0", "::")
 DEFAULT_PORTS = (80, 443)
 
@@ -26,13 +31,35 @@ def list_origins(address: str | None, port: int, named: Iterable[str]) -> list[s
 
 def list_own_names() -> list[str]:
     """List the names of this machine and the addresses that they have on its network."""
-    names = {socket.gethostname(), socket.getfqdn()}
+    names = {socket.gethostname(), socket.getfqdn(), find_own_address()}
     with suppress(OSError):
         names |= {
             str(found[4][0])
             for found in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)
         }
     return sorted(name for name in names if name)
+
+
+def find_own_address() -> str:
+    """Find the address of this machine on its network; empty without a network."""
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(ELSEWHERE)
+        return str(probe.getsockname()[0])
+    return ""
+
+
+def note_network(is_open: bool) -> None:
+    """Note whether the server of this process accepts requests from other devices."""
+    _network[:] = [find_own_address()] if is_open else []
+
+
+def replace_local(address: str) -> str:
+    """Name this machine in an address as other devices do, if they can reach the server."""
+    parts = urlsplit(address)
+    host = parts.netloc.removesuffix(f":{parts.port}")
+    if host not in LOCAL_HOSTS or not any(_network):
+        return address
+    return parts._replace(netloc=parts.netloc.replace(host, _network[0], 1)).geturl()
 
 
 def port_of_origin(port: int) -> int:

@@ -25,7 +25,7 @@ from stickbreaker.app.server.handlers import (
     SocketHandler,
     leads_elsewhere,
 )
-from stickbreaker.app.server.origins import EVERY_ADDRESS, list_origins
+from stickbreaker.app.server.origins import EVERY_ADDRESS, list_origins, note_network
 from stickbreaker.app.server.response_headers import ProtectedResponse
 from stickbreaker.app.server.safe_handlers import log_without_query, make_safe
 from stickbreaker.app.server.safe_settings import PROCESSES, UnsafeSettingsError, check_settings
@@ -101,6 +101,7 @@ class ProtectedTornado(BokehTornado):  # type: ignore[misc]  # Bokeh's hints are
         if addresses:
             origins = self.websocket_origins
             named = self._address.rpartition("://")[2]
+            note_network(bool(addresses & {*EVERY_ADDRESS}))
             address = None if addresses & {*EVERY_ADDRESS} else named
             origins.update(list_origins(address, self._port, {*origins}))
 

@@ -10,6 +10,7 @@ import param
 
 from stickbreaker.app.fixes.page import PlainScript
 from stickbreaker.app.model.run_spec import RunSpec, title_corpus
+from stickbreaker.app.server.origins import replace_local
 from stickbreaker.app.session.links import Link, Place, read_place, write_link, write_watch_link
 from stickbreaker.app.state import LIVE, RunState
 from stickbreaker.app.widgets.scripts import read_script
@@ -105,7 +106,7 @@ class Address:
         """Return the full link for watchers."""
         here = urlsplit(self._location.href if self._location is not None else "")
         query = write_watch_link(self._run.watch, Place()).lstrip("?")
-        return here._replace(query=query, fragment="").geturl()
+        return replace_local(here._replace(query=query, fragment="").geturl())
 
     def close(self) -> None:
         """Release the run and the address."""

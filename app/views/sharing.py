@@ -83,7 +83,7 @@ def describe_link(link: str) -> str:
     hint = "This link shows the run to others, who cannot change it; each has a separate selection."
     if "://localhost" in link or "://127.0.0.1" in link:
         hint += (
-            " For other devices, open this page with the name or IP address of this machine, not"
-            " localhost, and press Share there."
+            " It works on this machine only. For other devices, stop the server and start it with"
+            " stickbreaker --address 0.0.0.0."
         )
     return hint

@@ -14,6 +14,7 @@ from bokeh.util.token import (
 )
 
 from stickbreaker.app.__main__ import make_command, read_options
+from stickbreaker.app.server import origins
 from stickbreaker.app.server.claims import MANAGE, Claims
 from stickbreaker.app.server.origins import list_origins
 from tests.security.served import ask, knock, open_page
@@ -120,10 +121,26 @@ def test_claims_cover_those_of_the_same_user_with_no_more_rights():
 
 def test_a_server_for_other_machines_allows_its_own_names_and_the_given_ones():
     name = socket.gethostname().lower()
-    origins = list_origins("0.0.0.0", 5006, ["Class.example:80"])
-    assert {"localhost:5006", "127.0.0.1:5006", f"{name}:5006", "class.example:80"} <= set(origins)
-    assert not any("*" in origin or "evil" in origin for origin in origins)
+    allowed = list_origins("0.0.0.0", 5006, ["Class.example:80"])
+    assert {"localhost:5006", "127.0.0.1:5006", f"{name}:5006", "class.example:80"} <= set(allowed)
+    assert not any("*" in origin or "evil" in origin for origin in allowed)
     assert "192.0.2.7:5006" in list_origins("192.0.2.7", 5006, [])
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
+def test_a_link_for_others_names_this_machine_if_they_can_reach_it(host, monkeypatch):
+    monkeypatch.setattr(origins, "find_own_address", lambda: "192.0.2.7")
+    link = f"http://{host}:5006/app?watch=a"
+    origins.note_network(False)
+    assert origins.replace_local(link) == link
+    origins.note_network(True)
+    assert origins.replace_local(link) == "http://192.0.2.7:5006/app?watch=a"
+    named = "https://class.example/app?watch=a"
+    assert origins.replace_local(named) == named
+    monkeypatch.setattr(origins, "find_own_address", lambda: "")
+    origins.note_network(True)
+    assert origins.replace_local(link) == link
+    origins.note_network(False)
 
 
 def test_the_command_uses_no_wildcard():
