@@ -9,7 +9,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import holoviews as hv
@@ -23,13 +23,14 @@ from stickbreaker.app.frames.reading_frames import calendar_frame, fitting_unit,
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model, Reading
 from stickbreaker.app.model.record import Record
-from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.model.run_spec import LiveSettings, RunSpec
 from stickbreaker.app.plots.model_plots import draw_bars, draw_map, draw_time
 from stickbreaker.app.server.reader import Reader
 from stickbreaker.app.state import RunState
 from stickbreaker.app.views.curves import Curves
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.word_table import WordTable
+from stickbreaker.app.widgets.sliders import asked_of, make_sliders
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.estimators import TopicModel
 from stickbreaker.engine.estimators.counts import Counts
@@ -69,7 +70,8 @@ def _label_once(label_with: Labeller | None) -> Labeller | None:
 class LiveRun(Viewer):
     """The curves, word lists and largest topics of one run.
 
-    Show it in one cell and `await` its `learn()` in the next.
+    Show it in one cell and `await` its `learn()` in the next. `sliders` change the learning
+    settings from the next mini-batch on.
 
     corpus, algorithm, config, settings: as for `engine.prepare`; the defaults are those of a new
     page. label_with: gets the ten most probable words of a topic and returns its label, in place of
@@ -97,11 +99,26 @@ class LiveRun(Viewer):
         self.now = TopicsNow(self.state)
         self._views = self.curves, self.table, self.now
         self._waiting: Any = None
-        self._layout = pn.Column(self.curves.held_out, *self._views, sizing_mode="stretch_width")
+        self.sliders = self._make_sliders()
+        parts = (pn.Row(*self.sliders.values()), self.curves.held_out, *self._views)
+        self._layout = pn.Column(*parts, sizing_mode="stretch_width")
         self._show()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout
+
+    def _make_sliders(self) -> dict[str, Any]:
+        """The sliders of the settings that the algorithm has; each acts when it is released."""
+        config = self._record.spec.config
+        sliders = {name: make_sliders(config)[name] for name in asked_of(config)}
+        for name, slider in sliders.items():
+            slider.param.watch(partial(self._configure, name), "value_throttled")
+        return sliders
+
+    def _configure(self, name: str, event: Any) -> None:
+        record = self._record
+        record.change(record.spec.with_live(LiveSettings(**{name: event.new}), record.corpus_size))
+        self._show()
 
     @property
     def progress(self) -> Progress:

@@ -12,6 +12,7 @@ from pyviz_comms import Comm
 from stickbreaker import engine
 from stickbreaker.app.notebook import LiveRun, plot_bars, plot_map, plot_time
 from stickbreaker.app.plots.map_labels import label_dots
+from stickbreaker.engine.schedules import learning_rate
 
 
 @pytest.fixture
@@ -50,6 +51,17 @@ def test_a_custom_function_gives_the_labels_and_is_called_once_for_the_same_word
     assert set(progress.labels.values()) <= {words[0].upper() for words in asked}
     assert len(asked) == len(set(asked)) > 0
     assert progress.topic_title(next(iter(progress.labels))).isupper()
+
+
+def test_a_slider_acts_from_the_next_mini_batch_and_marks_the_curves(live):
+    asyncio.run(live.learn(4))
+    live.sliders["forgetting_rate"].value_throttled = 0.9
+    asyncio.run(live.learn())
+    (mark,) = live.progress.marks
+    assert (mark.documents_seen, mark.text) == (4, "κ 0.6 → 0.9")
+    rates = live.progress.steps["learning_rate"]
+    delay = live.progress.config.delay
+    assert rates[1] == pytest.approx(learning_rate(2, delay, 0.9))
 
 
 def test_learning_stops_after_a_number_of_documents_and_continues_from_there(live):
