@@ -14,20 +14,19 @@ import param
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.progress_frames import date_text
-from stickbreaker.app.frames.prose import ProsePiece, order_topics, snippet, tint
+from stickbreaker.app.frames.prose import snippet, tint
 from stickbreaker.app.frames.reading_frames import (
     NUM_FOUND,
-    Title,
     document_row,
     find_documents,
     read_shares,
     share_rows,
-    word_topics,
 )
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.app.state import EARLIEST, LATEST, RunState, StateFollower, guarded
 from stickbreaker.app.theme import topic_color
+from stickbreaker.app.widgets.colored_text import WORD_STYLE, counts_html, prose_html
 from stickbreaker.app.widgets.help_button import heading_html, make_heading
 from stickbreaker.app.widgets.layouts import Reveal
 from stickbreaker.app.widgets.pick_list import PickList
@@ -36,21 +35,8 @@ from stickbreaker.engine.corpora.texts import TEXT_COMMANDS, Texts, find_texts
 
 # A topic of less is often a few words that other topics have too.
 LEAST_PERCENT = 10
-LINES = ("solid", "double", "dotted", "dashed", "wavy")
 TITLE = "Documents"
 OF_DATES = "If a date range is selected on the Time page, only documents in that range are listed."
-WORD_STYLE = """
-.words { line-height: 1.9; font-size: 15px; margin: 6px 0; overflow-wrap: anywhere; }
-.words span { text-decoration-thickness: 2px; text-underline-offset: 4px; margin-right: .5em; }
-.words sub { font-size: 11px; opacity: .8; }
-.prose { line-height: 1.7; font-size: 15px; margin: 8px 0; max-width: 72ch; }
-.prose { white-space: pre-wrap; overflow-wrap: anywhere; }
-.prose span, .legend span { text-decoration-thickness: 2px; text-underline-offset: 3px;
-  border-radius: 3px; }
-.legend span { margin-right: 1em; white-space: nowrap; }
-h3 { margin: 4px 0; } p { margin: 4px 0; font-size: 14px; }
-"""
-NUM_IN_LEGEND = 6
 # Next to the list, the document stays in view while the list is scrolled.
 STAYS_STYLE = """
 @media (min-width: 1250px) {
@@ -332,62 +318,4 @@ def explain_missing_text(corpus_name: str) -> str:
     return (
         "This corpus contains word counts only. To read its text here, run <code"
         f" style='user-select: all'>{escape(command)}</code> in a checkout of the project."
-    )
-
-
-def prose_html(pieces: list[ProsePiece], title: Title) -> str:
-    """Write a text, with each counted word in the colour and line of its most probable topic, and a
-    legend.
-    """
-    order = order_topics(pieces)
-    styles = {topic_id: _style(topic_id, place) for place, topic_id in enumerate(order)}
-    shown = [_mark(piece.text, piece.topic_id, styles, title) for piece in pieces]
-    legend = "".join(
-        f'<span style="{styles[k]}">{escape(title(k))}</span>' for k in order[:NUM_IN_LEGEND]
-    )
-    return (
-        f"<p class='legend'>Topics of the words: {legend}</p><div"
-        f" class='prose'>{''.join(shown)}</div>"
-    )
-
-
-def counts_html(reading: Reading, row: int, title: Title, note: str) -> str:
-    """Write a document's counted words, each in the colour and line of its most probable topic.
-
-    Note: HTML.
-    """
-    words = word_topics(reading, row)
-    order = list(dict.fromkeys(topic_id for *_, topic_id in words))
-    styles = {topic_id: _style(topic_id, place) for place, topic_id in enumerate(order)}
-    spans = [
-        _mark(word, topic_id, styles, title, f"<sub>×{number}</sub>" if number > 1 else "")
-        for word, number, topic_id in words
-    ]
-    grouped = (
-        "<p>Words are grouped by topic, starting with the main topic, not in the order of the"
-        " text.</p>"
-    )
-    return f"{grouped}<div class='words'>{' '.join(spans)}</div><p>{note}</p>"
-
-
-def _mark(
-    text: str, topic_id: int | None, styles: dict[int, str], title: Title, after: str = ""
-) -> str:
-    """Write a word in the style of its topic, with the topic's title, or plain text without a
-    topic.
-    """
-    if topic_id is None:
-        return escape(text)
-    return (
-        f'<span style="{styles[topic_id]}"'
-        f' title="{escape(title(topic_id))}">{escape(text)}{after}</span>'
-    )
-
-
-def _style(topic_id: int, place: int) -> str:
-    color = topic_color(topic_id)
-    line = LINES[place % len(LINES)]
-    return (
-        f"text-decoration: underline {line} {color}; background: color-mix(in srgb, {color} 16%,"
-        " transparent)"
     )

@@ -16,7 +16,7 @@ from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.theme import topic_color
-from stickbreaker.app.views.documents import WORD_STYLE, prose_html
+from stickbreaker.app.widgets.colored_text import WORD_STYLE, prose_html
 from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.pick_list import PickList
 from stickbreaker.engine.algorithm import TopicSummary

@@ -158,6 +158,8 @@ def visit(new_context, address, faults):
 
     Returns it as soon as the run has begun to learn.
 
+    is_first: whether the user has never opened the settings.
+
     prepare(context) is called before the page is asked for; a page that is not to learn is returned
     as soon as it is drawn; `emulated` is what else the browser is to be like. Runs are paused in
     the end, so that the next test need not wait for a core.
@@ -165,9 +167,14 @@ def visit(new_context, address, faults):
     opened = []
 
     def visit(
-        size=None, at=address, prepare=lambda context: None, learns=True, **emulated
+        size=None,
+        at=address,
+        prepare=lambda context: None,
+        learns=True,
+        is_first=False,
+        **emulated,
     ) -> Dashboard:
-        context = admit(new_context(viewport=size or WIDE, **emulated), at, faults)
+        context = admit(new_context(viewport=size or WIDE, **emulated), at, faults, is_first)
         prepare(context)
         opened.append(Dashboard(context.new_page()))
         return opened[-1].open(at, learns)
@@ -257,14 +264,17 @@ def read_everything(browser: Browser, address: str) -> str:
     return f"{address}?run={run}"
 
 
-def admit(context: BrowserContext, address: str, faults: list[str]) -> BrowserContext:
-    """Prepare a browser for this address, as that of a user who has left the settings open.
+def admit(
+    context: BrowserContext, address: str, faults: list[str], is_first: bool = False
+) -> BrowserContext:
+    """Prepare a browser for this address: it has the cookie, and its faults are collected.
 
-    It has the cookie, and its faults are collected.
+    is_first: whether it is that of a user who has not left the settings open.
     """
-    context.add_init_script(
-        "if (origin !== 'null') localStorage['stickbreaker-settings'] ??= 'open'"
-    )
+    if not is_first:
+        context.add_init_script(
+            "if (origin !== 'null') localStorage['stickbreaker-settings'] ??= 'open'"
+        )
     watch(context, address, faults)
     let_in(context, address)
     return context

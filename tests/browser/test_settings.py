@@ -164,11 +164,7 @@ def test_compilation_for_a_new_precision_is_shown_while_the_page_stays_usable(
 
 
 def test_settings_are_closed_at_the_first_visit_and_then_as_the_user_left_them(visit):
-    forget = """if (origin !== 'null' && !sessionStorage.visited) {
-      localStorage.removeItem("stickbreaker-settings")
-      sessionStorage.visited = true
-    }"""
-    dashboard = visit(prepare=lambda context: context.add_init_script(forget))
+    dashboard = visit(is_first=True)
     slider = dashboard.slider("forgetting_rate")
     expect(slider).not_to_be_in_viewport()
     dashboard.button("Settings").click()
