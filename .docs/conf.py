@@ -21,6 +21,8 @@ from slim_outputs import slim_pages  # noqa: E402
 from source_pages import copy_documents, write_algorithm_pages  # noqa: E402
 from sphinx.application import Sphinx  # noqa: E402
 
+from stickbreaker.app.export.explorable import learn_study, write_explorable  # noqa: E402
+
 project = "Stickbreaker"
 author = copyright = "the Stickbreaker authors"
 language = "en"
@@ -127,10 +129,14 @@ def shorten_signature(
     return None if signature is None else (ARRAY_LIKE.sub("ArrayLike", signature), returned)
 
 
-def slim_notebooks(app: Sphinx, exception: Exception | None) -> None:
-    """Make the outputs of the notebooks smaller."""
-    if exception is None:
-        slim_pages(Path(app.outdir) / "notebooks")
+def finish_site(app: Sphinx, exception: Exception | None) -> None:
+    """Make the outputs of the notebooks smaller, and learn the runs of the first page once."""
+    if exception is not None:
+        return
+    slim_pages(Path(app.outdir) / "notebooks")
+    page = Path(app.outdir) / "explorable.html"
+    if not page.exists():
+        write_explorable(page, learn_study())
 
 
 def setup(app: Sphinx) -> None:
@@ -141,4 +147,4 @@ def setup(app: Sphinx) -> None:
     app.connect("include-read", prepare_include)
     app.connect("autodoc-process-signature", shorten_signature)
     app.connect("autodoc-process-docstring", mark_up_docstring, priority=400)
-    app.connect("build-finished", slim_notebooks)
+    app.connect("build-finished", finish_site)

@@ -52,7 +52,6 @@ DOCUMENTS = (
     ".github/*.md",
     ".github/LICENSE",
     "app/*.md",
-    "app/*.gif",
     "data/README.md",
     "engine/*.md",
     "engine/decisions/*.md",

@@ -8,11 +8,13 @@ import panel as pn
 from stickbreaker import engine
 from stickbreaker.app.model.disk_space import OWN_CORPORA, Item, list_items
 from stickbreaker.app.model.kept_runs import Size
+from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.run_spec import LiveSettings, RunSpec
+from stickbreaker.app.model.saved_sweeps import read_runs
 from stickbreaker.app.model.sweep_plan import SweepError, plan_sweep
 from stickbreaker.app.server.run import Run
-from stickbreaker.app.server.service import Service
+from stickbreaker.app.server.service import Service, load_by_name
 from stickbreaker.app.server.visitors import find_data, for_presenters, may_manage
 from stickbreaker.app.state import LIVE, RunState
 from stickbreaker.engine.algorithm import Algorithm
@@ -212,6 +214,10 @@ class RunCommands:
     def cancel_sweep(self) -> None:
         """End the sweep after its present mini-batch."""
         self._controlled.sweep.cancel()
+
+    def read_sweep(self) -> list[Progress]:
+        """Read the runs of the sweep that are on disk. Raises KeptRunError if there is none."""
+        return read_runs(self.state.sweep, self.kept, lambda name: load_by_name(name, self.library))
 
     @for_presenters
     def open_bring(self) -> None:

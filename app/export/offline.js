@@ -1,27 +1,4 @@
 const state = JSON.parse(document.getElementById("state").textContent)
-const SVG = "http://www.w3.org/2000/svg"
-
-// Text of a corpus becomes a text node, never markup.
-function make(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
-  node.append(...children.map(asNode))
-  return node
-}
-
-function asNode(child) {
-  return child instanceof Node ? child : document.createTextNode(String(child))
-}
-
-function draw(tag, attributes, text) {
-  const node = document.createElementNS(SVG, tag)
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
-  if (text !== undefined) node.textContent = text
-  return node
-}
-
-const percent = (share) => (100 * share).toFixed(1) + " %"
-const number = (value) => value.toLocaleString("en")
 const main = document.querySelector("main")
 document.getElementById("about").textContent = state.about
 
@@ -31,41 +8,9 @@ function dot(id) {
   return node
 }
 
-const W = 460, H = 190, LEFT = 58, RIGHT = 10, TOP = 8, BOTTOM = 24
-const here = []
-
-function chart(curve) {
-  const lines = [curve.points, ...curve.earlier]
-  const ys = lines.flat().map((point) => point[1])
-  const xMax = Math.max(state.total, 1, ...lines.flat().map((point) => point[0]))
-  let low = curve.fromZero ? 0 : Math.min(...ys), high = Math.max(...ys)
-  if (!(high > low)) high = low + 1
-  const x = (seen) => LEFT + seen / xMax * (W - LEFT - RIGHT)
-  const y = (value) => H - BOTTOM - (value - low) / (high - low) * (H - TOP - BOTTOM)
-  const last = curve.points.at(-1)
-  const label = `${curve.title}, ${curve.unit}; last value ${last ? last[1].toFixed(curve.digits) : "none"}`
-  const svg = draw("svg", {viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": label})
-  for (const value of [low, (low + high) / 2, high]) {
-    svg.append(draw("line", {class: "axis", x1: LEFT, x2: W - RIGHT, y1: y(value), y2: y(value)}))
-    svg.append(draw("text", {x: LEFT - 6, y: y(value) + 4, "text-anchor": "end"}, value.toFixed(curve.digits)))
-  }
-  svg.append(draw("text", {x: LEFT, y: H - 6}, "0"))
-  svg.append(draw("text", {x: W - RIGHT, y: H - 6, "text-anchor": "end"}, `${number(xMax)} documents read`))
-  for (const points of curve.earlier) svg.append(line(points, "earlier", x, y))
-  svg.append(line(curve.points, "run", x, y))
-  const mark = draw("line", {class: "here", y1: TOP, y2: H - BOTTOM})
-  svg.append(mark)
-  here.push((seen) => { mark.setAttribute("x1", x(seen)); mark.setAttribute("x2", x(seen)) })
-  return make("figure", {}, make("h3", {}, curve.title), make("p", {class: "soft"}, curve.unit), svg)
-}
-
-function line(points, name, x, y) {
-  return draw("polyline", {class: name, points: points.map(([seen, value]) => `${x(seen)},${y(value)}`).join(" ")})
-}
-
 function table(moment) {
   const rows = moment.topics.map(([id, share, words]) => {
-    const cell = make("td")
+    const cell = make("td", {})
     words.forEach(([word, mark], place) => {
       if (place) cell.append(", ")
       cell.append(mark === "+" ? make("span", {class: "new", title: "new since the previous column"}, word) : word)
@@ -106,6 +51,7 @@ if (last >= 0) {
   const said = make("p", {role: "status"})
   const shown = make("div", {class: "scroller moment", tabindex: "0", role: "region", "aria-label": "Topics at this moment"})
   const play = make("button", {type: "button"}, "Play")
+  const charts = state.curves.filter((curve) => curve.points.length).map((curve) => chart(curve, state.total))
   const REPLAY_SECONDS = 30
   let timer = null
   // The same pace as the page's own player: each document takes the same time.
@@ -127,13 +73,12 @@ if (last >= 0) {
     input.setAttribute("aria-valuetext", describe(moment))
     said.textContent = describe(moment)
     shown.replaceChildren(table(moment))
-    here.forEach((move) => move(moment.seen))
+    charts.forEach(({move}) => move(moment.seen))
   }
   main.append(make("div", {class: "slider"}, make("label", {for: "moment"}, "Column"), input, play, said))
   main.append(make("h2", {}, "Topics"), shown)
   main.append(make("h2", {}, "Curves"), make("p", {class: "soft"}, `The number of topics: ${state.rule}`))
-  const drawn = state.curves.filter((curve) => curve.points.length).map(chart)
-  main.append(make("div", {class: "curves"}, ...drawn))
+  main.append(make("div", {class: "curves"}, ...charts.map(({figure}) => figure)))
   if (state.marks.length) {
     main.append(make("ul", {}, ...state.marks.map(([seen, text]) => make("li", {}, `Changed after ${number(seen)} documents: ${text}`))))
   }

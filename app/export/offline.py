@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from stickbreaker.app.export.single_page import write_page
+from stickbreaker.app.export.single_page import read_texts, write_page
 from stickbreaker.app.frames.progress_frames import CURVES, curve_frame, date_text
 from stickbreaker.app.frames.reading_frames import (
     ROWS_RULE,
@@ -36,8 +36,8 @@ from stickbreaker.app.theme import topic_color
 from stickbreaker.engine.evaluation.held_out import NUM_TOPICS_RULE
 
 NUM_DIGITS = 6
-STYLE = Path(__file__).with_name("offline.css")
-SCRIPT = Path(__file__).with_name("offline.js")
+STYLE = read_texts("export/offline.css")
+SCRIPT = read_texts("widgets/dom.js", "export/chart.js", "export/offline.js")
 BODY = """<main><p id="about"></p></main>
 <noscript><p>This page needs JavaScript. The script is in this file.</p></noscript>
 <script type="application/json" id="state">{state}</script>"""
@@ -130,19 +130,26 @@ def _list_moments(progress: Progress, moments: Sequence[Moment]) -> list[dict[st
 
 
 def _curve(name: str, progress: Progress, earlier: Sequence[Progress]) -> dict[str, Any]:
-    kind = CURVE_KINDS[name]
     runs = [run for run in earlier if run.corpus_name == progress.corpus_name]
+    return describe_curve(name) | {
+        "points": curve_points(progress, name),
+        "earlier": [points for run in runs if (points := curve_points(run, name))],
+    }
+
+
+def describe_curve(name: str) -> dict[str, Any]:
+    """The title, the unit and the axis of a curve."""
+    kind = CURVE_KINDS[name]
     return {
         "title": kind.title,
         "unit": kind.y_label.replace("\n", " "),
         "digits": 0 if name == "num_topics" else 3,
         "fromZero": "start" in kind.y_range,
-        "points": _points(progress, name),
-        "earlier": [points for run in runs if (points := _points(run, name))],
     }
 
 
-def _points(progress: Progress, name: str) -> list[list[float]]:
+def curve_points(progress: Progress, name: str) -> list[list[float]]:
+    """The points of a curve: documents read and value."""
     frame = curve_frame(progress, name)
     frame = frame[np.isfinite(frame["y"])]
     return [

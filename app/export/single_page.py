@@ -24,16 +24,22 @@ PAGE = """<!DOCTYPE html>
 """
 
 
-def write_page(path: Path, title: str, body: str, style: Path, script: Path | None = None) -> None:
+APP = Path(__file__).parents[1]
+
+
+def read_texts(*places: str) -> str:
+    """Join the texts of files of the app, such as "export/chart.js"."""
+    return "\n".join((APP / place).read_text(encoding="utf-8") for place in places)
+
+
+def write_page(path: Path, title: str, body: str, style: str, script: str = "") -> None:
     """Write a page: its title, HTML below it, and the style and script that it contains."""
-    rules = style.read_text(encoding="utf-8")
-    policy = f"default-src 'none'; style-src '{_hash(rules)}'"
-    if script is not None:
-        code = script.read_text(encoding="utf-8")
-        policy += f"; script-src '{_hash(code)}'"
-        body += f"\n<script>{code}</script>"
+    policy = f"default-src 'none'; style-src '{_hash(style)}'"
+    if script:
+        policy += f"; script-src '{_hash(script)}'"
+        body += f"\n<script>{script}</script>"
     with replacing(path) as file:
-        file.write(PAGE.format(policy=policy, title=escape(title), style=rules, body=body).encode())
+        file.write(PAGE.format(policy=policy, title=escape(title), style=style, body=body).encode())
 
 
 def _hash(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickbreaker.app.export.single_page import write_page
+from stickbreaker.app.export.single_page import read_texts, write_page
 from stickbreaker.app.frames.class_questions import (
     ask_first,
     ask_intruder,
@@ -29,7 +29,7 @@ NUM_INTRUDERS = 6
 NUM_PASSAGES = 3
 NUM_FIRST = 3
 BLANK = '<span class="blank"></span>'
-STYLE = Path(__file__).with_name("worksheet.css")
+STYLE = read_texts("export/worksheet.css")
 BODY = """<p class="who"><span>Name</span><span>Date</span></p>
 <p>A computer program has read these documents and sorted their words into topics. A topic is a list
 of words that often

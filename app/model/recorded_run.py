@@ -24,13 +24,18 @@ FOLLOWS = "This is a recorded run. Yours has started and follows."
 HELD = "This is a recorded run. Press Run to see yours."
 
 
-def record_run(spec: RunSpec, corpus: engine.Corpus) -> Checkpoint:
-    """Learn a run, and keep what a page shows of it, without the model and first readings."""
+def learn(spec: RunSpec, corpus: engine.Corpus) -> Record:
+    """Learn a run from its start to its end."""
     record = _open(spec, corpus)
     while not record.is_over:
         record.start_step()
         record.advance()
-    saved = record.save()
+    return record
+
+
+def record_run(spec: RunSpec, corpus: engine.Corpus) -> Checkpoint:
+    """Learn a run, and keep what a page shows of it, without the model and first readings."""
+    saved = learn(spec, corpus).save()
     assert saved is not None
     first = {name: note[:0] for name, note in saved.notes.items() if name.startswith("first.")}
     recorded_on = {RECORDED_ON: np.array(f"{datetime.now(UTC):%Y-%m-%d}")}
@@ -40,11 +45,16 @@ def record_run(spec: RunSpec, corpus: engine.Corpus) -> Checkpoint:
 def read_recording(corpus: engine.Corpus) -> Progress:
     """Read the recorded run of its corpus."""
     saved = load(Path(str(find_data_folder() / FILE)))
-    record = _open(read_spec(saved), corpus)
-    record.restore(saved)
-    progress = record.progress(0)
+    progress = read_run(saved, corpus)
     recorded_on = str(saved.notes[RECORDED_ON])
     return replace(progress, now=progress.columns[-1], recorded_on=recorded_on)
+
+
+def read_run(saved: Checkpoint, corpus: engine.Corpus) -> Progress:
+    """Read what a page shows of a saved run of this corpus."""
+    record = _open(read_spec(saved), corpus)
+    record.restore(saved)
+    return record.progress(0)
 
 
 def _open(spec: RunSpec, corpus: engine.Corpus) -> Record:

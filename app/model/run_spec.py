@@ -37,6 +37,14 @@ LABELS = {
     "max_share": "Maximum document frequency",
     "max_words": "Maximum vocabulary size",
 }
+SENTENCES = {
+    "forgetting_rate": (
+        "How fast the learning rate falls: with a low κ the model keeps changing; with a high κ it"
+        " is stable early."
+    ),
+    "delay": "Makes the first steps smaller: with a high τ₀, early documents count for less.",
+    "batch_size": "Documents in a mini-batch: a large S gives fewer steps with less noise.",
+}
 GROUP_NAMES = {"state-of-the-union": "addresses", "rfc": "RFCs"}
 
 

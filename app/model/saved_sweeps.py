@@ -1,12 +1,16 @@
 """Sweeps on disk: what is planned and what has ended, so that a stopped one can be continued."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from stickbreaker import engine
+from stickbreaker.app.model.kept_runs import KeptRun, KeptRunError, KeptRuns
+from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.recorded_run import read_run
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.shelf import Shelf, hash_name
 from stickbreaker.app.model.sweep_plan import SweepPoint, SweepState
@@ -51,7 +55,14 @@ class SavedSweeps:
 
     def load(self, key: str) -> SweepState:
         """Read the sweep of a run; SavedSweepError if there is none or it is damaged."""
-        name = hash_name(key)
+        return self.read(hash_name(key))
+
+    def list_newest(self) -> list[Path]:
+        """The files of the sweeps, newest first."""
+        return self._shelf.list_newest()
+
+    def read(self, name: str) -> SweepState:
+        """Read the sweep of this file name; SavedSweepError if there is none or it is damaged."""
         with self._shelf.reading(name, expected={"name": name}) as (about, _):
             plan = tuple(_read_spec(spec) for spec in about["plan"])
             points = tuple(
@@ -71,6 +82,35 @@ class SavedSweeps:
         if state.status == "running":
             return replace(state, status="stopped", message="")
         return state
+
+
+def read_runs(
+    state: SweepState, kept: KeptRuns, find_corpus: Callable[[str], engine.Corpus]
+) -> list[Progress]:
+    """Read the runs of a sweep that are on disk with their models.
+
+    Raises KeptRunError if there is none.
+    """
+    listing = kept.listing()
+    with_models = [run for run in listing.runs if listing.sizes[run.key].model]
+    found = [
+        read_run(kept.load_checkpoint(run.key), find_corpus(spec.corpus_name))
+        for spec, point in zip(state.plan, state.points, strict=False)
+        for run in [run for run in with_models if _is_run_of(run, spec, point)][:1]
+    ]
+    if not found:
+        raise KeptRunError("The models of this sweep are not on disk: run the sweep again.")
+    return found
+
+
+def _is_run_of(run: KeptRun, spec: RunSpec, point: SweepPoint) -> bool:
+    """Whether a kept run is this run of a sweep, or one with the same settings and results."""
+    return (
+        run.status == "finished"
+        and not run.changes
+        and (run.corpus_name, run.algorithm) == (spec.corpus_name, spec.algorithm.name)
+        and (run.config, run.settings) == (asdict(point.config), asdict(spec.settings))
+    )
 
 
 def _write_spec(spec: RunSpec) -> dict[str, Any]:

@@ -14,6 +14,7 @@ MAX_RUNS = 40
 # The first one with several values is the x axis of the plot, like S in Fig. 4 of Wang 2011.
 SWEPT = {"batch_size": "S", "forgetting_rate": "κ", "delay": "τ₀", "max_topics": "K"}
 WHOLE = ("batch_size", "max_topics")
+KEPT = "Finished runs are kept; Export has them as a web page."
 
 
 class SweepError(ValueError):
@@ -165,4 +166,4 @@ def describe_sweep(state: SweepState) -> str:
         if point.status == "failed"
     )
     question = " Continue?" if state.status == "stopped" else ""
-    return f"{ended}. Finished runs are kept.{failed}{question} {state.fault}".rstrip()
+    return f"{ended}. {KEPT}{failed}{question} {state.fault}".rstrip()

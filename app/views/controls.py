@@ -21,6 +21,7 @@ from stickbreaker.app.model.presets import (
 )
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import (
+    SENTENCES,
     LiveSettings,
     RunSpec,
     describe_algorithm,
@@ -31,7 +32,7 @@ from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.config_form import ConfigForm, read_fields
 from stickbreaker.app.widgets.edits import Edits
 from stickbreaker.app.widgets.help_button import HELP_STYLE, help_button
-from stickbreaker.app.widgets.sliders import SENTENCES, asked_of, make_sliders, show_value
+from stickbreaker.app.widgets.sliders import asked_of, make_sliders, show_value
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.schedules import (
     Forecast,

@@ -16,6 +16,7 @@ import param
 from panel.viewable import Viewer
 
 from stickbreaker.app.commands.run_commands import RunCommands
+from stickbreaker.app.export.explorable import write_explorable
 from stickbreaker.app.export.figures import (
     CURVE_FIGURES,
     FIGURES,
@@ -78,6 +79,7 @@ class Taken(NamedTuple):
     earlier: tuple[Progress, ...]
     reading: Reading | None
     results: tuple[Result, ...] = ()
+    read_sweep: Callable[[], list[Progress]] = list
 
     def read(self) -> Reading:
         """The reading. Raises ValueError if there is none."""
@@ -183,6 +185,16 @@ EXPORTS = {
         needs="steps",
         ending=".html",
         write=lambda taken, path: write_offline(path, taken.progress, taken.earlier, taken.reading),
+    ),
+    "sweep": Export(
+        label="Sweep as web page",
+        sentence=(
+            "One HTML file that works offline, with the replay of each run of the sweep on Compare"
+            " and a slider for each setting."
+        ),
+        needs="sweep",
+        ending=".html",
+        write=lambda taken, path: write_explorable(path, taken.read_sweep()),
     ),
     "replay": Export(
         label="Replay",
@@ -309,7 +321,7 @@ class ExportPanel(StateFollower, Viewer):
             sizing_mode="stretch_width",
         )
 
-    @param.depends("state.progress", "state.reading", "state.tasks", watch=True)
+    @param.depends("state.progress", "state.reading", "state.tasks", "state.sweep", watch=True)
     @guarded
     def _follow(self) -> None:
         """Enable the exports that a run and its reading make possible."""
@@ -341,10 +353,12 @@ class ExportPanel(StateFollower, Viewer):
         )
 
     def _has(self) -> set[str]:
-        """The parts that can be exported: "steps", "replay", "topics", "documents", "answers"."""
+        """The parts that can be exported, as `Export.needs` names them."""
         reading = self._reading()
         has = {"steps"} if self.state.progress.documents_seen else set()
         has |= {"answers"} if self.state.tasks.all_results else set()
+        if self._commands.may_open and any(each.heldout for each in self.state.sweep.points):
+            has.add("sweep")
         has |= (
             {"replay"} if can_replay(self.state.progress) and self.state.progress.columns else set()
         )
@@ -377,7 +391,11 @@ class ExportPanel(StateFollower, Viewer):
         state = self.state
         results = state.tasks.all_results
         taken = Taken(
-            progress=state.progress, earlier=state.earlier, reading=self._reading(), results=results
+            progress=state.progress,
+            earlier=state.earlier,
+            reading=self._reading(),
+            results=results,
+            read_sweep=self._commands.read_sweep,
         )
         ending = export.ending or (".csv" if self.format.value == CSV else ".parquet")
         name = self._file_name(what).removesuffix(ending) + ending

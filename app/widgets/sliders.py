@@ -7,18 +7,11 @@ import panel as pn
 import panel_material_ui as pmui
 
 from stickbreaker.app.model.presets import PRESETS
+from stickbreaker.app.model.run_spec import SENTENCES
 from stickbreaker.engine.schedules import live_settings
 
 DELAYS = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 768.0, 1024.0)
 BATCH_SIZES = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
-SENTENCES = {
-    "forgetting_rate": (
-        "How fast the learning rate falls: with a low κ the model keeps changing; with a high κ it"
-        " is stable early."
-    ),
-    "delay": "Makes the first steps smaller: with a high τ₀, early documents count for less.",
-    "batch_size": "Documents in a mini-batch: a large S gives fewer steps with less noise.",
-}
 
 
 class PlacesSlider(pmui.DiscreteSlider):

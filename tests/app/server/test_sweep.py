@@ -10,6 +10,7 @@ from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.run_store import RunStore
 from stickbreaker.app.model.saved_sweeps import SavedSweeps
 from stickbreaker.app.model.sweep_plan import (
+    KEPT,
     SweepError,
     describe_sweep,
     parse_values,
@@ -168,10 +169,7 @@ def test_a_sweep_whose_cluster_is_away_stops_and_continues_with_the_run_that_it_
     sweep, kept = begin(find_client=find_client)
     sweep.start(plan_sweep(small_spec(), [], SIZES))
     until(lambda: sweep.state.status != "running")
-    said = (
-        "The sweep of 4 runs stopped after 1. No scheduler answers: start it. Finished runs are"
-        " kept. Continue?"
-    )
+    said = f"The sweep of 4 runs stopped after 1. No scheduler answers: start it. {KEPT} Continue?"
     saved = SavedSweeps(tmp_path)
     saved.write("key", sweep.state)
     for state in (sweep.state, saved.find("key")):

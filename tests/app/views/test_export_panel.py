@@ -20,6 +20,7 @@ from stickbreaker.app.export.tables import write_model, write_pyldavis
 from stickbreaker.app.model.class_tasks import INTRUDER, ClassState, Result, Task
 from stickbreaker.app.model.reading import ReadingJob, begin_reading
 from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.app.model.sweep_plan import SweepPoint, SweepState
 from stickbreaker.app.server.reader import Reader
 from stickbreaker.app.state import RunState
 from stickbreaker.app.views.export_panel import CSV, EXPORTS, PARQUET, ExportPanel
@@ -32,6 +33,7 @@ HOSTILE = "</script><img src=x onerror=alert(1)>"
 RESULT = Result(
     1, Task(INTRUDER, "Which word?", ("war", HOSTILE), correct=1, topic_id=3, label=HOSTILE), (2, 5)
 )
+SWEEP = SweepState("finished", points=(SweepPoint("HDP", "κ 0.6", None, "finished", "", -7.5),))
 NAMED = 'war, "peace"\n=1+1 <b>'
 TABLES = [what for what, export in EXPORTS.items() if not export.ending]
 
@@ -75,8 +77,12 @@ def named(progress):
     return topic_id
 
 
-def make_panel():
-    return ExportPanel(RunState(), SimpleNamespace(note_fault=lambda event, fault: None))
+def make_panel(*swept):
+    """The page, whose sweep has these runs."""
+    commands = SimpleNamespace(
+        note_fault=lambda event, fault: None, may_open=True, read_sweep=lambda: list(swept)
+    )
+    return ExportPanel(RunState(), commands)
 
 
 def read(view, job, progress, *results):
@@ -86,8 +92,9 @@ def read(view, job, progress, *results):
 @pytest.fixture
 def take(job, progress):
     """Export as the page does; returns the name and the content of the file."""
-    view = make_panel()
+    view = make_panel(progress)
     read(view, job, progress, RESULT)
+    view.state.sweep = SWEEP
     sent = []
     answer_with(view.mover, sent.append)
 
@@ -292,6 +299,14 @@ def test_the_offline_page_has_all_content_as_json_and_none_as_markup(take, progr
     np.testing.assert_allclose(np.sum(state["periods"]["values"], 1), 1.0, rtol=1e-4)
 
 
+def test_a_sweep_is_exported_as_a_page_with_its_runs(take):
+    name, content = take("sweep")
+    assert name == "tiny-hdp-sweep.html"
+    state = json.loads(re.search(r'id="state">(.*?)</script>', content.decode(), re.DOTALL)[1])
+    assert len(state["runs"]) == 1
+    assert HOSTILE in state["words"]
+
+
 def test_the_offline_page_of_a_run_without_a_reading_has_its_moments(progress, tmp_path):
     write_offline(tmp_path / "page.html", progress, (), None)
     assert '"details": [], "periods": null' in (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -321,8 +336,10 @@ def test_an_export_is_disabled_until_its_data_exists(job, progress):
     read(view, job, replace(progress, run_id=2))
     assert view.buttons["topics"].disabled
     read(view, job, progress)
-    assert [what for what, button in view.buttons.items() if button.disabled] == ["class-answers"]
+    disabled = [what for what, button in view.buttons.items() if button.disabled]
+    assert disabled == ["class-answers", "sweep"]
     read(view, job, progress, RESULT)
+    view.state.sweep = SWEEP
     assert not any(button.disabled for button in view.buttons.values())
 
 

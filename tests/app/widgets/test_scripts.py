@@ -23,8 +23,7 @@ def test_shared_functions_are_written_once():
         for path in FOLDER.rglob("*.js")
         if "function make(" in path.read_text(encoding="utf-8")
     ]
-    # The page that works without a server is one file with its own way to write text.
-    assert set(places) == {"dom.js", "offline.js"}
+    assert places == ["dom.js"]
     assert [
         path.name for path in FOLDER.rglob("*.js") if "function put(" in path.read_text("utf-8")
     ] == ["dom.js"]
