@@ -357,7 +357,7 @@ class ExportPanel(StateFollower, Viewer):
         reading = self._reading()
         has = {"steps"} if self.state.progress.documents_seen else set()
         has |= {"answers"} if self.state.tasks.all_results else set()
-        if self._commands.may_open and any(each.heldout for each in self.state.sweep.points):
+        if any(each.heldout for each in self.state.sweep.points) and self._commands.may_open:
             has.add("sweep")
         has |= (
             {"replay"} if can_replay(self.state.progress) and self.state.progress.columns else set()
