@@ -45,6 +45,7 @@ def topics_table(reading: Reading, progress: Progress) -> pd.DataFrame:
     corpus.
     """
     frame = topics_frame(reading.summary, reading.corpus.vocabulary.words, NUM_WORDS)
+    frame = frame.rename(columns={"weight": "share"})
     quality = reading.quality
     for place, name in enumerate(("npmi", "exclusivity"), 1):
         of_topic = dict(zip(quality.topic_ids, getattr(quality, name), strict=True))

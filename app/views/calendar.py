@@ -160,7 +160,7 @@ class Calendar(StateFollower, Viewer):
         between = "" if self.state.span is None else f", {self._from.value} to {self._to.value}"
         heading = f"<h3 style='margin:0'>Typical documents of {title}{between}</h3>"
         self.typical_heading.object = (
-            f"{heading}<p style='margin:4px 0 0;font-size:13px'>{TYPICAL_RULE}</p>"
+            f"{heading}<p style='margin:4px 0 0;font-size:14px'>{TYPICAL_RULE}</p>"
         )
         self.typical.show(typical_rows(reading, position, self.state.span), "No typical documents.")
 

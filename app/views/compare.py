@@ -69,7 +69,7 @@ PAIR_HELP = (
     f" which recent text counts more.</p><p>Topics under {100 * LEAST_SIZE:.1f} % are left out.</p>"
 )
 STYLE = """
-:host { color: var(--panel-on-surface-color, inherit); font-size: 13px; }
+:host { color: var(--panel-on-surface-color, inherit); font-size: 14px; }
 p { margin: 4px 0; } h3 { font-size: 15px; margin: 12px 0 4px; }
 table { border-collapse: collapse; width: 100%; table-layout: fixed; }
 th, td { text-align: left; vertical-align: top; padding: 5px 8px; overflow-wrap: anywhere;

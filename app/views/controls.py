@@ -48,7 +48,7 @@ UNSEEN = (
     " inset(50%)"
 )
 NOTE_STYLE = """
-p { margin: 0 0 4px; font-size: 13px; line-height: 1.4;
+p { margin: 0 0 4px; font-size: 14px; line-height: 1.4;
   color: var(--panel-on-surface-color, inherit); }
 h2 { font-size: 16px; margin: 8px 0 0; color: var(--panel-on-surface-color, inherit); }
 """

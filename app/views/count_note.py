@@ -27,7 +27,7 @@ HELP = (
     f" {NUM_TOKENS // 1_000_000} million tokens. The run and its model do not change.</p>"
 )
 STYLE = (
-    "p { margin: 0; font-size: 13px; line-height: 1.4; color: var(--panel-on-surface-color,"
+    "p { margin: 0; font-size: 14px; line-height: 1.4; color: var(--panel-on-surface-color,"
     " inherit); }"
 )
 

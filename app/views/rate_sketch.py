@@ -23,7 +23,7 @@ from stickbreaker.engine.schedules import FEWEST_BATCHES, Forecast, planned_rate
 MAX_POINTS = 200
 # The room of a warning is there before it, so that nothing moves.
 TEXT_STYLE = """
-:host { min-height: 7em; font-size: 13px; color: var(--panel-on-surface-color, inherit); }
+:host { min-height: 7em; font-size: 14px; color: var(--panel-on-surface-color, inherit); }
 p { margin: 4px 0 0; padding: 4px 10px; border-left: 4px solid #ef6c00; border-radius: 4px;
   background: color-mix(in srgb, #ef6c00 15%, transparent); }
 """

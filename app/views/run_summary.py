@@ -17,14 +17,14 @@ STYLE = """
 .summary { display: flex; flex-wrap: wrap; gap: 4px 28px; align-items: center;
   justify-content: space-between; }
 .says { flex: 1 1 360px; min-width: 0; }
-.says p { margin: 0; font-size: 13px; }
+.says p { margin: 0; font-size: 14px; }
 .says p:first-child { font-size: 18px; line-height: 1.3; min-height: 2.6em; }
 .date { white-space: nowrap; }
 /* The numbers keep their places while they and the sentence change. */
 dl { display: flex; gap: 28px; margin: 0; }
 dl div { min-width: 8.5em; }
-dt { font-size: 13px; }
-dd { margin: 0; font-size: 13px; }
+dt { font-size: 14px; }
+dd { margin: 0; font-size: 14px; }
 dd strong { font-size: 24px; line-height: 1.15; font-variant-numeric: tabular-nums; }
 @media (max-width: 600px) {
   dl div { min-width: 0; }

@@ -18,7 +18,7 @@ HELP = (
     " replace words that no longer occur. Tokens of all other words are left out.</p>"
 )
 STYLE = """
-:host { color: var(--panel-on-surface-color, #222); font-size: 13px; }
+:host { color: var(--panel-on-surface-color, #222); font-size: 14px; }
 p { margin: 2px 0; }
 dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 2px 16px; margin: 4px 0;
   }

@@ -257,4 +257,4 @@ def _text(text: str = "") -> pn.pane.HTML:
 
 
 def _paragraph(text: str) -> str:
-    return f"<p style='margin:0;font-size:13px'>{text}</p>" if text else ""
+    return f"<p style='margin:0;font-size:14px'>{text}</p>" if text else ""

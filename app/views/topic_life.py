@@ -130,7 +130,7 @@ class TopicLife(StateFollower, Viewer):
         rows = event_rows(self.state.progress, self._listed)
         shown = f"The newest {len(rows)} of " if len(rows) < len(self._listed) else ""
         self._count.object = (
-            f"<p style='margin:0;font-size:13px'>{shown}{count(len(self._listed), 'event')}</p>"
+            f"<p style='margin:0;font-size:14px'>{shown}{count(len(self._listed), 'event')}</p>"
             if rows
             else ""
         )

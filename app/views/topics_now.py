@@ -56,7 +56,7 @@ class TopicsNow(StateFollower, Viewer):
         progress = self.state.shown
         before = [row["key"] for row in self.rows.rows] if progress.run_id == self._run_id else []
         self._run_id = progress.run_id
-        self.whole.object = f"<p style='margin:2px 0;font-size:13px'>{name_whole(progress)}</p>"
+        self.whole.object = f"<p style='margin:2px 0;font-size:14px'>{name_whole(progress)}</p>"
         rows = topic_rows(progress, before, self.state.by_relevance)
         self.rows.show(rows, empty_note(progress), note_above(progress))
 

@@ -80,7 +80,7 @@ class WordLife(StateFollower, Viewer):
     def _write(self, title: str, text: str) -> None:
         self.heading.object = (
             f"<h2 style='margin:4px 0;font-size:16px'>{escape(title)}</h2>"
-            f"<p style='margin:0;font-size:13px'>{escape(text)}</p>"
+            f"<p style='margin:0;font-size:14px'>{escape(text)}</p>"
         )
 
     def _show_lines(self, frame: pd.DataFrame | None, measure: str) -> None:

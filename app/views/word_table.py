@@ -101,7 +101,7 @@ class WordTable(StateFollower, Viewer):
                 margin=0,
             ),
             self.cells,
-            pn.pane.HTML(f"<p style='margin:0;font-size:13px'>{MARKS}</p>", margin=(0, 10)),
+            pn.pane.HTML(f"<p style='margin:0;font-size:14px'>{MARKS}</p>", margin=(0, 10)),
             self.picker,
             self._reset_place,
             sizing_mode="stretch_width",

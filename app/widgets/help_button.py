@@ -14,7 +14,7 @@ HELP_STYLE = """
 .heading { display: flex; align-items: center; gap: 8px; }
 .heading h2 { margin: 0; font-size: 18px; }
 p { margin: 4px 0; font-size: 14px; line-height: 1.45; }
-.aside { margin-left: 12px; font-size: 13px; }
+.aside { margin-left: 12px; font-size: 14px; }
 @media (max-width: 1040px) { .aside { display: none; } }
 button.help { flex: none; width: 24px; height: 24px; padding: 0; border-radius: 12px;
   font: 600 14px/1 inherit;

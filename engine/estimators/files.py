@@ -77,7 +77,8 @@ def read_history(notes: Mapping[str, np.ndarray]) -> pd.DataFrame:
     history = {
         name.removeprefix(HISTORY): column for name, column in notes.items() if HISTORY in name
     }
-    return pd.DataFrame(history or empty_history())
+    # Earlier files call the weight share.
+    return pd.DataFrame(history or empty_history()).rename(columns={"share": "weight"})
 
 
 # A model is a checkpoint with its words.

@@ -64,7 +64,7 @@ class TopicModel(TopicTables):
     history_ : pandas.DataFrame
         The ten most probable words of each topic at nine moments of `fit`, or of each of its passes
         if documents set aside decide on their number; columns topic_id, checkpoint, documents_seen,
-        date (NaT without dates), share, rank, word, probability. Empty for a model from the app.
+        date (NaT without dates), weight, rank, word, probability. Empty for a model from the app.
     topic_names_ : dict of int to str
         The names that people have given to topics in the app, by id; empty for other models.
     """

@@ -23,9 +23,9 @@ def stability(models: Sequence[TopicModel]) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A row for each topic in use of the first model, the largest first: topic_id, label, share
+        A row for each topic in use of the first model, the largest first: topic_id, label, weight
         (of the expected tokens), stability (the share of the other models in which it comes back),
-        words (ten, as text). The sum of share times stability is the part of the tokens whose
+        words (ten, as text). The sum of weight times stability is the part of the tokens whose
         topics come back.
 
     Raises

@@ -66,9 +66,9 @@ class TopicTables(FittedModel):
         Returns
         -------
         pandas.DataFrame
-            Columns topic_id, label, share (of the expected tokens, which favour recent text), rank,
-            word, probability; if `wide`, words (the most probable first) instead of the last three.
-            With `others` also stability: the share of these models in which the topic comes back
+            Columns topic_id, label, weight (the part of the expected tokens, which favours recent
+            text), rank, word, probability; if `wide`, words (the most probable first) instead of
+            the last three. With `others` also stability: the share of these models in which the topic comes back
             (see `stability`).
 
         Raises
@@ -144,7 +144,7 @@ class TopicTables(FittedModel):
         Returns
         -------
         pandas.DataFrame
-            Columns topic_id, label, share (as in `topics_frame`), npmi, exclusivity, words (the ten
+            Columns topic_id, label, weight (as in `topics_frame`), npmi, exclusivity, words (the ten
             most probable).
         """
         return quality_frame(

@@ -19,9 +19,9 @@ NUM_TOPICS_SHOWN = 10
 def topics_frame(
     summary: TopicSummary, words: Sequence[str] | None, num_words: int = NUM_WORDS
 ) -> pd.DataFrame:
-    """The topics in use, largest first: columns topic_id, share, rank (from 1), word, probability.
+    """The topics in use, largest first: columns topic_id, weight, rank (from 1), word, probability.
 
-    share: of the tokens that all topics explain. The topics in use are those of `rank_topics`.
+    weight: the part of the tokens that all topics explain. The topics in use are those of `rank_topics`.
     words: the V words; without them the columns of the counts are named x0, x1, ... Raises
     ValueError if the number of words is not V, if they have no order, or if num_words is below 1.
     """
@@ -34,7 +34,7 @@ def topics_frame(
     return pd.DataFrame(
         {
             "topic_id": np.repeat(summary.topic_ids[used], top.shape[1]),
-            "share": np.repeat(tokens[used] / max(tokens.sum(), 1e-300), top.shape[1]),
+            "weight": np.repeat(tokens[used] / max(tokens.sum(), 1e-300), top.shape[1]),
             "rank": np.tile(np.arange(1, top.shape[1] + 1), len(used)),
             "word": pd.Series([str(words[column]) for column in top.ravel()], dtype=str),
             "probability": np.take_along_axis(summary.topics[used], top, 1).ravel().astype(float),
@@ -67,7 +67,7 @@ def name_words(words: Sequence[str] | None, vocab_size: int) -> list[str]:
 def quality_frame(
     quality: TopicQuality, words: Sequence[str], labels: Mapping[int, str]
 ) -> pd.DataFrame:
-    """The quality of topics, one row each: columns topic_id, label, share, npmi, exclusivity, words
+    """The quality of topics, one row each: columns topic_id, label, weight, npmi, exclusivity, words
     (ten, as text).
 
     words: the V words; labels: by topic id.
@@ -78,7 +78,7 @@ def quality_frame(
             "label": pd.Series(
                 [labels[topic_id] for topic_id in quality.topic_ids.tolist()], dtype=str
             ),
-            "share": quality.shares,
+            "weight": quality.shares,
             "npmi": quality.npmi,
             "exclusivity": quality.exclusivity,
             "words": pd.Series(
@@ -91,7 +91,7 @@ def quality_frame(
 def checkpoint_frame(
     number: int, documents_seen: int, date: Any, summary: TopicSummary, words: Sequence[str] | None
 ) -> pd.DataFrame:
-    """The topics at one checkpoint: columns topic_id, checkpoint, documents_seen, date, share,
+    """The topics at one checkpoint: columns topic_id, checkpoint, documents_seen, date, weight,
     rank, word, probability.
 
     date: of the newest document read in this pass; NaT without dates.
@@ -115,25 +115,25 @@ def empty_history() -> pd.DataFrame:
         "documents_seen": np.int64,
         "date": "datetime64[s]",
     }
-    kinds |= {"share": np.float64, "rank": np.int64, "word": str, "probability": np.float64}
+    kinds |= {"weight": np.float64, "rank": np.int64, "word": str, "probability": np.float64}
     return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
 
 
 def topics_html(topics: pd.DataFrame, caption: str) -> str:
     """The largest topics of an estimator's `topics_frame` as an HTML table; every word is escaped.
 
-    >>> row = {"topic_id": [7], "label": ["bold"], "share": [0.25], "rank": [1], "word": ["<b>"],
+    >>> row = {"topic_id": [7], "label": ["bold"], "weight": [0.25], "rank": [1], "word": ["<b>"],
     ...     "probability": [1.0]}
     >>> topics_html(pd.DataFrame(row), "One topic").partition("25.0 %")[2]
     '</td><td style="text-align: left">&lt;b&gt;</td></tr></tbody></table>'
     """
     rows = [
-        f"<tr><td>{topic_id}</td><td>{escape(label)}</td><td>{100 * share:.1f} %</td>"
+        f"<tr><td>{topic_id}</td><td>{escape(label)}</td><td>{100 * weight:.1f} %</td>"
         f'<td style="text-align: left">{escape(", ".join(words))}</td></tr>'
-        for (topic_id, label, share), words in _largest(topics)
+        for (topic_id, label, weight), words in _largest(topics)
     ]
     head = (
-        "<tr><th>topic</th><th>label</th><th>share of tokens</th><th>most probable words</th></tr>"
+        "<tr><th>topic</th><th>label</th><th>weight in the model</th><th>most probable words</th></tr>"
     )
     return (
         f"<table><caption>{escape(caption)}</caption><thead>{head}</thead><tbody>"
@@ -143,5 +143,5 @@ def topics_html(topics: pd.DataFrame, caption: str) -> str:
 
 
 def _largest(topics: pd.DataFrame) -> list[tuple[tuple[int, str, float], list[str]]]:
-    grouped = topics.groupby(["topic_id", "label", "share"], sort=False)["word"]
+    grouped = topics.groupby(["topic_id", "label", "weight"], sort=False)["word"]
     return [(key, list(words)) for key, words in grouped][:NUM_TOPICS_SHOWN]

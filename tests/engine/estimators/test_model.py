@@ -227,7 +227,7 @@ def test_the_table_of_topics_agrees_with_the_components_largest_topic_first(kind
     wide = model.topics_frame(num_words=4, wide=True)
     assert wide["topic_id"].tolist() == table["topic_id"].unique().tolist()
     assert ", ".join(wide["words"]).split(", ") == table["word"].tolist()
-    shares = table.drop_duplicates("topic_id")["share"]
+    shares = table.drop_duplicates("topic_id")["weight"]
     assert shares.is_monotonic_decreasing
     assert 0.5 < shares.sum() <= 1 + 1e-6
 
@@ -252,7 +252,7 @@ def test_coherence_has_a_row_for_each_topic_in_use_with_its_label_npmi_and_exclu
 ):
     model = make(kind).fit(tiny_corpus)
     state, frame = model.components_.tobytes(), model.coherence(tiny_corpus)
-    assert list(frame) == ["topic_id", "label", "share", "npmi", "exclusivity", "words"]
+    assert list(frame) == ["topic_id", "label", "weight", "npmi", "exclusivity", "words"]
     assert dict(zip(frame["topic_id"], frame["label"], strict=True)) == model.topic_labels()
     top = [
         [tiny_corpus.vocabulary.index(word) for word in words.split(", ")]

@@ -117,7 +117,7 @@ def test_the_history_has_each_topic_at_each_checkpoint_by_its_id(kind, tiny_corp
         "checkpoint",
         "documents_seen",
         "date",
-        "share",
+        "weight",
         "rank",
         "word",
         "probability",

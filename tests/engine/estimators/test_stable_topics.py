@@ -20,9 +20,9 @@ def fit(corpus, seed, **given):
 def test_topics_that_are_there_come_back_with_any_seed(corpus):
     models = [fit(corpus, seed) for seed in range(3)]
     frame = engine.stability(models)
-    assert frame.columns.tolist() == ["topic_id", "label", "share", "stability", "words"]
+    assert frame.columns.tolist() == ["topic_id", "label", "weight", "stability", "words"]
     assert len(frame) == models[0].n_topics_
-    assert (frame["share"] * frame["stability"]).sum() > 0.9
+    assert (frame["weight"] * frame["stability"]).sum() > 0.9
     assert set(frame["stability"]) <= {0.0, 0.5, 1.0}
     assert frame["words"][0].split(", ") == models[0].topics_frame()["word"].head(10).tolist()
     assert engine.stability(models[:1] * 2)["stability"].eq(1.0).all()
@@ -34,7 +34,7 @@ def test_the_table_of_topics_has_the_stability_next_to_other_models(corpus):
     assert frame.columns.tolist() == [
         "topic_id",
         "label",
-        "share",
+        "weight",
         "stability",
         "rank",
         "word",
