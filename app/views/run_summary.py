@@ -28,6 +28,7 @@ dd { margin: 0; font-size: 14px; }
 dd strong { font-size: 24px; line-height: 1.15; font-variant-numeric: tabular-nums; }
 @media (max-width: 600px) {
   dl div { min-width: 0; }
+  .says p, dt, dd { font-size: 13px; }
   .says p:first-child { font-size: 16px; min-height: 3.9em; }
   dd strong { font-size: 20px; }
 }
