@@ -60,8 +60,6 @@ def read_counts(path: Path, kind: str, report: Report = lambda share, message: N
 
     Raises CorpusError if a file is missing, unreadable or too large.
     """
-    if not path.is_file():
-        raise CorpusError(f"File not found: {path.absolute()}. Check the folder and the name.")
     words, notes = read_vocabulary(find_vocabulary(path, kind))
     read = {UCI: _read_uci, LDA_C: _read_lda_c, MATRIX: _read_matrix}[kind]
     try:

@@ -126,10 +126,6 @@ def find_encoding(file: Path, given: str = "") -> Encoding:
     try:
         with file.open("rb") as stream:
             return name_encoding(iter(lambda: stream.read(BLOCK), b""), str(file), given)
-    except FileNotFoundError as error:
-        raise CorpusError(
-            f"File not found: {file.absolute()}. Check the folder and the name."
-        ) from error
     except OSError as error:
         raise CorpusError(
             f"Cannot read {file} ({explain_error(error)}). Check its permissions."

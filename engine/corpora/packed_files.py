@@ -90,14 +90,6 @@ class PackedFile:
     def __str__(self) -> str:
         return f"{self._path}/{self._member}".rstrip("/")
 
-    def absolute(self) -> Path:
-        """Return the path of the file on the disk."""
-        return self._path.absolute()
-
-    def is_file(self) -> bool:
-        """Whether the file on the disk exists."""
-        return self._path.is_file()
-
     def stat(self) -> SimpleNamespace:
         """Return the size of the file on the disk, or of the member as packed."""
         if not self._member:

@@ -27,8 +27,6 @@ def open_parquet(path: Path, encoding: str = "") -> Table:
     import pyarrow as pa
     from pyarrow import parquet
 
-    if not path.is_file():
-        raise CorpusError(f"File not found: {path.absolute()}. Check the folder and the name.")
     try:
         with parquet.ParquetFile(_whole(path)) as file:
             names = file.schema_arrow.names

@@ -170,7 +170,8 @@ def find_source(
     refuse_remote(path)
     path = Path(path).expanduser()
     # The corpus takes its name from the path, and "." has none.
-    path = path if path.name else path.resolve()
+    if not path.name:
+        path = path.resolve()
     refuse_hidden(path)
     if is_stored(path):
         return Source(kind=STORED, path=path)
@@ -271,8 +272,9 @@ def name_source(path: Path) -> Source:
     plain = plain_path(Path(path.name.lower()))
     if plain.name.startswith("docword"):
         return Source(kind=UCI, path=path)
-    is_packed_archive = plain.suffix == ".zip" != path.suffix.lower()
-    return Source(kind="" if is_packed_archive else SUFFIXES.get(plain.suffix, ""), path=path)
+    if plain.suffix == ".zip" != path.suffix.lower():
+        return Source(kind="", path=path)
+    return Source(kind=SUFFIXES.get(plain.suffix, ""), path=path)
 
 
 def count_bytes(path: Path) -> int:

@@ -167,10 +167,6 @@ def _list_members(path: Path) -> list[zipfile.ZipInfo]:
                 for member in archive.infolist()
                 if not member.is_dir() and not is_hidden(PurePosixPath(member.filename))
             ]
-    except FileNotFoundError as error:
-        raise CorpusError(
-            f"File not found: {path.absolute()}. Check the folder and the name."
-        ) from error
     except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
         raise CorpusError(
             f"Cannot open {path} as a zip archive ({explain_error(error)}). Create it again."

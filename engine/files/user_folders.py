@@ -51,7 +51,7 @@ def find_private_folder(parent: Path) -> Path:
 
     Compiled code is loaded from it, so another account must not be able to put files there.
     """
-    owner = os.getuid() if hasattr(os, "getuid") else 0
+    owner = getattr(os, "getuid", lambda: 0)()
     folder = parent / f"stickbreaker-{owner}"
     try:
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -198,7 +198,8 @@ def _find_header(archive: zipfile.ZipFile, kind: Kind) -> FileHeader:
 
 
 def _write_part(archive: zipfile.ZipFile, name: str, part: Any) -> tuple[str, str]:
-    name = name if isinstance(part, bytes) else name + ARRAY
+    if not isinstance(part, bytes):
+        name += ARRAY
     with archive.open(name, "w", force_zip64=True) as file:
         hashing = _Hashing(file)
         if isinstance(part, bytes):

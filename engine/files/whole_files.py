@@ -23,7 +23,8 @@ except ImportError:  # Windows, where a file that is open cannot be deleted.
 PARTIAL = ".partial"
 STALE_SECONDS = 86_400
 # A process that has just ended its work may hold a name a little longer.
-CLAIM_TRIES, CLAIM_SECONDS = 10, 0.1
+CLAIM_TRIES = 10
+CLAIM_SECONDS = 0.1
 
 
 class FileError(OSError, ValueError):
@@ -206,7 +207,8 @@ class Claim:
     """
 
     def __init__(self, path: Path | None = None, file: BinaryIO | None = None) -> None:
-        self._path, self._file = path, file
+        self._path = path
+        self._file = file
 
     def close(self) -> None:
         """Let other processes have the name."""
@@ -307,8 +309,10 @@ def _remove_abandoned(place: Path) -> None:
                 pass  # Some network file systems have no locks.
         # The lock is held during the removal, so that a writer that waits for it finds the file
         # removed.
-        if is_abandoned:
-            shutil.rmtree(place) if place.is_dir() else place.unlink()
+        if is_abandoned and place.is_dir():
+            shutil.rmtree(place)
+        elif is_abandoned:
+            place.unlink()
     finally:
         if descriptor is not None:
             os.close(descriptor)
