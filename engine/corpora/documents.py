@@ -239,7 +239,7 @@ class Batch(NamedTuple):
     is_stream : bool
         Whether no document comes twice: a stream has no passes, and D is the number so far or an
         assumed one.
-    judges : Documents
+    set_aside : Documents
         Documents that the step does not learn from; they are not among the S.
     """
 
@@ -247,9 +247,9 @@ class Batch(NamedTuple):
     documents: Documents
     corpus_size: int
     is_stream: bool = False
-    judges: Documents = NO_DOCUMENTS
+    set_aside: Documents = NO_DOCUMENTS
 
     @property
     def num_read(self) -> int:
-        """The number of documents with the judges."""
-        return self.documents.num_documents + self.judges.num_documents
+        """The number of documents with those set aside."""
+        return self.documents.num_documents + self.set_aside.num_documents

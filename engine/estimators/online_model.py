@@ -103,7 +103,7 @@ class OnlineTopicModel(TopicModel):
         """Let some words (U,) be like a word that has not occurred yet."""
         state = self.state_._replace(topic_counts=self.state_.topic_counts.forget(columns, like))
         if isinstance(state, OnlineHDPState):
-            state = state._replace(judges=state.judges.without(columns))
+            state = state._replace(set_aside=state.set_aside.without(columns))
         self.state_ = state
 
     def _raise_limit(self, corpus: Corpus) -> None:

@@ -25,7 +25,7 @@ from stickbreaker.engine.inference.expectations import document_prior, topic_wei
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.held_words import Split, mean_log_likelihood, split_words
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
-from stickbreaker.engine.kernels.dirichlet import Sweeps
+from stickbreaker.engine.kernels.dirichlet import Iterations
 from stickbreaker.engine.kernels.importance import Effort, estimate_likelihoods
 from stickbreaker.engine.parallel.clusters import Cluster
 from stickbreaker.engine.parallel.threads import map_on_threads, split_evenly
@@ -51,7 +51,7 @@ COVERED_SHARE = 0.99
 LEAST_TOKENS = 1.0
 # Documents of a corpus that are scored together.
 DOCUMENTS_AT_ONCE = 65_536
-FOLD_IN = Sweeps(most=50, tolerance=0.0, negligible=0.0)
+FOLD_IN = Iterations(most=50, tolerance=0.0, negligible=0.0)
 USUAL_EFFORT = Effort(burn_in=20, num_samples=20, num_draws=100)
 
 

@@ -110,12 +110,12 @@ def make_pass(
     precision = shares.dtype.type
     totals = counts.sum(0, dtype=np.float64)
     # Eq. 15 for each entry in turn; totals are in float64, since they are sums of millions.
-    own = kernels.SweepPriors(
+    own = kernels.PassPriors(
         doc=priors.doc.astype(precision),
         words=priors.words.astype(precision),
         total=float(priors.word_total),
     )
-    kernels.sweep_documents(documents, own, counts, totals, shares)
+    kernels.update_documents(documents, own, counts, totals, shares)
     after = SoftAssignments(doc_ids=assignments.doc_ids, shares=shares, word_counts=counts)
     return _measure(after, documents, priors)
 

@@ -12,12 +12,12 @@ from stickbreaker.engine.inference.expectations import document_prior, topic_wei
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.states import CountsState
 from stickbreaker.engine.kernels.counts import FactoredCounts
-from stickbreaker.engine.kernels.dirichlet import Sweeps, fit_dirichlet, sum_rows_to_one
+from stickbreaker.engine.kernels.dirichlet import Iterations, fit_dirichlet, sum_rows_to_one
 from stickbreaker.engine.kernels.special import NOT_RAISED
 
 # The code of Hoffman 2010 and scikit-learn stop at the same change. A topic with 1e-7 tokens never
 # grows again.
-UNTIL_CONVERGED = Sweeps(most=100, tolerance=1e-3, negligible=1e-7)
+UNTIL_CONVERGED = Iterations(most=100, tolerance=1e-3, negligible=1e-7)
 
 
 class LocalExpectations(Protocol):
@@ -85,7 +85,7 @@ def expect_documents(
 
 
 def fit_documents(
-    documents: Documents, expectations: LocalExpectations, iterations: Sweeps, is_learning: bool
+    documents: Documents, expectations: LocalExpectations, iterations: Iterations, is_learning: bool
 ) -> tuple[Statistics, np.ndarray]:
     """Statistics of documents and their topic shares E[θ] (S, K). Nothing is drawn.
 

@@ -80,7 +80,7 @@ def share_set_aside(corpus_size: int) -> float:
 
 def set_aside(config: OnlineHDPConfig, state: OnlineHDPState, batch: Batch) -> Batch:
     """The mini-batch without the documents that its step must not learn from, which become its
-    `judges`.
+    `set_aside`.
 
     A document is drawn by its place in the reading order, so that each pass draws the same
     documents.
@@ -99,7 +99,7 @@ def set_aside(config: OnlineHDPConfig, state: OnlineHDPState, batch: Batch) -> B
     return batch._replace(
         doc_ids=batch.doc_ids[learned],
         documents=batch.documents.select(learned),
-        judges=batch.documents.select(np.flatnonzero(is_set_aside)),
+        set_aside=batch.documents.select(np.flatnonzero(is_set_aside)),
     )
 
 
@@ -120,10 +120,10 @@ def decide(
     since the warm-up (in a first pass and in streams), at the end of the first pass, and in the
     middle of each later pass.
     """
-    state = before._replace(judges=_add_set_aside(before, batch))
+    state = before._replace(set_aside=_add_set_aside(before, batch))
     if state.phase == Phase.WARM_UP:
         return state._replace(decided_at=state.rate_spent)
-    has_learned = state.startup_share < TOO_MUCH_LEFT and state.judges.num_documents > 0
+    has_learned = state.startup_share < TOO_MUCH_LEFT and state.set_aside.num_documents > 0
     if has_learned and _is_due(state, batch):
         state = _decide_now(infer, config, state, batch, grow)
     has_ended_pass = state.documents_read % batch.corpus_size == 0 and not batch.is_stream
@@ -143,7 +143,7 @@ def _decide_now(
     # In the first decision, topics that are not needed are left over.
     rivals = []
     if batch.is_stream and not is_first and (grown := grow()) is not None:
-        rivals = [grown._replace(judges=state.judges, concentrations=state.concentrations)]
+        rivals = [grown._replace(set_aside=state.set_aside, concentrations=state.concentrations)]
     state = choose_concentrations(infer, config, choose_number(infer, config, state, *rivals))
     return state._replace(decided_at=state.rate_spent)
 
@@ -158,15 +158,15 @@ def _note_pass(infer: Infer, config: OnlineHDPConfig, state: OnlineHDPState) -> 
 
 def split_set_aside(state: OnlineHDPState) -> Split:
     """The documents set aside in two halves of their distinct words."""
-    return split_halves(state.judges, np.arange(state.judges.num_documents), 0)
+    return split_halves(state.set_aside, np.arange(state.set_aside.num_documents), 0)
 
 
 def _add_set_aside(state: OnlineHDPState, batch: Batch) -> Documents:
     """The latest documents that were set aside; those of later passes are known already."""
     if state.documents_read > batch.corpus_size and not batch.is_stream:
-        return state.judges
-    judges = state.judges.followed_by(batch.judges)
-    return judges.cut(max(0, judges.num_documents - MOST_SET_ASIDE), judges.num_documents)
+        return state.set_aside
+    documents = state.set_aside.followed_by(batch.set_aside)
+    return documents.cut(max(0, documents.num_documents - MOST_SET_ASIDE), documents.num_documents)
 
 
 def _is_due(state: OnlineHDPState, batch: Batch) -> bool:
@@ -208,7 +208,7 @@ def choose_number(infer: Infer, config: OnlineHDPConfig, *states: OnlineHDPState
     """
     paths = [find_path(state.topic_counts) for state in states]
     prior = np.log(states[0].concentrations.corpus)
-    negligible = NEGLIGIBLE * states[0].judges.num_tokens
+    negligible = NEGLIGIBLE * states[0].set_aside.num_tokens
 
     def score(place: int, numbers: Sequence[int]) -> dict[int, float]:
         scores = score_path(infer, config, states[place], paths[place], numbers)
@@ -256,7 +256,7 @@ def choose_concentrations(infer: Infer, config: Any, state: OnlineHDPState) -> O
         )
 
     found = state.concentrations
-    least = NEGLIGIBLE * state.judges.num_tokens
+    least = NEGLIGIBLE * state.set_aside.num_tokens
     best = score_with(found)
     for scale in (_scale_word, _scale_doc):
         for factor in (2.0, 0.5):
@@ -289,7 +289,7 @@ def _scale_doc(concentrations: Concentrations, factor: float) -> Concentrations:
 
 def narrow(state: OnlineHDPState, topics: np.ndarray) -> OnlineHDPState:
     """The state with some topics (n,) only, and the words of the documents set aside only."""
-    counts = state.topic_counts.only(state.judges.distinct_words()).keep(topics)
+    counts = state.topic_counts.only(state.set_aside.distinct_words()).keep(topics)
     return state._replace(topic_counts=counts, tables=state.tables[topics])
 
 
@@ -398,19 +398,19 @@ def score_path(
 
     Not of numbers clearly worse than another.
     """
-    judges = state.judges
-    doc_ids = np.arange(state.judges.num_documents)
+    documents = state.set_aside
+    doc_ids = np.arange(documents.num_documents)
     points = dict(zip(numbers, follow(state, path, numbers), strict=True))
     scores = dict.fromkeys(points, np.zeros(0))
     for first, last in ((0, FIRST_SCORED), (FIRST_SCORED, len(doc_ids))):
         if first >= len(doc_ids):
             break
-        split = split_halves(judges.cut(first, min(last, len(doc_ids))), doc_ids[first:last], 0)
+        split = split_halves(documents.cut(first, min(last, len(doc_ids))), doc_ids[first:last], 0)
         if not len(split.scored):
             break
         # Numbers of topics that are clearly worse on the first documents are not scored on the
         # others.
-        scores = _leave_out_worse(scores, NEGLIGIBLE * judges.cut(0, first).num_tokens)
+        scores = _leave_out_worse(scores, NEGLIGIBLE * documents.cut(0, first).num_tokens)
         for number in scores:
             point = points[number]
             halves = score_documents(
@@ -430,7 +430,7 @@ def follow(
     # The topics at the start of the path: those that are removed and those that receive tokens.
     parents = path.parents[path.weights > 0]
     left = np.union1d(path.topics, parents) if len(parents) else np.array([state.tables.argmax()])
-    state = state._replace(topic_counts=state.topic_counts.only(state.judges.distinct_words()))
+    state = state._replace(topic_counts=state.topic_counts.only(state.set_aside.distinct_words()))
     done = 0
     num_topics = len(left)
     for number in numbers:

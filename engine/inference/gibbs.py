@@ -15,9 +15,9 @@ from stickbreaker.engine.kernels.gibbs import (
     TokenTopics,
     TopicPool,
     draw_doc_tables,
-    lay_out,
+    group_by_word,
     read_out,
-    sweep_tokens,
+    sample_tokens,
 )
 
 MOST_TOKENS = 2**31 - 1
@@ -176,7 +176,7 @@ def make_pass(
     documents = _own_documents(batch.documents)
     # One pass of z, word by word; then s_jk of each document and topic.
     layout = arrange_tokens(documents, doc_sizes, topics, vocab_size, len(tokens))
-    drawn = sweep_tokens(rng, layout, _drop_empty(pool._replace(tokens=tokens)), alpha, gamma, eta)
+    drawn = sample_tokens(rng, layout, _drop_empty(pool._replace(tokens=tokens)), alpha, gamma, eta)
     tables = np.zeros(len(drawn.tokens), np.int64)
     if with_tables:
         draw_doc_tables(rng, layout, alpha * drawn.weights, tables)
@@ -223,7 +223,7 @@ def arrange_tokens(
         doc_sizes=np.zeros(len(doc_sizes), np.int32),
         doc_topics=np.empty((num_tokens, 2), np.int32),
     )
-    lay_out(documents, topics, num_topics, layout)
+    group_by_word(documents, topics, num_topics, layout)
     return layout
 
 

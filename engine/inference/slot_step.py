@@ -21,11 +21,11 @@ from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.states import CountsState, SlotConfig
 from stickbreaker.engine.inference.sticks import Sticks, expected_log_weights, expected_weights
 from stickbreaker.engine.kernels.counts import empty_counts
-from stickbreaker.engine.kernels.dirichlet import Sweeps
+from stickbreaker.engine.kernels.dirichlet import Iterations
 from stickbreaker.engine.kernels.special import NOT_RAISED
 from stickbreaker.engine.kernels.two_level import Limits, Prior, Slots, fit_one, fit_two_level
 
-START_ITERATIONS = Sweeps(most=10, tolerance=0.0, negligible=0.01)
+START_ITERATIONS = Iterations(most=10, tolerance=0.0, negligible=0.01)
 MAX_ITERATIONS = {"warm": 3, "wang": 100, "wang-code": 100, "svi": 100}
 # Iterations of a document without E[log β] and E[log π], where a start has any.
 WITHOUT_PRIORS = {"wang-code": 3}

@@ -219,7 +219,7 @@ class OnlineHDPState(NamedTuple):
     decided_at: Σρ at the last decision on the number of topics.
     documents_read: number of documents read so far.
     concentrations: α₀, γ and η; the values of the settings until they are learned.
-    judges: the documents set aside, which decide on the number of topics, α₀ and η.
+    set_aside: the documents that decide on the number of topics, α₀ and η.
     pass_score: nats per word of the documents set aside after the last pass.
     has_converged: whether that pass did not raise it.
     """
@@ -235,6 +235,6 @@ class OnlineHDPState(NamedTuple):
     decided_at: float
     documents_read: int
     concentrations: Concentrations
-    judges: Documents = NO_DOCUMENTS
+    set_aside: Documents = NO_DOCUMENTS
     pass_score: float = -np.inf
     has_converged: bool = False

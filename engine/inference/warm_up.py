@@ -24,7 +24,7 @@ from stickbreaker.engine.inference.states import (
     WarmUpState,
 )
 from stickbreaker.engine.inference.topic_counts import DecayedCounts, decayed_counts
-from stickbreaker.engine.kernels.dirichlet import Sweeps
+from stickbreaker.engine.kernels.dirichlet import Iterations
 from stickbreaker.engine.kernels.special import NOT_RAISED, raise_rows
 from stickbreaker.engine.parallel.threads import count_cores, map_on_threads
 from stickbreaker.engine.schedules import WARM_UP_SHARE, num_batches, sum_rates
@@ -51,9 +51,9 @@ class ExpectPower(Protocol[NewExpectations]):
     def __call__(self, words: np.ndarray, *, power: float = NOT_RAISED) -> NewExpectations: ...
 
 
-def iterations_at(temperature: float) -> Sweeps:
+def iterations_at(temperature: float) -> Iterations:
     """Iterations of a document in the warm-up: a fixed number."""
-    return Sweeps(most=10, tolerance=0.0, negligible=0.0, temperature=temperature)
+    return Iterations(most=10, tolerance=0.0, negligible=0.0, temperature=temperature)
 
 
 def cool(

@@ -42,7 +42,7 @@ SERIES = (
 )
 
 
-class SweepPriors(NamedTuple):
+class PassPriors(NamedTuple):
     """The prior's parameters in Eq. 15: doc (K,) G[απ_k], words (V,) G[βτ_w], and total E[β] or its
     counterpart.
     """
@@ -53,9 +53,9 @@ class SweepPriors(NamedTuple):
 
 
 @njit(nogil=True, cache=True, fastmath=FINITE, error_model="numpy")
-def score_topics(
+def score_token(
     q: np.ndarray,
-    priors: SweepPriors,
+    priors: PassPriors,
     word: int,
     doc_counts: np.ndarray,
     word_counts: np.ndarray,
@@ -136,9 +136,9 @@ def count_document(counts: np.ndarray, q: np.ndarray, out_doc: np.ndarray) -> No
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def sweep_documents(
+def update_documents(
     documents: DocumentArrays,
-    priors: SweepPriors,
+    priors: PassPriors,
     out_word_counts: np.ndarray,
     out_total_counts: np.ndarray,
     out_q: np.ndarray,
@@ -166,7 +166,7 @@ def sweep_documents(
             word = documents.words[i]
             c = out_q.dtype.type(documents.counts[i])
             # q of Eq. 15 replaces the old one, and the three counts follow at once.
-            highest = score_topics(out_q[i], priors, word, doc, out_word_counts[word], total, new)
+            highest = score_token(out_q[i], priors, word, doc, out_word_counts[word], total, new)
             normalise(highest, new)
             for counts in (doc, out_word_counts[word], total):
                 move_tokens(c, out_q[i], new, counts)
@@ -328,8 +328,8 @@ def infer_documents(
 ) -> None:
     """Write the expected tokens (S, K) of new documents, whose words index log φ (U, K).
 
-    Starts from q ∝ a_k φ_kw. Sweeps at most `most` times, until a sweep moves less than `tolerance`
-    of the tokens.
+    Starts from q ∝ a_k φ_kw. Iterates at most `most` times, until an iteration moves less than
+    `tolerance` of the tokens.
     """
     num_topics = prior.shape[0]
     doc = np.zeros((2, num_topics), prior.dtype)

@@ -29,11 +29,11 @@ BLOCK = WIDTH
 NOTHING = 1e-30
 
 
-class Sweeps(NamedTuple):
-    """When sweeps over a document end: after `most` sweeps, or when Σ_k |Δg_k| is below `tolerance`
-    of its tokens.
+class Iterations(NamedTuple):
+    """When the iterations over a document end: after `most`, or when Σ_k |Δg_k| is below
+    `tolerance` of its tokens.
 
-    From the second sweep on, topics left with fewer than `negligible` tokens are dropped. At
+    From the second iteration on, topics left with fewer than `negligible` tokens are dropped. At
     temperature T the shares of a word are ∝ (e_k B_ik)^(1/T); the topic weights passed in must then
     be B^(1/T).
     """
@@ -131,7 +131,7 @@ def load_document(
             for k in range(num_topics):
                 weights[place + k] = topics[documents.words[first + i], k]
         if last + i < documents.words.shape[0]:
-            # The rows of the next document are loaded while this one is swept.
+            # The rows of the next document are loaded while this one is fitted.
             prefetch_row(topics, documents.words[last + i])
     # Padded words have count 0 and weights 1, so that no sum is 0/0.
     for i in range(last - first, num_words):
@@ -141,7 +141,8 @@ def load_document(
     return num_words
 
 
-# These are inlined: passing the arrays of a WorkArrays takes as long as a sweep over few topics.
+# These are inlined: passing the arrays of a WorkArrays takes as long as an iteration over few
+# topics.
 @njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def dot_rows(
     rows: np.ndarray, num_rows: int, width: int, weights: np.ndarray, out_sums: np.ndarray
@@ -229,7 +230,7 @@ def update_parameters(out_work: WorkArrays, width: int, least: float) -> tuple[f
 
 
 @njit(inline="always", nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def sweep_once(out_work: WorkArrays, num_words: int, num_left: int, are_columns: bool) -> None:
+def iterate_once(out_work: WorkArrays, num_words: int, num_left: int, are_columns: bool) -> None:
     """Compute scale_i = c_i / Σ_l e_l B_il and h_k = Σ_i scale_i B_ik, from the columns where
     topics were dropped.
     """
@@ -249,8 +250,8 @@ def sweep_once(out_work: WorkArrays, num_words: int, num_left: int, are_columns:
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def sweep_topics(
-    num_words: int, prior: np.ndarray, sweeps: Sweeps, out_work: WorkArrays
+def iterate_topics(
+    num_words: int, prior: np.ndarray, iterations: Iterations, out_work: WorkArrays
 ) -> tuple[int, bool]:
     """Repeat g_k = prior_k + e_k Σ_i c_i B_ik / Σ_l e_l B_il, e_k ∝ exp(ψ(g_k) / T), from e = 1.
 
@@ -273,19 +274,19 @@ def sweep_topics(
         out_work.g[k] = out_work.prior[k]
     out_work.e[:] = 1.0
     # At least one topic has 1/K of the tokens, so one topic is always kept.
-    least = min(prior.dtype.type(sweeps.negligible), num_tokens / (num_left + num_left))
-    for number in range(sweeps.most):
+    least = min(prior.dtype.type(iterations.negligible), num_tokens / (num_left + num_left))
+    for number in range(iterations.most):
         width = round_up(num_left)
         # Hoffman 2010 Alg. 2: φ_ik ∝ e_k B_ik, g_k = prior_k + Σ_i c_i φ_ik, e_k = exp ψ(g_k).
-        sweep_once(out_work, num_words, num_left, are_columns)
+        iterate_once(out_work, num_words, num_left, are_columns)
         change, num_kept = update_parameters(
             out_work, width, least if number > 0 else out_work.e.dtype.type(0)
         )
-        exp_digamma(out_work.g, width, 1.0 / sweeps.temperature, out_work.e)
-        if change < sweeps.tolerance * num_tokens:
+        exp_digamma(out_work.g, width, 1.0 / iterations.temperature, out_work.e)
+        if change < iterations.tolerance * num_tokens:
             break
-        # The first drop copies every weight that is kept, which costs as much as a sweep over all
-        # topics.
+        # The first drop copies every weight that is kept, which costs as much as an iteration over
+        # all topics.
         if (num_kept + 4 if are_columns else 4 * num_kept) <= num_left:
             num_left = drop_topics(num_words, num_left, are_columns, out_work)
             are_columns = True
@@ -342,7 +343,7 @@ def write_factors(
 
     Their sums over words are added to out_tokens (K,).
     """
-    sweep_once(out_work, num_words, num_left, are_columns)
+    iterate_once(out_work, num_words, num_left, are_columns)
     for i in range(out_scales.shape[0]):
         out_scales[i] = out_work.scales[i]
     out_e[:] = 0.0
@@ -386,14 +387,14 @@ def fit_dirichlet(
     documents: DocumentArrays,
     topics: np.ndarray,
     prior: np.ndarray,
-    sweeps: Sweeps,
+    iterations: Iterations,
     out_scales: np.ndarray,
     out_e: np.ndarray,
     out_tables: np.ndarray,
     out_tokens: np.ndarray,
     out_doc_topics: np.ndarray,
 ) -> None:
-    """Sweep each document over all topics, from equal weights, and write its statistics.
+    """Fit each document to all topics, from equal weights, and write its statistics.
 
     documents: their words index `topics` (U, K); prior: (K,). Writes g to out_doc_topics (S, K).
     Unless out_scales is empty, also writes c_i / Σ_l e_l B_il to out_scales (nnz,) and e to out_e
@@ -406,7 +407,7 @@ def fit_dirichlet(
         prior_digamma[k] = fast_digamma(prior[k])
     for j in range(documents.starts.shape[0] - 1):
         num_words = load_document(documents, j, topics, work)
-        num_left, are_columns = sweep_topics(num_words, prior, sweeps, work)
+        num_left, are_columns = iterate_topics(num_words, prior, iterations, work)
         own = work.topic_ids[:num_left]
         g = work.g[:num_left]
         shares = out_doc_topics[j]

@@ -55,7 +55,7 @@ class TopicPool(NamedTuple):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def lay_out(
+def group_by_word(
     documents: DocumentArrays,
     assignments: np.ndarray,
     num_topics: int,
@@ -190,7 +190,7 @@ def draw_from_prior(
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def sweep_tokens(
+def sample_tokens(
     rng: np.random.Generator,
     out_token_topics: TokenTopics,
     pool: TopicPool,

@@ -19,7 +19,7 @@ DEFENSIVE_SHARE = 0.1
 
 
 class Effort(NamedTuple):
-    """Gibbs sweeps over a document before counting, sweeps averaged into the proposal's counts, and
+    """Gibbs passes over a document before counting, passes averaged into the proposal's counts, and
     draws from it.
     """
 
@@ -47,7 +47,7 @@ def sample_counts(
     rng: np.random.Generator,
     out_counts: np.ndarray,
 ) -> None:
-    """Write the mean tokens n_k (K,) of one document, from Gibbs sweeps p(z = k) ∝ (n_k + α_k)
+    """Write the mean tokens n_k (K,) of one document, from Gibbs passes p(z = k) ∝ (n_k + α_k)
     θ_kw, token left out.
 
     words, counts: (n,) of the document; topics: (U, K); prior: (K,), α.

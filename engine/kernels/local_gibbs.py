@@ -34,7 +34,7 @@ class LocalTopics(NamedTuple):
     """The topics during this mini-batch.
 
     words: (U, C), λ + tokens of the mini-batch; totals: (C,), its sum over all V words; tokens:
-    (C,) of the mini-batch. tables: (C,), s of the sweep; shares: (C,), π, 0 in free columns; rest:
+    (C,) of the mini-batch. tables: (C,), s of the pass; shares: (C,), π, 0 in free columns; rest:
     (1,), π left for new topics. is_counted: (C,), whether a kept sample used the topic; its column
     is then never reused.
     """
@@ -114,7 +114,7 @@ def sample_documents(
     logs: np.ndarray,
     rng: np.random.Generator,
 ) -> int:
-    """One Gibbs sweep over z of the tokens from `first` on.
+    """One Gibbs pass over z of the tokens from `first` on.
 
     Draws the tables s of each document at its end.
 

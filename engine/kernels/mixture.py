@@ -174,7 +174,7 @@ def sample_components(
     out_z: np.ndarray,
     out_shares: np.ndarray,
 ) -> int:
-    """One Gibbs sweep over the documents from `first` on.
+    """One Gibbs pass over the documents from `first` on.
 
     Z is -1 for those that have no component yet.
 

@@ -14,14 +14,14 @@ from stickbreaker.engine.kernels.bounds import bound_slots
 from stickbreaker.engine.kernels.compiled import DocumentArrays, njit
 from stickbreaker.engine.kernels.counts import DocumentCounts, next_block
 from stickbreaker.engine.kernels.dirichlet import (
-    Sweeps,
+    Iterations,
     WorkArrays,
+    iterate_topics,
     load_document,
     longest_document,
     make_lines,
     make_work_arrays,
     round_up,
-    sweep_topics,
 )
 from stickbreaker.engine.kernels.slots import (
     LOWEST,
@@ -259,7 +259,7 @@ def sum_tokens(
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def flatten(expected_log_weights: np.ndarray) -> np.ndarray:
+def equalise(expected_log_weights: np.ndarray) -> np.ndarray:
     """E[log β] (A,) with equal weights for all topics; padding stays padding."""
     flat = expected_log_weights.copy()
     for m in range(flat.shape[0]):
@@ -283,14 +283,13 @@ def iterate_slots(
     now = out_slots.totals[0]
     before = out_slots.totals[1]
     log_beta = (
-        flatten(chosen.expected_log_weights) if num_without > 0 else chosen.expected_log_weights
+        equalise(chosen.expected_log_weights) if num_without > 0 else chosen.expected_log_weights
     )
     for iteration in range(limits.num_iterations):
         if iteration > 0 or not limits.is_uniform_start:
             expected_log_sticks(out_slots.sticks, out_scratch.digammas, out_scratch.log_pi)
-            if (
-                0 < iteration <= num_without
-            ):  # This Eq. 18 belongs to the Eq. 17 of the iteration before.
+            # This Eq. 18 belongs to the Eq. 17 of the iteration before.
+            if 0 < iteration <= num_without:
                 out_scratch.log_pi[:] = 0.0
             if iteration > 0:
                 multiply(phi, chosen.by_topic, tokens)
@@ -386,7 +385,7 @@ def fit_document(
     j: int,
     topics: np.ndarray,
     prior: Prior,
-    sweeps: Sweeps,
+    iterations: Iterations,
     limits: Limits,
     out_work: WorkArrays,
     out_scratch: Scratch,
@@ -404,12 +403,12 @@ def fit_document(
     c = out_work.counts[:num_words]
     num_active = topics.shape[1]
     if not limits.is_uniform_start:
-        num_left, _ = sweep_topics(num_words, prior.concentrations, sweeps, out_work)
+        num_left, _ = iterate_topics(num_words, prior.concentrations, iterations, out_work)
         num_active = choose_topics(
             out_work.topic_ids[:num_left],
             out_work.h,
             limits,
-            sweeps.negligible,
+            iterations.negligible,
             prior.order,
             out_is_taken,
             out_active,
@@ -423,7 +422,11 @@ def fit_document(
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def fit_one(
-    documents: DocumentArrays, topics: np.ndarray, prior: Prior, sweeps: Sweeps, limits: Limits
+    documents: DocumentArrays,
+    topics: np.ndarray,
+    prior: Prior,
+    iterations: Iterations,
+    limits: Limits,
 ) -> tuple[np.ndarray, Slots, float]:
     """Run the local step on the first document.
 
@@ -436,7 +439,7 @@ def fit_one(
     active = np.arange(num_topics)
     is_taken = np.empty(num_topics, np.bool_)
     c, own, slots = fit_document(
-        documents, 0, topics, prior, sweeps, limits, work, scratch, active, is_taken
+        documents, 0, topics, prior, iterations, limits, work, scratch, active, is_taken
     )
     return (
         own,
@@ -450,7 +453,7 @@ def fit_two_level(
     documents: DocumentArrays,
     topics: np.ndarray,
     prior: Prior,
-    sweeps: Sweeps,
+    iterations: Iterations,
     limits: Limits,
     out_counts: DocumentCounts,
     out_tables: np.ndarray,
@@ -474,7 +477,7 @@ def fit_two_level(
     place = 0
     for j in range(documents.starts.shape[0] - 1):
         c, own, slots = fit_document(
-            documents, j, topics, prior, sweeps, limits, work, scratch, active, is_taken
+            documents, j, topics, prior, iterations, limits, work, scratch, active, is_taken
         )
         sums = scratch.sums[:, : slots.phi.shape[1]]
         is_learning = out_counts.tokens.shape[0] > 0

@@ -15,6 +15,7 @@ import numpy as np
 
 from stickbreaker.engine.algorithms import find_algorithm
 from stickbreaker.engine.corpora.corpus import Corpus
+from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.files.verified_files import Kind, read_parts, reading, write_parts
 from stickbreaker.engine.files.whole_files import FileError
 from stickbreaker.engine.inference.topic_counts import DecayedCounts
@@ -31,6 +32,7 @@ NEW_NAMES = {
     "num_snapshots": "num_moments",
     "first_sweeps": "first_passes",
     f"{STATE}.has_settled": f"{STATE}.has_converged",
+    **{f"{STATE}.judges.{part}": f"{STATE}.set_aside.{part}" for part in Documents._fields},
 }
 
 

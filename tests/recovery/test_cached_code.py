@@ -18,7 +18,7 @@ SWEEP = """
 import hashlib
 import numpy as np
 from stickbreaker.engine.corpora.documents import Documents
-from stickbreaker.engine.kernels.collapsed import SweepPriors, sweep_documents
+from stickbreaker.engine.kernels.collapsed import PassPriors, update_documents
 rng = np.random.default_rng(1)
 documents = Documents(np.array([0, 30, 60]), np.arange(60, dtype=np.int32) % 40, rng.integers(1, 9, 60, dtype=np.int32))
 for precision in (np.float32, np.float64):
@@ -26,10 +26,10 @@ for precision in (np.float32, np.float64):
     weighed = documents.counts[:, None] * shares
     np.add.at(counts[:, 0], documents.words, weighed)
     np.add.at(counts[:, 1], documents.words, weighed * (1 - shares))
-    priors = SweepPriors(np.full(19, 0.1, precision), np.full(40, 0.01, precision), 0.4)
-    sweep_documents(documents, priors, counts, counts.sum(0, dtype=np.float64), shares)
+    priors = PassPriors(np.full(19, 0.1, precision), np.full(40, 0.01, precision), 0.4)
+    update_documents(documents, priors, counts, counts.sum(0, dtype=np.float64), shares)
     print(hashlib.sha256(shares).hexdigest())
-print(sum(sweep_documents.stats.cache_hits.values()))
+print(sum(update_documents.stats.cache_hits.values()))
 """
 RUNS = """
 from stickbreaker.engine import find_algorithm

@@ -208,7 +208,7 @@ def make_wrong_tables(monkeypatch):
 
 def make_wrong_births(monkeypatch):
     """The weight of a new topic is that of a vocabulary with one word less."""
-    right = sampled.sweep_tokens
+    right = sampled.sample_tokens
     factor = VOCAB_SIZE / (VOCAB_SIZE - 1)
 
     def sweep(rng, layout, pool, alpha, gamma, eta):
@@ -216,7 +216,7 @@ def make_wrong_births(monkeypatch):
             rng, layout, pool._replace(unused_weight=pool.unused_weight * factor), alpha, gamma, eta
         )
 
-    monkeypatch.setattr(sampled, "sweep_tokens", sweep)
+    monkeypatch.setattr(sampled, "sample_tokens", sweep)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from stickbreaker.engine.algorithms.lda import LDAConfig
 from stickbreaker.engine.evaluation import held_out
 from stickbreaker.engine.inference import dirichlet_step
 from stickbreaker.engine.inference.topic_counts import decayed_counts
-from stickbreaker.engine.kernels.dirichlet import Sweeps
+from stickbreaker.engine.kernels.dirichlet import Iterations
 from tests import naive
 from tests.enumeration import DOCUMENTS, VOCAB_SIZE
 from tests.small_documents import batch_of, documents_of, documents_of_words, draw_sparse_counts
@@ -28,7 +28,7 @@ SMALL = {"max_topics": K, "precision": "float64"}
 def to_convergence(monkeypatch):
     """Documents are fitted to convergence."""
     for module in (dirichlet_step, held_out):
-        monkeypatch.setattr(module, "UNTIL_CONVERGED", Sweeps(CONVERGED, 0.0, 0.0))
+        monkeypatch.setattr(module, "UNTIL_CONVERGED", Iterations(CONVERGED, 0.0, 0.0))
 
 
 def draw_batch(seed):
@@ -108,7 +108,7 @@ def test_equation_16_as_run_adds_a_share_of_the_topics_part_to_equation_16_as_pr
 
 @pytest.mark.parametrize("topic_expectation", ["geometric", "mean"])
 def test_the_bound_of_a_pass_equals_its_naive_twin(topic_expectation, monkeypatch):
-    monkeypatch.setattr(dirichlet_step, "UNTIL_CONVERGED", Sweeps(30, 0.0, 0.0))
+    monkeypatch.setattr(dirichlet_step, "UNTIL_CONVERGED", Iterations(30, 0.0, 0.0))
     config = BatchLDAConfig(**SMALL, topic_expectation=topic_expectation, doc_concentration=2.0)
     batch, start = draw_batch(1), state_at(config, draw_topic_words(4))
     ((state, info),) = take_passes(config, start, batch, 1)

@@ -13,7 +13,7 @@ from stickbreaker.engine.inference import dirichlet_step
 from stickbreaker.engine.inference.dirichlet_step import DocumentExpectations, fit_documents
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.inference.warm_up import iterations_at
-from stickbreaker.engine.kernels.dirichlet import Sweeps
+from stickbreaker.engine.kernels.dirichlet import Iterations
 from stickbreaker.engine.schedules import learning_rate
 from tests import naive
 from tests.small_documents import batch_of, documents_of, draw_sparse_counts
@@ -47,14 +47,14 @@ def take_step(config, state, batch):
 @pytest.mark.parametrize("phase", ["warm-up", "learning"])
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_whole_step_equals_its_naive_twin(system, phase, monkeypatch):
-    monkeypatch.setattr(dirichlet_step, "UNTIL_CONVERGED", Sweeps(60, 0.0, 0.0))
+    monkeypatch.setattr(dirichlet_step, "UNTIL_CONVERGED", Iterations(60, 0.0, 0.0))
     config = DirectHDPConfig(**SMALL | system | {"doc_concentration": 2.0, "delay": 64.0})
     batch = draw_batch(5, corpus_size=300)
     state = distinct_state(config, V, phase)
     rate = learning_rate(6, 64.0, config.forgetting_rate)
     prior = 2.0 * naive.weights_of(state.tables, config.corpus_concentration, naive.mean_sticks)
     temperature = direct_hdp.expect(config, state, batch).temperature
-    sweeps = iterations_at(temperature) if phase == "warm-up" else Sweeps(60, 0.0, 0.0)
+    sweeps = iterations_at(temperature) if phase == "warm-up" else Iterations(60, 0.0, 0.0)
     counts, tables = naive.step_dirichlet(
         config, prior, sweeps, state.topic_counts.dense(), batch, rate
     )
@@ -73,7 +73,7 @@ def test_tables_equal_the_expected_number_that_the_tokens_of_a_topic_open():
     statistics, _ = fit_documents(
         document,
         DocumentExpectations(np.arange(2), topics, prior, 0, "learning"),
-        Sweeps(50, 0.0, 0.0),
+        Iterations(50, 0.0, 0.0),
         True,
     )
     opened = [sum(prior[k] / (prior[k] + i) for i in range(counts[k])) for k in range(2)]

@@ -14,7 +14,7 @@ from stickbreaker.engine.algorithms import gibbs_hdp, gibbs_lda
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference import gibbs as sampled
-from stickbreaker.engine.kernels.gibbs import TopicPool, draw_doc_tables, sweep_tokens
+from stickbreaker.engine.kernels.gibbs import TopicPool, draw_doc_tables, sample_tokens
 from stickbreaker.engine.runs.checkpoint import flatten
 from tests import enumeration, naive_free
 from tests.enumeration import (
@@ -56,7 +56,7 @@ def test_a_sweep_draws_the_topics_that_its_naive_twin_draws(seed, is_growing):
     )
     ours, theirs = np.random.default_rng(seed), np.random.default_rng(seed)
     for _ in range(3):
-        pool = sweep_tokens(ours, layout, pool, 3.0, 2.0, 0.5)
+        pool = sample_tokens(ours, layout, pool, 3.0, 2.0, 0.5)
         twin.sweep(theirs, 3.0, 2.0, 0.5)
         by_word = np.lexsort((np.arange(len(rows)), rows, words))
         assert layout.topics.tolist() == [twin.tokens[i][2] for i in by_word]

@@ -12,7 +12,7 @@ from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.inference import dirichlet_step
 from stickbreaker.engine.inference.dirichlet_step import DocumentExpectations, fit_documents
 from stickbreaker.engine.inference.warm_up import iterations_at
-from stickbreaker.engine.kernels.dirichlet import Sweeps
+from stickbreaker.engine.kernels.dirichlet import Iterations
 from stickbreaker.engine.schedules import learning_rate
 from tests import naive
 from tests.small_documents import batch_of, documents_of, draw_sparse_counts
@@ -29,7 +29,7 @@ SYSTEMS = [
 @pytest.fixture
 def to_convergence(monkeypatch):
     """Documents are fitted to convergence."""
-    monkeypatch.setattr(dirichlet_step, "UNTIL_CONVERGED", Sweeps(CONVERGED, 0.0, 0.0))
+    monkeypatch.setattr(dirichlet_step, "UNTIL_CONVERGED", Iterations(CONVERGED, 0.0, 0.0))
 
 
 def draw_batch(seed, corpus_size=None):
@@ -89,13 +89,13 @@ def test_topics_equal_those_of_scikit_learn_after_each_mini_batch_of_a_run():
 @pytest.mark.parametrize("phase", ["warm-up", "learning"])
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_whole_step_equals_its_naive_twin(system, phase, monkeypatch):
-    monkeypatch.setattr(dirichlet_step, "UNTIL_CONVERGED", Sweeps(60, 0.0, 0.0))
+    monkeypatch.setattr(dirichlet_step, "UNTIL_CONVERGED", Iterations(60, 0.0, 0.0))
     config = LDAConfig(**SMALL | system | {"doc_concentration": 2.0, "delay": 64.0})
     batch = draw_batch(5, 300)
     state = state_at(config, draw_topic_words(4), step=3)._replace(phase=phase)
     rate = learning_rate(4, 64.0, config.forgetting_rate)
     temperature = lda.expect(config, state, batch).temperature
-    sweeps = iterations_at(temperature) if phase == "warm-up" else Sweeps(60, 0.0, 0.0)
+    sweeps = iterations_at(temperature) if phase == "warm-up" else Iterations(60, 0.0, 0.0)
     prior = np.full(K, 2.0 / K)
     expected, _ = naive.step_dirichlet(
         config, prior, sweeps, state.topic_counts.dense(), batch, rate
@@ -118,7 +118,7 @@ def test_no_sweep_lowers_the_bound_of_a_document(highest_count):
     bounds = []
     for num_sweeps in range(1, 60):
         statistics, shares = fit_documents(
-            document, expectations, Sweeps(num_sweeps, 0.0, 0.0), is_learning=True
+            document, expectations, Iterations(num_sweeps, 0.0, 0.0), is_learning=True
         )
         tokens = naive.gather_counts(statistics.counts, V, K)[words]
         fit = naive.DirichletFit(shares[0] * (prior.sum() + c.sum()), tokens / c[:, None])

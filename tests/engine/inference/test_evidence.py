@@ -67,8 +67,8 @@ def test_each_pass_sets_the_same_documents_aside_and_learns_from_the_others():
         np.testing.assert_array_equal(part.doc_ids, again.doc_ids)
         learned = batch.documents.select(np.flatnonzero(np.isin(batch.doc_ids, part.doc_ids)))
         np.testing.assert_array_equal(part.documents.words, learned.words)
-        assert part.documents.num_tokens + part.judges.num_tokens == batch.documents.num_tokens
-    number = sum(part.judges.num_documents for _, part in first)
+        assert part.documents.num_tokens + part.set_aside.num_tokens == batch.documents.num_tokens
+    number = sum(part.set_aside.num_documents for _, part in first)
     expected = 2000 * share_set_aside(2000)
     assert abs(number - expected) < 5 * np.sqrt(expected)
 
@@ -107,9 +107,9 @@ def test_the_words_of_a_copy_go_to_the_larger_copy_and_those_of_a_mixture_to_its
 
 
 def test_points_of_a_path_predict_as_the_models_after_the_removals_do():
-    # All words occur, so that rows of the words of the judges are all rows.
+    # All words occur, so that rows of the documents set aside are all rows.
     documents = documents_of(np.random.default_rng(2).integers(0, 2, (60, 300)))
-    state = distinct_state(CONFIG, 300)._replace(judges=documents)
+    state = distinct_state(CONFIG, 300)._replace(set_aside=documents)
     path = find_path(state.topic_counts)
     split = split_halves(documents, np.arange(60), 0)
     size = len(path.topics) + 1
@@ -178,7 +178,7 @@ def test_a_higher_concentration_of_the_corpus_never_leaves_fewer_topics():
     for _ in range(2):
         for batch in corpus.batches(config.batch_size):
             state, _ = step(hdp.ALGORITHM, config, state, batch)
-    state = state._replace(judges=next(simulate(4, 6, 1000).batches(20)).documents)
+    state = state._replace(set_aside=next(simulate(4, 6, 1000).batches(20)).documents)
     numbers = []
     for gamma in (1e-3, 1.0, 1e3):
         known = state._replace(concentrations=state.concentrations._replace(corpus=gamma))
@@ -214,7 +214,7 @@ def test_points_of_a_path_end_at_one_topic_and_never_repeat():
         assert points == sorted(set(points), reverse=True)
 
 
-def test_a_batch_that_would_only_have_judges_is_learned_from():
+def test_a_batch_that_would_only_be_set_aside_is_learned_from():
     documents = next(simulate(0, 3, 10).batches(1)).documents
     config, state = hdp.HDPConfig(), distinct_state(CONFIG, 300)
     for place in range(200):
@@ -230,7 +230,7 @@ def read_half(seed, **settings):
     for _ in range(2):
         for batch in corpus.batches(config.batch_size):
             state, _ = step(hdp.ALGORITHM, config, state, batch)
-    return config, state._replace(judges=next(simulate(seed, 6, 1000).batches(100)).documents)
+    return config, state._replace(set_aside=next(simulate(seed, 6, 1000).batches(100)).documents)
 
 
 def with_concentrations(state, doc, word):
@@ -241,11 +241,11 @@ def with_concentrations(state, doc, word):
 
 def test_concentrations_are_those_at_which_neither_half_nor_double_predicts_the_documents_set_aside_better():
     config, state = read_half(5)
-    split = split_halves(state.judges, np.arange(state.judges.num_documents), 0)
+    split = split_halves(state.set_aside, np.arange(state.set_aside.num_documents), 0)
 
     def score(doc, word):
         changed = with_concentrations(state, doc, word)
-        return score_documents(config, changed, split, hdp.infer).sum() / state.judges.num_tokens
+        return score_documents(config, changed, split, hdp.infer).sum() / state.set_aside.num_tokens
 
     for start in (0.01, 10.0):
         found = choose_concentrations(
@@ -263,7 +263,7 @@ def test_fixed_concentrations_and_those_without_documents_set_aside_keep_their_v
     _, state = read_half(5)
     fixed = hdp.HDPConfig(max_topics=12, concentrations="fixed")
     assert choose_concentrations(hdp.infer, fixed, state).concentrations == state.concentrations
-    without = state._replace(judges=state.judges.cut(0, 0))
+    without = state._replace(set_aside=state.set_aside.cut(0, 0))
     learned = hdp.HDPConfig(max_topics=12)
     assert choose_concentrations(hdp.infer, learned, without).concentrations == state.concentrations
 

@@ -1,4 +1,4 @@
-"""Dirichlet sweeps against their naive twin and the LDA of scikit-learn."""
+"""Dirichlet iterations against their naive twin and the LDA of scikit-learn."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from scipy.special import gammaln, logsumexp, psi
 
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.kernels.counts import FactoredCounts
-from stickbreaker.engine.kernels.dirichlet import Sweeps, fit_dirichlet
+from stickbreaker.engine.kernels.dirichlet import Iterations, fit_dirichlet
 from tests import naive
 from tests.small_documents import documents_of, draw_sparse_counts
 
@@ -32,12 +32,12 @@ def fit(documents, topics, prior, sweeps):
 @pytest.mark.parametrize(
     "sweeps",
     [
-        Sweeps(1, 0.0, 0.0),
-        Sweeps(3, 0.0, 0.0),
-        Sweeps(40, 0.0, 0.0),
-        Sweeps(9, 0.0, 0.05),
-        Sweeps(99, 0.02, 0.0),
-        Sweeps(20, 0.0, 0.0, 1.7),
+        Iterations(1, 0.0, 0.0),
+        Iterations(3, 0.0, 0.0),
+        Iterations(40, 0.0, 0.0),
+        Iterations(9, 0.0, 0.05),
+        Iterations(99, 0.02, 0.0),
+        Iterations(20, 0.0, 0.0, 1.7),
     ],
 )
 def test_the_kernel_equals_its_naive_twin(precision, tolerance, sweeps, num_topics):
@@ -63,7 +63,7 @@ def test_a_single_word_spread_over_many_equal_topics_stays_finite(precision, num
     document = Documents(np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, np.int32))
     topics = np.full((1, num_topics), 1e-4, precision)
     tokens, tables, g = fit(
-        document, topics, np.full(num_topics, 1.0 / num_topics, precision), Sweeps(3, 0.0, 0.0)
+        document, topics, np.full(num_topics, 1.0 / num_topics, precision), Iterations(3, 0.0, 0.0)
     )
     np.testing.assert_allclose(tokens, 1.0 / num_topics, rtol=1e-4)
     np.testing.assert_allclose(g, 2.0 / num_topics, rtol=1e-4)
@@ -73,7 +73,9 @@ def test_a_single_word_spread_over_many_equal_topics_stays_finite(precision, num
 def test_statistics_of_words_add_up_to_their_counts():
     rng = np.random.default_rng(4)
     documents = documents_of(draw_sparse_counts(rng, 30, 9, 8))
-    tokens, _, g = fit(documents, rng.random((9, 7)) + 0.01, np.full(7, 0.3), Sweeps(3, 0.0, 0.0))
+    tokens, _, g = fit(
+        documents, rng.random((9, 7)) + 0.01, np.full(7, 0.3), Iterations(3, 0.0, 0.0)
+    )
     np.testing.assert_allclose(
         tokens.sum(1), np.bincount(documents.words, documents.counts, 9), rtol=1e-12
     )
@@ -98,7 +100,7 @@ def test_no_sweep_lowers_the_bound_of_a_document_given_the_topics(temperature):
     topics = np.ascontiguousarray(rng.dirichlet(np.full(60, 0.1), 12).T) + 1e-6
     raised = topics ** (1 / temperature)
     swept = [
-        fit(documents, raised, prior, Sweeps(n, 0.0, 0.0, temperature))[2] for n in range(1, 30)
+        fit(documents, raised, prior, Iterations(n, 0.0, 0.0, temperature))[2] for n in range(1, 30)
     ]
     for j, (words, c) in enumerate(naive.split_rows(documents)):
         logs = np.log(topics[words])

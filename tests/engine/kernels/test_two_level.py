@@ -7,7 +7,7 @@ import pytest
 
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.kernels.counts import empty_counts
-from stickbreaker.engine.kernels.dirichlet import Sweeps
+from stickbreaker.engine.kernels.dirichlet import Iterations
 from stickbreaker.engine.kernels.two_level import (
     LOWEST,
     Limits,
@@ -24,7 +24,7 @@ from tests.small_documents import documents_of_pairs
 
 K, T, V = 12, 4, 25
 STARTS = ["warm", "wang"]
-SWEEPS, NO_BOUNDS = Sweeps(10, 0.0, 0.01), np.empty(0)
+SWEEPS, NO_BOUNDS = Iterations(10, 0.0, 0.01), np.empty(0)
 
 
 def limits_of(start, num_iterations=20, tolerance=1e-3):
