@@ -129,8 +129,8 @@ class Breaking(NamedTuple):
     """A stick of length 1 from which the topics break off their weights, one after another.
 
     topic_ids: (P,) the topic of each piece; NO_TOPIC marks the rest, which is left for topics not
-    yet born. cuts: (P,) E[β'_k], the share of the remaining stick; weights: (P,) E[β_k], which sum
-    to 1.
+    yet born.
+    cuts: (P,) E[β'_k], the share of the remaining stick; weights: (P,) E[β_k], which sum to 1.
     """
 
     topic_ids: np.ndarray
@@ -197,7 +197,8 @@ class Transfer:
     """How the local step of a shard runs in another process, so that little is sent there and back.
 
     narrow: (expectations, places (u,)) -> the expectations for only these of the batch's words
-    (U,). trim: statistics -> the same without unused space, and without arrays of the expectations.
+    (U,).
+    trim: statistics -> the same without unused space, and without arrays of the expectations.
     widen: (trimmed statistics of narrowed expectations, expectations, places (u,)) -> statistics
     for the batch's words.
 
@@ -221,21 +222,24 @@ WHOLE = Transfer(narrow=_as_it_is, trim=_as_it_is, widen=_as_it_is)
 class Algorithm:
     """The record that binds an algorithm: `name` for files and commands, `title` for people.
 
-    reads: what a step reads. infers_by: how it infers a document's topics.
+    reads: what a step reads.
+    infers_by: how it infers a document's topics.
     passes: default number of passes over the corpus.
     memory: (config, documents) -> bytes that it needs to remember these training documents.
     stick: (config, state) -> the corpus' stick as the topics break it.
     word_topics: (config, state, words (U,)) -> topic_ids (K,) and E[topic] of these words (U, K),
-    the same numbers as
-        in `summarize`.
+    the same numbers as in `summarize`.
     trace: (config, state, documents, number of iterations) -> the slots of the first document.
     start_from: (config, vocab_size, batch, tokens (nnz, K) of its entries) -> the state that
-    continues from them. preview: (config, state, statistics, batch) -> the step of λ that `blend`
-    would take. lda_priors: (config, state) -> α (K,) and η of an LDA, whose state has λ - η as
-    `topic_counts`. set_aside: (config, state, batch) -> the batch without the documents that its
-    step must not learn from. transfer: how a shard's local step runs in another process; by
-    default, all expectations are sent there. has_corpus_weights: whether documents share learned
-    topic weights, as in an HDP; the prior of an LDA is uniform.
+    continues from them.
+    preview: (config, state, statistics, batch) -> the step of λ that `blend` would take.
+    lda_priors: (config, state) -> α (K,) and η of an LDA, whose state has λ - η as `topic_counts`.
+    set_aside: (config, state, batch) -> the batch without the documents that its step must not
+    learn from.
+    transfer: how a shard's local step runs in another process; by default, all expectations are
+    sent there.
+    has_corpus_weights: whether documents share learned topic weights, as in an HDP; the prior of
+    an LDA is uniform.
 
     Raises ValueError unless it has either `step` or all of `expect`, `local` and `blend`.
     """

@@ -100,11 +100,9 @@ def check_settings(config: Any) -> None:
     Raises ValueError that names the setting, its value, the allowed values and the default.
     """
     for each in fields(config):
-        value, choices, bounds = (
-            getattr(config, each.name),
-            each.metadata.get("choices"),
-            each.metadata.get("bounds"),
-        )
+        value = getattr(config, each.name)
+        choices = each.metadata.get("choices")
+        bounds = each.metadata.get("bounds")
         if choices and value not in choices:
             raise ValueError(
                 f"{each.name} is {value!r}: choose one of {', '.join(map(repr, choices))}."

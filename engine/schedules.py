@@ -11,9 +11,13 @@ import numpy as np
 # After this share of the first pass, measured by Σρ, documents hold so few topics that a warm-up
 # usually ends.
 WARM_UP_SHARE = 0.75
-USUAL_SIZE, FEWEST_BATCHES, MOST_BATCHES = 256, 16, 64
+USUAL_SIZE = 256
+FEWEST_BATCHES = 16
+MOST_BATCHES = 64
 LONGEST_DELAY = 64
-FEWEST_TOPICS, MOST_TOPICS, TOKENS_OF_A_TOPIC = 150, 300, 5000
+FEWEST_TOPICS = 150
+MOST_TOPICS = 300
+TOKENS_OF_A_TOPIC = 5000
 # How much the model before a later pass weighs in it, in passes, where later passes average.
 EARLIER_WEIGHT = 0.25
 # A run that leaves a larger share of the start-up mass has learned too little.
@@ -51,8 +55,9 @@ def pass_rate(documents_read: Any, num_documents: int, corpus_size: int) -> Any:
     ends.
 
     After n documents of the pass, each of them has the weight D/(D/4 + n), and the model from
-    before the pass counts as much as D/4 documents. documents_read: before the step (scalar or
-    array). Source: stepwise EM (Cappé & Moulines 2009), whose ρ = 1/t makes an average.
+    before the pass counts as much as D/4 documents.
+    documents_read: before the step (scalar or array). Source: stepwise EM (Cappé & Moulines 2009),
+    whose ρ = 1/t makes an average.
 
     >>> float(pass_rate(1000, 100, 1000)), float(pass_rate(1900, 100, 1000))
     (0.2857142857142857, 0.08)
@@ -200,12 +205,8 @@ def apply_live(config: Any, values: Mapping[str, Any], corpus_size: int) -> Any:
     live = live_settings(config)
     refused = [name for name in values if name not in live]
     if refused:
-        can = (
-            f"Settings that can: {', '.join(live)}."
-            if live
-            else "No setting of this algorithm can."
-        )
-        raise ValueError(f"{refused[0]} cannot change during a run. {can}")
+        can = ", ".join(live) or "none of this algorithm"
+        raise ValueError(f"{refused[0]} cannot change during a run. Settings that can: {can}.")
     return resolve(replace(config, **values), corpus_size)
 
 

@@ -101,8 +101,10 @@ class CVHDPState(NamedTuple):
     """What the next pass needs.
 
     alpha, gamma, beta: posteriors of `doc_concentration`, `corpus_concentration` and the words'
-    total concentration. sticks: those of the corpus weights π. base: Dirichlet parameters of τ
-    (V,). expected_tokens: (K,).
+    total concentration.
+    sticks: those of the corpus weights π.
+    base: Dirichlet parameters of τ (V,).
+    expected_tokens: (K,).
     """
 
     assignments: SoftAssignments

@@ -109,8 +109,10 @@ class DPMixtureState(NamedTuple):
 
     topic_counts: λ - η, word by word (V, K); tables: (K,) expected documents of the corpus, u - 1.
     expected_tokens: (K,), without start-up mass and η; order: (K,), the components in the order of
-    the sticks. startup_share: ∏(1 - ρ) so far. bound: Eq. 3 in nats after the last pass of
-    `batch-dp-mixture`. phase, temperature: "learning" and 1, since there is no warm-up.
+    the sticks.
+    startup_share: ∏(1 - ρ) so far.
+    bound: Eq. 3 in nats after the last pass of `batch-dp-mixture`.
+    phase, temperature: "learning" and 1, since there is no warm-up.
     """
 
     topic_counts: DecayedCounts

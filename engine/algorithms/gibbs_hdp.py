@@ -71,8 +71,8 @@ class GibbsHDPState(NamedTuple):
     """What the next pass needs; K changes from step to step.
 
     topic_ids: (K,) ascending, never used twice; weights: (K,) π, `unused_weight` π_u; tables: (K,).
-    expected_tokens: (K,) the tokens of each topic. doc_concentration, corpus_concentration: the
-    last draws of α and γ.
+    expected_tokens: (K,) the tokens of each topic.
+    doc_concentration, corpus_concentration: the last draws of α and γ.
     """
 
     assignments: Assignments

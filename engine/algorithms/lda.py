@@ -75,7 +75,8 @@ class LDAState(NamedTuple):
 
     topic_counts: λ - η, word by word (V, K); expected_tokens: (K,), without start-up mass and η.
     rate_spent: Σρ so far; startup_share: ∏(1 - ρ) so far; phase, temperature: those of the last
-    step. concentrations: α by topic and η; the values of the settings until they are learned.
+    step.
+    concentrations: α by topic and η; the values of the settings until they are learned.
     """
 
     topic_counts: DecayedCounts

@@ -27,7 +27,7 @@ from stickbreaker.engine.estimators.classes import (
     OnlineLDA,
     OnlineSVIHDP,
 )
-from stickbreaker.engine.estimators.files import load_model, restore
+from stickbreaker.engine.estimators.files import add_notes, load_model
 from stickbreaker.engine.estimators.follower import Followed, Follower
 from stickbreaker.engine.estimators.model import TopicModel
 from stickbreaker.engine.estimators.online_model import OnlineTopicModel
@@ -83,7 +83,7 @@ def load(path: str | PathLike[str]) -> TopicModel:
     """
     checkpoint, words, corpus_size = load_model(path)
     model = from_checkpoint(checkpoint, words, corpus_size)
-    restore(model, checkpoint.notes)
+    add_notes(model, checkpoint.notes)
     return model
 
 

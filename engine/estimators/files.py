@@ -104,7 +104,7 @@ def load_model(path: str | PathLike[str]) -> tuple[Checkpoint, tuple[str, ...] |
     return saved, words or None, saved.notes[CORPUS_SIZE].item()
 
 
-def restore(model: Any, notes: Mapping[str, np.ndarray]) -> None:
+def add_notes(model: Any, notes: Mapping[str, np.ndarray]) -> None:
     """Give an estimator, made from a checkpoint, everything else that its file holds."""
     if PARAMETERS in notes:
         model.set_params(**json.loads(str(notes[PARAMETERS])))

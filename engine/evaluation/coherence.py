@@ -22,8 +22,11 @@ NEVER_TOGETHER = -1.0
 class TopicQuality(NamedTuple):
     """Coherence (NPMI) and exclusivity of each of U topics.
 
-    topic_ids: (U,) int64. shares: (U,) of the tokens that these topics explain, sum 1. npmi: (U,)
-    in [-1, 1]. exclusivity: (U,) in (0, 1]. top_words: (U, 10) word ids, the most probable first.
+    topic_ids: (U,) int64.
+    shares: (U,) of the tokens that these topics explain, sum 1.
+    npmi: (U,) in [-1, 1].
+    exclusivity: (U,) in (0, 1].
+    top_words: (U, 10) word ids, the most probable first.
     """
 
     topic_ids: np.ndarray
@@ -36,9 +39,11 @@ class TopicQuality(NamedTuple):
 class OverallQuality(NamedTuple):
     """All topics in five numbers.
 
-    npmi: mean over the topics. weighted_npmi: mean over the tokens. below_zero: share of the topics
-    whose NPMI is below zero. exclusivity: mean over the topics. diversity: share of distinct words
-    among the top words of all topics.
+    npmi: mean over the topics.
+    weighted_npmi: mean over the tokens.
+    below_zero: share of the topics whose NPMI is below zero.
+    exclusivity: mean over the topics.
+    diversity: share of distinct words among the top words of all topics.
     """
 
     npmi: float

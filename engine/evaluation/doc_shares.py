@@ -50,8 +50,9 @@ def read_shares(
     out, rows sum to 1.
 
     report(done) is called from time to time with the number of documents read. If it returns False,
-    reading ends and the result is None. cluster: the workers that read, with the same result. Never
-    learns. Raises ClusterError if a part ends every worker.
+    reading ends and the result is None.
+    cluster: the workers that read, with the same result. Never learns. Raises ClusterError if a
+    part ends every worker.
     """
     read = _SparseReader(algorithm=algorithm, config=config, state=state)
     batches = corpus.batches(DOCUMENTS_AT_ONCE)
@@ -182,7 +183,8 @@ def find_typical(
     """Rows of the `number` documents that are most about a topic.
 
     Documents with a share of at least 0.5 come first; within each group, those with more expected
-    tokens of the topic. among: (D,) bool, the documents to choose from.
+    tokens of the topic.
+    among: (D,) bool, the documents to choose from.
     """
     shares = np.asarray(doc_shares[:, [topic]].todense()).ravel()
     if among is not None:

@@ -39,9 +39,9 @@ def label_topics(
 ) -> dict[int, str]:
     """Labels of the topics in use by id, the largest topic first, by the rule above.
 
-    kept: earlier labels by topic id, which topics keep while they can. label_with: receives the ten
-    most probable words of a topic, the most probable first, and returns its label, in place of the
-    rule; equal labels stay as they are.
+    kept: earlier labels by topic id, which topics keep while they can.
+    label_with: receives the ten most probable words of a topic, the most probable first, and
+    returns its label, in place of the rule; equal labels stay as they are.
 
     >>> import numpy as np
     >>> topics = np.array([[0.5, 0.4, 0.1, 0.0], [0.5, 0.0, 0.1, 0.4]])

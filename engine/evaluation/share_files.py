@@ -36,7 +36,8 @@ Report = Callable[[int], object]
 class ShareReader:
     """A model that reads documents.
 
-    columns: the topics whose shares are given, all or some (K,). names: K names of the columns.
+    columns: the topics whose shares are given, all or some (K,).
+    names: K names of the columns.
     """
 
     algorithm: Algorithm
@@ -108,11 +109,11 @@ def write_shares(
     """Write the topic shares of all documents to Parquet files in a new folder, completely or not
     at all.
 
-    Each file has 65,536 documents: doc_id (int64), and a float32 column for each topic. report:
-    receives the number of documents that are done. Workers of a cluster write the same content;
-    what a worker without the folder returns, this process writes. Raises CorpusError if there is a
-    cluster and the corpus is in memory, ClusterError if a worker cannot read the corpus, and
-    FileError if the folder exists already or cannot be written.
+    Each file has 65,536 documents: doc_id (int64), and a float32 column for each topic.
+    report: receives the number of documents that are done. Workers of a cluster write the same
+    content; what a worker without the folder returns, this process writes. Raises CorpusError if
+    there is a cluster and the corpus is in memory, ClusterError if a worker cannot read the corpus,
+    and FileError if the folder exists already or cannot be written.
     """
     folder = find_new_folder(folder)
     with building(folder) as work:

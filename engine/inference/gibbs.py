@@ -346,8 +346,9 @@ def predict_words(
     one sample.
 
     Teh 2007 Eq. 17: θ_jk = (α π_k + n_jk) / (α + n_j), φ_kw = (η + n_kw) / (V η + n_k); the
-    prediction is the mean over samples. prior: (K,), α π; unused_prior: α π_u of topics not yet
-    born, in which all words are equally likely.
+    prediction is the mean over samples.
+    prior: (K,), α π; unused_prior: α π_u of topics not yet born, in which all words are equally
+    likely.
     """
     topic_words = assignments.topic_words
     num_topics = len(prior)

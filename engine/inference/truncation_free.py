@@ -52,9 +52,11 @@ class GrowingState(NamedTuple):
 
     topic_counts: λ - η, word by word (V, K).
     tables: (K,) of the corpus; u_k = 1 + tables, v_k = a + tables of later sticks. In a mixture a
-    document is a table. expected_tokens: (K,), without η. topic_ids: (K,) int64, numbered by birth;
-    next_id: the id of the next new topic. Ids of removed topics never return. documents_seen: n_t,
-    over all passes.
+    document is a table.
+    expected_tokens: (K,), without η.
+    topic_ids: (K,) int64, numbered by birth;
+    next_id: the id of the next new topic. Ids of removed topics never return.
+    documents_seen: n_t, over all passes.
     """
 
     topic_counts: DecayedCounts

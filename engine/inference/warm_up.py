@@ -206,8 +206,8 @@ class Start(NamedTuple):
 
     draw: noise of mean 1, from (Generator, size, dtype).
     is_by_document: the noise adds up to STARTUP_TOKENS per document of the corpus; otherwise to one
-    per word and topic. has_warm_up: whether the run begins with Dirichlet iterations that do not
-    converge.
+    per word and topic.
+    has_warm_up: whether the run begins with Dirichlet iterations that do not converge.
     """
 
     draw: Callable[[np.random.Generator, tuple[int, int], np.dtype[Any]], np.ndarray]

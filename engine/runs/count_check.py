@@ -60,8 +60,8 @@ class CountCheck(NamedTuple):
     """The topics in use at the start of the sampler and after each pass.
 
     counts: (passes + 1,) int64; the first is that of the topics drawn from the model.
-    num_documents, num_tokens: of the documents that were read. corpus_size: the number of documents
-    from which they were drawn.
+    num_documents, num_tokens: of the documents that were read.
+    corpus_size: the number of documents from which they were drawn.
     """
 
     counts: np.ndarray
@@ -112,10 +112,10 @@ def check_count(
 
     The sampler has the model's α₀, γ and η where the model has these settings, and its own defaults
     otherwise; it resamples α₀ and γ in each pass. The same seed gives the same counts, bit for bit.
-    Of a corpus with more than `max_tokens` tokens a random sample is read. report: gets the share
-    that is done; if it returns False, the check ends and the result is None. Raises ValueError if
-    the sampler cannot start from this model, or if the plan has no pass or no token, and
-    CorpusError if the documents have no words.
+    Of a corpus with more than `max_tokens` tokens a random sample is read.
+    report: gets the share that is done; if it returns False, the check ends and the result is None.
+    Raises ValueError if the sampler cannot start from this model, or if the plan has no pass or no
+    token, and CorpusError if the documents have no words.
     """
     plan = _check_plan(plan or CheckPlan())
     _refuse_impossible(algorithm, corpus)
