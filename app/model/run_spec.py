@@ -16,6 +16,7 @@ CORPUS_TITLES = {
     "state-of-the-union": "State of the Union",
     "rfc": "Internet standards (RFCs)",
     "rfc-documents": "Internet standards (whole RFCs)",
+    "bars": "Bars: topics as pictures (simulated)",
 }
 LABELS = {
     "max_topics": "Maximum topics",

@@ -32,7 +32,7 @@ from stickbreaker.app.server.run import Run, Shared
 from stickbreaker.app.server.run_budget import HeldRun, choose_freed, measure
 from stickbreaker.app.server.saver import Saver
 from stickbreaker.app.server.visitors import Visitor, find_data, list_data
-from stickbreaker.engine.corpora.bundled import FILES
+from stickbreaker.engine.corpora.bundled import BUILT_IN
 from stickbreaker.engine.corpora.library import list_own, load_own
 from stickbreaker.engine.files.whole_files import Claim
 from stickbreaker.engine.parallel.threads import count_cores
@@ -378,7 +378,7 @@ def load_by_name(name: str, folder: Path) -> engine.Corpus:
 
     One of the same name that was built since is another. Raises CorpusError if there is none.
     """
-    if name in FILES:
+    if name in BUILT_IN:
         return _load(name, None, "")
     built_at = next((own.built_at for own in list_own(folder) if own.name == name), "")
     return _load(name, folder, built_at)

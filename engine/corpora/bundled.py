@@ -1,4 +1,4 @@
-"""The bundled corpora: reads their compressed files and checks the checksums."""
+"""The built-in corpora: reads the compressed files and checks the checksums, or simulates."""
 
 import hashlib
 import io
@@ -12,10 +12,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
+from stickbreaker.engine.corpora import bars
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
 
 # The file of each bundled corpus. The documents of `rfc-documents` are the groups of its file.
 FILES = {"state-of-the-union": "state-of-the-union", "rfc": "rfc", "rfc-documents": "rfc"}
+# The names of all built-in corpora; the last one is simulated.
+BUILT_IN = (*FILES, bars.NAME)
 REMEDY = "reinstall stickbreaker, or restore it with `git checkout -- data`"
 
 # Gaps from this one on are stored in `long_gaps`.
@@ -24,10 +27,12 @@ LINES = ("vocabulary", "group_titles", "date_unit", "split_by")
 
 
 def load_built_in(name: str) -> Corpus:
-    """Load a bundled corpus by its key in `FILES`.
+    """Load one of `BUILT_IN`.
 
     Raise CorpusError if its file is missing or damaged.
     """
+    if name == bars.NAME:
+        return bars.simulate_bars()
     corpus = _read_file(FILES[name])
     return corpus if corpus.name == name else corpus.merge_groups(name)
 

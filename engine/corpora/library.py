@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from stickbreaker.engine.corpora.bundled import FILES
+from stickbreaker.engine.corpora.bundled import BUILT_IN
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
 from stickbreaker.engine.corpora.old_folders import OLD_CORPUS, OldFolder, convert, is_old, open_old
 from stickbreaker.engine.corpora.shards import MANIFEST, read_manifest
@@ -168,7 +168,7 @@ def check_name(name: str, folder: str | PathLike[str] | None = None) -> str:
         raise CorpusError(f"Invalid corpus name {name!r}: start with a letter or digit.")
     if len(name_folder(name)) > 200:
         raise CorpusError(f"Invalid corpus name {name!r}: use fewer non-Latin letters.")
-    taken = {corpus.name.lower() for corpus in list_own(folder)} | set(FILES)
+    taken = {corpus.name.lower() for corpus in list_own(folder)} | set(BUILT_IN)
     if name.lower() in taken or (find_folder(folder) / name_folder(name)).exists():
         raise CorpusError(
             f"A corpus {name!r} already exists. Choose another name, or delete that corpus."

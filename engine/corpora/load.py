@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 from stickbreaker.engine.corpora.build import Built, build_corpus
-from stickbreaker.engine.corpora.bundled import FILES, load_built_in
+from stickbreaker.engine.corpora.bundled import BUILT_IN, load_built_in
 from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
 from stickbreaker.engine.corpora.library import list_own, load_own
@@ -120,7 +120,7 @@ def load_corpus(  # noqa: PLR0913
 
 
 def _load_named(name: str) -> Corpus:
-    return load_built_in(name) if name in FILES else load_own(name)
+    return load_built_in(name) if name in BUILT_IN else load_own(name)
 
 
 def _find_path(name_or_path: str | PathLike[str]) -> Path:
@@ -156,14 +156,14 @@ def list_corpora(folder: str | PathLike[str] | None = None) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        The bundled corpora, then the built ones.
+        The built-in corpora, then those of the user.
 
     Examples
     --------
-    >>> list_corpora()[:3]
-    ('state-of-the-union', 'rfc', 'rfc-documents')
+    >>> list_corpora()[:4]
+    ('state-of-the-union', 'rfc', 'rfc-documents', 'bars')
     """
-    return (*FILES, *(corpus.name for corpus in list_own(folder)))
+    return (*BUILT_IN, *(corpus.name for corpus in list_own(folder)))
 
 
 def _warn(path: Path, source: Source, built: Built) -> None:

@@ -321,7 +321,7 @@ def test_only_their_owner_sees_own_corpora_even_under_the_same_name(visit, data)
     of = {
         user: list(session.controls.corpus.options.values()) for user, session in sessions.items()
     }
-    assert (of["anna"][3:], of["ben"][3:], of[None][3:]) == (["diary", "letters"], ["letters"], [])
+    assert (of["anna"][4:], of["ben"][4:], of[None][4:]) == (["diary", "letters"], ["letters"], [])
     texts = [
         load_by_name("letters", find_data(user) / "corpora").vocabulary.words
         for user in ("anna", "ben", "anna")
@@ -458,7 +458,7 @@ def test_a_user_is_who_the_signed_token_of_the_session_names(payload, user, righ
 def test_without_a_server_there_is_no_user_and_the_bundled_corpora_are_for_all(data):
     assert find_user() is None
     for user in (None, "anna"):
-        assert engine.list_corpora(find_data(user) / "corpora") == engine.list_corpora()[:3]
+        assert engine.list_corpora(find_data(user) / "corpora") == engine.list_corpora()[:4]
 
 
 @pytest.fixture

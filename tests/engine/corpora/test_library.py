@@ -136,7 +136,7 @@ def test_built_corpora_are_listed_with_the_bundled_ones_until_they_are_deleted(t
         assert load_corpus("Räte & <b>mine</b>").titles == ("A", "C", "E")
     finally:
         delete_own("Räte & <b>mine</b>")
-    assert len(list_corpora()) == 3
+    assert len(list_corpora()) == 4
     assert list((own_corpora / "corpora").iterdir()) == []
     with refuses("No corpus 'state-of-the-union' has been built"):
         delete_own("state-of-the-union")

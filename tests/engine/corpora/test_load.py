@@ -156,12 +156,12 @@ def test_packing_the_same_corpus_twice_gives_the_same_bytes(state_of_the_union):
 def test_the_error_for_an_unknown_name_lists_the_corpora():
     with refuses("Did you mean 'state-of-the-union'"):
         load_corpus("state-of-the-onion")
-    with refuses(r"Use state-of-the-union, rfc, rfc-documents, or a file .*\.csv.*Parquet"):
+    with refuses(r"Use state-of-the-union, rfc, rfc-documents, bars, or a file .*\.csv.*Parquet"):
         load_corpus("speeches.xlsx")
 
 
 def test_a_bundled_corpus_takes_no_columns():
-    assert list_corpora()[:3] == ("state-of-the-union", "rfc", "rfc-documents")
+    assert list_corpora()[:4] == ("state-of-the-union", "rfc", "rfc-documents", "bars")
     with refuses("Omit text, date, title, group and words"):
         load_corpus("state-of-the-union", text="text")
 
