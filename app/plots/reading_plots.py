@@ -25,6 +25,7 @@ from bokeh.models import (
     NumeralTickFormatter,
     Range1d,
     Scatter,
+    Span,
     TapTool,
     Text,
 )
@@ -53,6 +54,7 @@ HEAT_MAP = "heat map"
 KINDS = (HEAT_MAP, "stacked areas", "small multiples")
 HEIGHT = 460
 PANEL_HEIGHT = 150
+ROW_HEIGHT = 20
 LINES_HEIGHT = 170
 # From the smallest to the largest value, as a colour that grows over the ground of the page, light
 # or dark. Its opacity follows the square root, so that small values differ from 0.
@@ -97,6 +99,15 @@ def calendar_plot(frame: pd.DataFrame, kind: str, measure: str) -> Any:
 
 def _source(frame: pd.DataFrame) -> ColumnDataSource:
     return ColumnDataSource(frame.to_dict("list"))
+
+
+def _fit_labels(titles: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """The labels of ticks in wide and in narrow windows."""
+    lengths = {"wide": MOST_LABEL, "narrow": MOST_PHONE_LABEL}
+    return {
+        width: {tick: shorten(title, most) for tick, title in titles.items()}
+        for width, most in lengths.items()
+    }
 
 
 def _format(measure: str) -> str:
@@ -175,10 +186,7 @@ class HeatMap:
         self._bar.title = measure
         self._bar.formatter.format = _format(measure)
         self._hover.tooltips = _hover(frame, measure)
-        self._labels.args = {
-            "wide": {title: shorten(title, MOST_LABEL) for title in titles},
-            "narrow": {title: shorten(title, MOST_PHONE_LABEL) for title in titles},
-        }
+        self._labels.args = _fit_labels({title: title for title in titles})
         self._source.data = frame.to_dict("list")
         self.figure.y_range.factors = titles
 
@@ -219,6 +227,39 @@ def _multiples(frame: pd.DataFrame, measure: str) -> Any:
     return gridplot(
         figures, ncols=2, sizing_mode="stretch_width", merge_tools=False, toolbar_location=None
     )
+
+
+def group_plot(frame: pd.DataFrame, topic_id: int, name: str) -> figure:
+    """Draw a frame of `group_frame`: a dot for each group on the bar of its interval."""
+    names = frame["group"].tolist()[::-1]
+    fig = make_figure(
+        height=110 + ROW_HEIGHT * len(names),
+        sizing_mode="stretch_width",
+        tools="save",
+        title=f"{shorten(name, MOST_LABEL)}: share of tokens in each group",
+        x_range=DataRange1d(start=0.0, range_padding=0.05),
+        y_range=FactorRange(factors=names),
+    )
+    hide_tools(fig)
+    fig.ygrid.grid_line_color = None
+    fig.xaxis.formatter = NumeralTickFormatter(format="0.0 %")
+    labels = _fit_labels({each: each for each in names})
+    fig.yaxis.formatter = CustomJSTickFormatter(code=LABEL_OF_WIDTH, args=labels)
+    source = _source(frame)
+    fig.add_layout(
+        Span(
+            location=frame["whole"].max(), dimension="height", line_color=EARLIER_RUN, line_dash=[4]
+        )
+    )
+    bars = fig.hbar(
+        "group", 0.5, right="high", left="low", source=source, line_color=None, fill_alpha=0.35
+    )
+    fig.scatter("share", "group", size=8, source=source, color=topic_color(topic_id), name="shares")
+    bars.glyph.fill_color = topic_color(topic_id)
+    percents = "@{share}{0.0 %} (@low{0.0 %} to @high{0.0 %})"
+    tooltips = [("group", "@group"), ("share", percents), ("documents", "@documents{0,0}")]
+    fig.add_tools(HoverTool(renderers=[bars], tooltips=tooltips))
+    return fig
 
 
 class MapPlot:
@@ -403,11 +444,9 @@ class TreePlot:
     def show(self, tree: TopicTree, chosen: int | None) -> None:
         """Draw a tree; the leaf of the selected topic is larger."""
         leaves = tree.leaves
-        titles = dict(enumerate(leaves["title"]))
-        self._labels.args = {
-            "wide": {str(row): shorten(title, MOST_LABEL) for row, title in titles.items()},
-            "narrow": {str(row): shorten(title, MOST_PHONE_LABEL) for row, title in titles.items()},
-        }
+        self._labels.args = _fit_labels(
+            {str(row): each for row, each in enumerate(leaves["title"])}
+        )
         self.figure.yaxis.ticker = FixedTicker(ticks=leaves["y"].tolist())
         self.figure.y_range.update(start=-1, end=len(leaves))
         farthest = max((max(xs) for xs in tree.xs), default=1.0) or 1.0

@@ -1,7 +1,7 @@
-"""Topics over calendar time as a heat map, stacked areas or small multiples."""
+"""Topics over calendar time, as three kinds of charts, and one topic by group."""
 
 from html import escape
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,7 @@ import panel_material_ui as pmui
 import param
 from panel.viewable import Viewer
 
+from stickbreaker.app.frames.group_frames import MOST_GROUPS, Groups, find_groups, group_frame
 from stickbreaker.app.frames.known_then_frames import then_frame
 from stickbreaker.app.frames.reading_frames import (
     ROWS_RULE,
@@ -18,9 +19,10 @@ from stickbreaker.app.frames.reading_frames import (
     fitting_unit,
     typical_rows,
 )
+from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading
-from stickbreaker.app.plots.reading_plots import HEAT_MAP, KINDS, HeatMap, calendar_plot
+from stickbreaker.app.plots.reading_plots import HEAT_MAP, KINDS, HeatMap, calendar_plot, group_plot
 from stickbreaker.app.state import EARLIEST, LATEST, RunState, StateFollower, guarded
 from stickbreaker.app.widgets.help_button import heading_html, make_heading
 from stickbreaker.app.widgets.pick_list import PickList
@@ -28,9 +30,11 @@ from stickbreaker.engine.algorithm import Reads
 from stickbreaker.engine.evaluation.doc_shares import MEASURES, UNITS, Periods, divide
 
 MOST_PERIODS = 400
+SPLITS = TIME, GROUP = ("time", "group")
 KNOWN = NOW, THEN = ("Latest model", "Model at the time")
 ONE_LINE = {"& .MuiButtonBase-root": {"whiteSpace": "nowrap", "width": "auto"}}
 TITLE = "Topics over time"
+TITLES = {GROUP: "Topics by group"}
 HEADINGS = {
     NOW: (
         "The topics of the documents of each period, as inferred with the latest model. "
@@ -43,6 +47,14 @@ HEADINGS = {
         " included. Held-out documents, the first mini-batch (the model had not learned yet) and"
         " documents with one word are not included.</p><p>A tooltip shows the words of the last"
         " word list that was recorded before the period was read."
+    ),
+    GROUP: (
+        "The share of the selected topic in the tokens of each group, for example of an author or a"
+        f" party, as inferred with the latest model. The {MOST_GROUPS} groups with the most tokens"
+        " are shown, those with the largest shares first. Bars are 95 % intervals for groups of"
+        " documents drawn at random, by Wilson's method. The dashed line is the share in all"
+        " documents.</p><p>The groups of State of the Union are presidents. Its intervals are"
+        " those of whole addresses."
     ),
 }
 WHOLE = (
@@ -65,11 +77,13 @@ class Calendar(StateFollower, Viewer):
     def __init__(self, state: RunState) -> None:
         super().__init__(state)
         self._reading: Reading | None = None
+        self._groups: Groups | None = None
         shared: dict[str, Any] = {
             "size": "small",
             "sizing_mode": "stretch_width",
             "margin": (5, 10),
         }
+        self.split = pmui.Select(label="Split by", options=list(SPLITS), value=TIME, **shared)
         self.unit = pmui.Select(label="Period", options=list(UNITS), value="year", **shared)
         self._measure = pmui.Select(
             label="Measure", options=list(MEASURES), value=MEASURES[0], **shared
@@ -90,16 +104,17 @@ class Calendar(StateFollower, Viewer):
         self.typical_heading = pn.pane.HTML("", sizing_mode="stretch_width", margin=(10, 10, 0, 10))
         self.typical = PickList(self._open)
         self._is_writing = False
-        for widget in (self.unit, self._measure, self.kind, self.known):
+        for widget in (self.split, self.unit, self._measure, self.kind, self.known):
             widget.param.watch(lambda event: self._draw(), "value")
         for widget in (self._from, self._to):
             widget.param.watch(lambda event: self._select_span(), "value")
-        asked = (self.unit, self._measure, self.kind, self._from, self._to)
+        asked = (self.split, self.unit, self._measure, self.kind, self._from, self._to)
         # Two side by side on a phone, all in one row on a wide page.
         cells = [
             pn.Column(each, styles={"flex": "1 1 150px", "max-width": "210px"}, margin=0)
             for each in asked
         ]
+        self.split_cell, *self._time_cells = cells[:4]
         controls = pn.FlexBox(*cells, sizing_mode="stretch_width")
         parts = (
             self.heading,
@@ -125,6 +140,7 @@ class Calendar(StateFollower, Viewer):
             before is None or before.corpus is not self._reading.corpus
         ):
             self.unit.value = fitting_unit(self._reading.corpus.dates)
+            self._groups = find_groups(self._reading.corpus)
         self._draw()
         self._list_typical()
 
@@ -168,9 +184,16 @@ class Calendar(StateFollower, Viewer):
     @guarded
     def _draw(self) -> None:
         reading, known = self.state.reading, self.known.value
-        self.heading.object = _heading(known)
+        is_grouped = self._groups is not None and self.split.value == GROUP
+        self.split_cell.visible = self._groups is not None
+        for part in (*self._time_cells, self.known):
+            part.visible = not is_grouped
+        self.heading.object = _heading(GROUP if is_grouped else known)
         if reading is None or reading.doc_shares is None:
             self._say("Available once all documents have been read.")
+            return
+        if is_grouped:
+            self._show_groups(reading)
             return
         periods = divide(reading.corpus.dates, self.unit.value)
         if not 0 < len(periods.names) <= MOST_PERIODS:
@@ -192,6 +215,24 @@ class Calendar(StateFollower, Viewer):
         )
         self._show(frame)
         self.pane.visible = True
+
+    @param.depends("state.span", watch=True)
+    @guarded
+    def _draw_span(self) -> None:
+        if self.split.value == GROUP:
+            self._draw()
+
+    def _show_groups(self, reading: Reading) -> None:
+        """Draw the selected topic, or the largest one, in each group."""
+        position = reading.position(self.state.topic)
+        if position is None:
+            position = int(np.argmax(reading.summary.expected_tokens))
+        frame = group_frame(reading, cast(Groups, self._groups), position, self.state.span)
+        self._say(only_if(frame.empty, "No documents in these periods."))
+        topic_id = int(reading.summary.topic_ids[position])
+        drawn = group_plot(frame, topic_id, self.state.progress.topic_title(topic_id))
+        self.pane[:] = [pn.pane.Bokeh(drawn, sizing_mode="stretch_width")]
+        self.pane.visible = not frame.empty
 
     def _show(self, frame: pd.DataFrame) -> None:
         """Draw a frame. The heat map, the usual kind, is built once.
@@ -265,8 +306,8 @@ class Calendar(StateFollower, Viewer):
         )
 
 
-def _heading(known: str) -> str:
-    return heading_html(TITLE, f"<p>{HEADINGS[known]}</p>")
+def _heading(shown: str) -> str:
+    return heading_html(TITLES.get(shown, TITLE), f"<p>{HEADINGS[shown]}</p>")
 
 
 def explain_missing(reading: Reading, progress: Progress) -> str:

@@ -162,6 +162,32 @@ def test_a_cell_of_the_calendar_leads_to_the_documents_of_its_topic_and_period(j
     assert TYPICAL_RULE in calendar.typical_heading.object
 
 
+def test_the_selected_topic_is_drawn_by_group_if_the_corpus_has_groups(job, progress):
+    state = RunState(shows_reading=True)
+    calendar = Calendar(state)
+    corpus = job.reading.corpus
+    own = np.arange(corpus.num_documents)
+    for groups, titles in ((own, corpus.titles), (own % 2, ("Whigs", "Tories"))):
+        grouped = replace(corpus, groups=groups, group_titles=titles)
+        model = replace(job.reading.model, corpus=grouped)
+        read(calendar, replace(job, reading=replace(job.reading, model=model)), progress)
+        assert calendar.split_cell.visible == (len(titles) == 2)
+    calendar.split.value = "group"
+    assert not calendar.known.visible
+    state.topic = int(job.reading.summary.topic_ids[job.reading.used[1]])
+    (pane,) = calendar.pane
+    assert set(pane.object.y_range.factors) == {"Whigs", "Tories"}
+    assert pane.object.title.text.startswith(progress.topic_title(state.topic))
+    whole = pane.object.select_one({"name": "shares"}).data_source.data["documents"]
+    state.span = (EARLIEST, np.sort(corpus.dates)[3].astype("datetime64[D]"))
+    (pane,) = calendar.pane
+    part = pane.object.select_one({"name": "shares"}).data_source.data["documents"]
+    assert 0 < sum(part) < sum(whole) == corpus.num_documents
+    calendar.split.value = "time"
+    assert calendar.known.visible
+    assert [drawn.object for drawn in calendar.pane] != [pane.object]
+
+
 def test_words_and_titles_of_a_corpus_are_shown_as_text(job, progress):
     state = RunState(shows_reading=True)
     documents = DocumentBrowser(state)
