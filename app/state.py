@@ -96,6 +96,11 @@ class RunState(param.Parameterized):
     by_relevance = param.Boolean(
         default=True, doc="Whether word lists have the most relevant words, else the most probable."
     )
+    listed_topics = param.List(
+        default=None,
+        allow_None=True,
+        doc="Ids of the topics that the user put in the word lists; None: two chosen by the app.",
+    )
     page = param.String(default=LIVE, doc="The title of the open page.")
     shows_reading = param.Boolean(default=False, doc="Whether the open page shows a reading.")
     replayed = param.Parameter(
@@ -163,12 +168,13 @@ class RunState(param.Parameterized):
         self.param.update(document=row, num_opened=self.num_opened + 1)
 
     def leave_run(self, is_same_corpus: bool, has_same_topics: bool = False) -> None:
-        """Clear the moment of a run, and its topic unless the next run has it too.
+        """Clear the moment of a run, and its topics unless the next run has them too.
 
         For another corpus, also clear the word, the document and the span.
         """
-        topic = self.topic if has_same_topics else None
-        self.param.update(topic=topic, moment=None, pointed_topic=None, pointed_word=None)
+        if not has_same_topics:
+            self.param.update(topic=None, listed_topics=None)
+        self.param.update(moment=None, pointed_topic=None, pointed_word=None)
         if not is_same_corpus:
             self.param.update(word=None, document=None, span=None)
 

@@ -151,7 +151,7 @@ def _gather_run(run: Progress, words: dict[str, int]) -> dict[str, Any]:
     """
     shares = [list_shares(moment) for moment in run.columns]
     ids = sorted({topic_id for each in shares for topic_id in each})
-    blocks = table_blocks(run, ids, is_chosen=True)
+    blocks = table_blocks(run, ids)
 
     def number(cell: list[str] | None) -> int | None:
         if cell is None:

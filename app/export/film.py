@@ -213,7 +213,7 @@ def _draw_columns(draw: ImageDraw.ImageDraw, moment: Progress, whole: Progress) 
 def list_cells(moment: Progress, topic_id: int) -> list[FilmCell]:
     """The words of a topic in all filled columns, with their ranks in the column before."""
     cells: list[FilmCell] = []
-    for block in table_blocks(moment, [topic_id], is_chosen=True):
+    for block in table_blocks(moment, [topic_id]):
         before: dict[str, int] = {}
         for column, ranked in enumerate(zip(*block["cells"], strict=True)):
             words = [cell for cell in ranked if cell]

@@ -108,7 +108,7 @@ def _list_moments(progress: Progress, moments: Sequence[Moment]) -> list[dict[st
     """The topics in use at each moment, with their words and marks as in the table."""
     frames = [topics_frame(moment, progress.vocabulary, by_relevance=True) for moment in moments]
     ids = sorted({int(topic_id) for frame in frames for topic_id in frame["topic_id"]})
-    blocks = table_blocks(replace(progress, columns=tuple(moments)), ids, is_chosen=True)
+    blocks = table_blocks(replace(progress, columns=tuple(moments)), ids)
     cells = {block["topic_id"]: list(zip(*block["cells"], strict=True)) for block in blocks}
     return [
         {

@@ -160,13 +160,17 @@ def table_columns(progress: Progress) -> list[dict[str, Any]]:
 
 
 def table_blocks(
-    progress: Progress, topic_ids: Sequence[int], is_chosen: bool, by_relevance: bool = True
+    progress: Progress, listed: Sequence[int] | None = None, by_relevance: bool = True
 ) -> list[dict[str, Any]]:
-    """The blocks of the table with their words by rank and column; None without words."""
+    """The blocks of the table with their words by rank and column; None without words.
+
+    listed: ids of topics; None: the default topics.
+    """
     is_early = is_first_to_come(progress)
     progress = fill_first(progress)
     if progress.vocabulary is None or not progress.columns:
         return []
+    topic_ids = progress.default_topics if listed is None else listed
     frame = table_frame(progress.columns, progress.vocabulary, topic_ids, by_relevance)
     num_columns = len(progress.columns) + len(progress.planned_columns)
     blocks: dict[int, dict[str, Any]] = {
@@ -186,7 +190,7 @@ def table_blocks(
             only_if(row.is_new, "+") or only_if(row.has_risen, "↑"),
         ]
     roles: dict[int, str] = {}
-    if len(progress.columns) >= LEAST_COLUMNS and len(blocks) >= len(ROLES) and not is_chosen:
+    if len(progress.columns) >= LEAST_COLUMNS and len(blocks) >= len(ROLES) and listed is None:
         roles = dict(zip(blocks, ROLES, strict=False))
     now = read_now(progress)
     last = frame[frame["column"] == len(progress.columns) - 1]

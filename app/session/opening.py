@@ -54,7 +54,7 @@ def _describe_lists(progress: Progress) -> tuple[list[dict[str, Any]], list[dict
             "color": block["color"],
             "words": [[cell[0] if cell else "" for cell in row[kept]] for row in block["cells"]],
         }
-        for block in table_blocks(progress, progress.default_topics, False)
+        for block in table_blocks(progress)
     ]
     return table_columns(progress)[kept], blocks
 

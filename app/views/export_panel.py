@@ -38,6 +38,7 @@ from stickbreaker.app.export.tables import (
     write_sheet_files,
     write_table,
 )
+from stickbreaker.app.export.word_table import write_word_table
 from stickbreaker.app.export.worksheet import write_worksheet
 from stickbreaker.app.frames.class_questions import answer_frame
 from stickbreaker.app.model.class_tasks import Result
@@ -78,6 +79,8 @@ class Taken(NamedTuple):
     progress: Progress
     earlier: tuple[Progress, ...]
     reading: Reading | None
+    listed_topics: list[int] | None = None
+    by_relevance: bool = True
     results: tuple[Result, ...] = ()
     read_sweep: Callable[[], list[Progress]] = list
 
@@ -102,6 +105,18 @@ class Export(NamedTuple):
 
 def _table(make: Callable[[Taken], Any]) -> Callable[[Taken, Path], None]:
     return lambda taken, path: write_table(make(taken), path)
+
+
+def _word_table(form: str, ending: str, use: str) -> Export:
+    return Export(
+        label=f"Word table ({form})",
+        sentence=f"The word lists as on Live, with the same topics, {use}.",
+        needs="columns",
+        ending=ending,
+        write=lambda taken, path: write_word_table(
+            path, taken.progress, taken.listed_topics, taken.by_relevance
+        ),
+    )
 
 
 EXPORTS = {
@@ -149,6 +164,9 @@ EXPORTS = {
         ending="",
         write=_table(lambda taken: answer_frame(taken.results)),
     ),
+    "word-table.svg": _word_table("SVG", ".svg", "as a figure"),
+    "word-table.html": _word_table("HTML", ".html", "to copy into a word processor"),
+    "word-table.tex": _word_table("LaTeX", ".tex", "for the package booktabs"),
     "sheets": Export(
         label="Sheets for human evaluation",
         sentence=(
@@ -356,6 +374,7 @@ class ExportPanel(StateFollower, Viewer):
         """The parts that can be exported, as `Export.needs` names them."""
         reading = self._reading()
         has = {"steps"} if self.state.progress.documents_seen else set()
+        has |= {"columns"} if self.state.progress.columns else set()
         has |= {"answers"} if self.state.tasks.all_results else set()
         if any(each.heldout for each in self.state.sweep.points) and self._commands.may_open:
             has.add("sweep")
@@ -368,12 +387,8 @@ class ExportPanel(StateFollower, Viewer):
 
     def _file_name(self, what: str) -> str:
         ending = EXPORTS[what].ending if what in EXPORTS else ""
-        return (
-            as_file_name(
-                f"{self.state.progress.corpus_name}-{self.state.progress.algorithm}-{what}"
-            )
-            + ending
-        )
+        run = f"{self.state.progress.corpus_name}-{self.state.progress.algorithm}"
+        return as_file_name(f"{run}-{what}").removesuffix(ending) + ending
 
     def _begin(self, what: str) -> None:
         """Write one file outside the event loop, then send it to the browser."""
@@ -394,6 +409,8 @@ class ExportPanel(StateFollower, Viewer):
             progress=state.progress,
             earlier=state.earlier,
             reading=self._reading(),
+            listed_topics=state.listed_topics,
+            by_relevance=state.by_relevance,
             results=results,
             read_sweep=self._commands.read_sweep,
         )

@@ -62,9 +62,7 @@ class WordTable(StateFollower, Viewer):
 
     def __init__(self, state: RunState, clock: Callable[[], float] = time.monotonic):
         super().__init__(state)
-        self._topics_key = ""
         self._echoes = Echoes(clock)
-        self.is_chosen = False
         self._is_writing = False
         self._options: tuple[int, ...] = ()
         self.cells = WordCells(sizing_mode="stretch_width", margin=(0, 10))
@@ -116,7 +114,7 @@ class WordTable(StateFollower, Viewer):
     def show(self, topic_id: int) -> None:  # type: ignore[override]  # Viewer.show serves a view by itself
         """Put a topic first in the table, as if the user had selected it, and into view."""
         others = [k for k in self.topics if k != topic_id]
-        self._set_topics([int(topic_id), *others[: MAX_TOPICS - 1]], is_chosen=True)
+        self.state.listed_topics = [int(topic_id), *others[: MAX_TOPICS - 1]]
         self._reveal.number += 1
 
     @param.depends("state.num_picked", watch=True)
@@ -137,28 +135,26 @@ class WordTable(StateFollower, Viewer):
             self._write_picker()
         else:
             self._echoes.forget()
-            self._set_topics(list(event.new), is_chosen=True)
+            self.state.listed_topics = list(event.new)
 
     def go_back(self, event: object = None) -> None:
-        self.is_chosen = False
-        self._draw()
+        self.state.listed_topics = None
 
-    def _set_topics(self, topic_ids: list[int], is_chosen: bool) -> None:
-        self.is_chosen = is_chosen
-        self.topics = topic_ids
-        with pn.io.hold():
-            self._draw()
-
-    @param.depends("state.columns", "state.titles", "state.by_relevance", watch=True)
+    @param.depends(
+        "state.columns",
+        "state.titles",
+        "state.by_relevance",
+        "state.listed_topics",
+        watch=True,
+    )
     @guarded
+    @pn.io.hold()
     def _draw(self) -> None:
         progress = self.state.shown
-        if progress.topics_key != self._topics_key:
-            self._topics_key, self.is_chosen = progress.topics_key, False
-        if not self.is_chosen:
-            self.topics = list(progress.default_topics)
+        listed = self.state.listed_topics
+        self.topics = list(progress.default_topics) if listed is None else list(listed)
         self._write_picker()
-        blocks = table_blocks(progress, self.topics, self.is_chosen, self.state.by_relevance)
+        blocks = table_blocks(progress, listed, self.state.by_relevance)
         self.cells.param.update(
             columns=table_columns(progress), blocks=blocks, empty=empty_note(progress, blocks)
         )
@@ -175,6 +171,6 @@ class WordTable(StateFollower, Viewer):
         self._is_writing = True
         try:
             self.picker.param.update(options=options, value=list(self.topics))
-            fill_if_shown(self._reset_place, [self._reset], self.is_chosen)
+            fill_if_shown(self._reset_place, [self._reset], self.state.listed_topics is not None)
         finally:
             self._is_writing = False

@@ -78,7 +78,7 @@ def test_before_the_first_column_the_words_of_the_moment_are_there_with_the_docu
     finished,
 ):
     early = replace(finished, status="running", columns=(), planned_columns=(10_000, 20_000))
-    columns, blocks = table_columns(early), table_blocks(early, early.default_topics, False)
+    columns, blocks = table_columns(early), table_blocks(early)
     so_far = {"documents": f"{early.now.documents_seen:,}", "date": "now", "reached": False}
     assert columns == [so_far, {"documents": "20,000", "date": "planned", "reached": False}]
     for block in blocks:

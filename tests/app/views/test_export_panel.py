@@ -330,6 +330,9 @@ def test_an_export_is_disabled_until_its_data_exists(job, progress):
     assert {what for what, button in view.buttons.items() if not button.disabled} == {
         "word-lists",
         "curves",
+        "word-table.svg",
+        "word-table.html",
+        "word-table.tex",
         "page",
         "replay",
     }
@@ -353,6 +356,19 @@ def test_a_failed_export_is_reported_and_leaves_no_file(
     assert "let the run continue" in view.said.object
     assert list(tmp_path.iterdir()) == []
     assert not view.buttons["pyldavis"].disabled
+
+
+def test_the_word_table_has_the_topics_selected_on_live(job, progress, named):
+    view, sent = make_panel(), []
+    answer_with(view.mover, sent.append)
+    read(view, job, progress)
+    view.state.listed_topics = [named]
+    asyncio.run(view.take("word-table.tex"))
+    path, _, name = view.mover.outgoing
+    assert name == "tiny-hdp-word-table.tex"
+    assert path.read_text(encoding="utf-8").count("\\textbf{war, ") == 1
+    assert path.read_text(encoding="utf-8").count("\\midrule") == 1
+    view.close()
 
 
 def test_a_corpus_with_any_name_can_be_exported(job, progress):

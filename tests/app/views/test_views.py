@@ -298,13 +298,13 @@ def test_a_menu_that_returns_the_value_it_was_given_selects_nothing():
     show(view, progress(3))
     by_rule = list(view.topics)
     view.picker.value = []
-    assert (view.topics, view.picker.value, view.is_chosen) == (by_rule, by_rule, False)
+    assert (view.topics, view.picker.value, view.state.listed_topics) == (by_rule, by_rule, None)
     now[0] += Echoes.SECONDS - 1
     view.picker.value = []
-    assert (view.topics, view.is_chosen) == (by_rule, False)
+    assert (view.topics, view.state.listed_topics) == (by_rule, None)
     now[0] += Echoes.SECONDS
     view.picker.value = []
-    assert (view.topics, view.is_chosen) == ([], True)
+    assert (view.topics, view.state.listed_topics) == ([], [])
 
 
 def test_a_topic_that_is_no_longer_in_use_can_still_be_shown():
