@@ -2,6 +2,7 @@
 held-out curve.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -42,6 +43,8 @@ SIDE = 820
 HEADS = 96
 FIRST_BLOCK = 136
 BLOCK = 238
+# Between the dates of two columns.
+LEAST_GAP = 8
 ROW = 20
 BARS = 96
 CURVE = (890, 426, 1060, 570)
@@ -194,19 +197,28 @@ def _column_left(column: int, whole: Progress) -> float:
     return EDGE + 8 + column * TABLE_WIDTH / len(whole.columns)
 
 
+def name_columns(whole: Progress) -> list[str]:
+    """The dates of the columns, as precise as all of them have room for; else documents read."""
+    names = [date_text(point.date) or f"{point.documents_seen:,}" for point in whole.columns]
+    room = TABLE_WIDTH / len(names) - LEAST_GAP
+    for _ in ("day", "month"):
+        if max(map(load_font(13, True).getlength, names)) > room:
+            names = [re.sub(r"(?<=\d)-\d\d$", "", name) for name in names]
+    return names
+
+
 def _draw_columns(draw: ImageDraw.ImageDraw, moment: Progress, whole: Progress) -> None:
     """Draw the heads of all columns; those that are still to come are faint."""
-    for column, point in enumerate(whole.columns):
+    for column, (point, name) in enumerate(zip(whole.columns, name_columns(whole), strict=True)):
         ink = INK
         soft = SOFT
         if column >= len(moment.columns):
             ink = INK_AHEAD
             soft = SOFT_AHEAD
         left = _column_left(column, whole)
-        documents = f"{point.documents_seen:,}"
-        _write(draw, (left, HEADS), date_text(point.date) or documents, 13, ink, True)
+        _write(draw, (left, HEADS), name, 13, ink, True)
         if date_text(point.date):
-            _write(draw, (left, HEADS + 17), documents, 11, soft)
+            _write(draw, (left, HEADS + 17), f"{point.documents_seen:,}", 11, soft)
     draw.line((EDGE, FIRST_BLOCK - 4, EDGE + TABLE_WIDTH, FIRST_BLOCK - 4), fill=INK)
 
 

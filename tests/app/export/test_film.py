@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from stickbreaker.app.export.film import LAST_SECONDS, SIZE, draw_moment, list_cells, write_film
+from stickbreaker.app.export.film import (
+    LAST_SECONDS,
+    SIZE,
+    draw_moment,
+    list_cells,
+    name_columns,
+    write_film,
+)
 from stickbreaker.app.model.progress import HELDOUT_COLUMNS, Curve
 from stickbreaker.app.model.replay import rewind
 from tests.app.views.test_views import progress
@@ -62,3 +69,20 @@ def test_a_run_without_dates_and_scores_has_a_film_too(tmp_path):
     write_film(tmp_path / "run.gif", replace(RUN, date=None, heldout=Curve.build(HELDOUT_COLUMNS)))
     with Image.open(tmp_path / "run.gif") as film:
         assert film.n_frames > len(RUN.columns)
+
+
+@pytest.mark.parametrize(
+    ("dates", "names"),
+    [
+        (["1860-06-24", "1867-11-05"], ["1860-06-24", "1867-11-05"]),
+        (["1860-06-24", "1867-11-05"] * 5, ["1860-06", "1867-11"] * 5),
+        (["1860", "1867"] * 10, ["1860", "1867"] * 10),
+        ([None, "1867-11-05"] * 10, ["300", "1867"] * 10),
+    ],
+)
+def test_dates_of_columns_are_as_precise_as_they_have_room_for(dates, names):
+    moments = [
+        replace(RUN.columns[0], date=None if date is None else np.datetime64(date))
+        for date in dates
+    ]
+    assert name_columns(replace(RUN, columns=tuple(moments))) == names
