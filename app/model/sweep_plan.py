@@ -87,6 +87,14 @@ def parse_values(text: str, name: str) -> tuple[float | int, ...]:
     return tuple(found)
 
 
+def describe_plan(plan: Sequence[RunSpec]) -> str:
+    """Say how many runs a sweep has, and what is the same in all of them."""
+    first, *others = [spec.label().split(", ") for spec in plan]
+    same = [part for part in first if all(part in other for other in others)]
+    fixed = f" The same in all: {', '.join(same)}." if same else ""
+    return f"{len(plan)} runs.{fixed}"
+
+
 def plan_sweep(
     base: RunSpec, algorithms: Sequence[Algorithm], values: Mapping[str, Sequence[float | int]]
 ) -> tuple[RunSpec, ...]:

@@ -289,7 +289,7 @@ def help_html(progress: Progress) -> str:
     )
     merging = MERGING_LINE if progress.removes_topics else ""
     scores = HELP.format(held_out=held_out) if progress.stream is None else STREAM_HELP
-    return f"<p>{scores}</p><p>Topics in use, so far: {escape(NUM_TOPICS_RULE)}{merging}</p>"
+    return f"<p>{scores}</p><p>Topics in use while learning: {escape(NUM_TOPICS_RULE)}{merging}</p>"
 
 
 def legend_html(progress: Progress, earlier: Sequence[Progress], axis: str) -> str:

@@ -16,6 +16,7 @@ from stickbreaker.app.model.sweep_plan import (
     SWEPT,
     SweepError,
     SweepState,
+    describe_plan,
     describe_sweep,
     parse_values,
 )
@@ -169,7 +170,7 @@ class SweepPanel(StateFollower, Viewer):
         """Show the number of runs, or why there is no such sweep."""
         is_running = self.state.sweep.status == "running"
         try:
-            text, can_start = f"{len(self._read())} runs.", not is_running
+            text, can_start = describe_plan(self._read()), not is_running
         except SweepError as error:
             text, can_start = str(error), False
         _say(self._count, text)

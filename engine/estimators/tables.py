@@ -68,8 +68,8 @@ class TopicTables(FittedModel):
         pandas.DataFrame
             Columns topic_id, label, weight (the part of the expected tokens, which favours recent
             text), rank, word, probability; if `wide`, words (the most probable first) instead of
-            the last three. With `others` also stability: the share of these models in which the topic comes back
-            (see `stability`).
+            the last three. With `others` also stability: the share of these models in which the
+            topic comes back (see `stability`).
 
         Raises
         ------
@@ -144,8 +144,8 @@ class TopicTables(FittedModel):
         Returns
         -------
         pandas.DataFrame
-            Columns topic_id, label, weight (as in `topics_frame`), npmi, exclusivity, words (the ten
-            most probable).
+            Columns topic_id, label, weight (as in `topics_frame`), npmi, exclusivity, words (the
+            ten most probable).
         """
         return quality_frame(
             self._measure(X), self._name_words(words), self.topic_labels(words, label_with)

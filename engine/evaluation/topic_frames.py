@@ -21,9 +21,10 @@ def topics_frame(
 ) -> pd.DataFrame:
     """The topics in use, largest first: columns topic_id, weight, rank (from 1), word, probability.
 
-    weight: the part of the tokens that all topics explain. The topics in use are those of `rank_topics`.
-    words: the V words; without them the columns of the counts are named x0, x1, ... Raises
-    ValueError if the number of words is not V, if they have no order, or if num_words is below 1.
+    weight: the part of the tokens that all topics explain. The topics in use are those of
+    `rank_topics`. words: the V words; without them the columns of the counts are named x0, x1, ...
+    Raises ValueError if the number of words is not V, if they have no order, or if num_words is
+    below 1.
     """
     if num_words < 1:
         raise ValueError(f"num_words is {num_words!r}: ask for at least one word per topic.")
@@ -67,8 +68,8 @@ def name_words(words: Sequence[str] | None, vocab_size: int) -> list[str]:
 def quality_frame(
     quality: TopicQuality, words: Sequence[str], labels: Mapping[int, str]
 ) -> pd.DataFrame:
-    """The quality of topics, one row each: columns topic_id, label, weight, npmi, exclusivity, words
-    (ten, as text).
+    """The quality of topics, one row each: columns topic_id, label, weight, npmi, exclusivity,
+    words (ten, as text).
 
     words: the V words; labels: by topic id.
     """
@@ -132,11 +133,10 @@ def topics_html(topics: pd.DataFrame, caption: str) -> str:
         f'<td style="text-align: left">{escape(", ".join(words))}</td></tr>'
         for (topic_id, label, weight), words in _largest(topics)
     ]
-    head = (
-        "<tr><th>topic</th><th>label</th><th>weight in the model</th><th>most probable words</th></tr>"
-    )
+    names = ("topic", "label", "weight in the model", "most probable words")
+    head = "".join(f"<th>{name}</th>" for name in names)
     return (
-        f"<table><caption>{escape(caption)}</caption><thead>{head}</thead><tbody>"
+        f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>"
         + "".join(rows)
         + "</tbody></table>"
     )

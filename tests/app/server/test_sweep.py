@@ -12,6 +12,7 @@ from stickbreaker.app.model.saved_sweeps import SavedSweeps
 from stickbreaker.app.model.sweep_plan import (
     KEPT,
     SweepError,
+    describe_plan,
     describe_sweep,
     parse_values,
     plan_sweep,
@@ -192,3 +193,9 @@ def test_systems_without_their_own_values_use_their_defaults(begin, until):
         "Online HDP, τ₀ 7, K 150",
         "Online LDA, τ₀ 1, K 3",
     ]
+
+
+def test_a_plan_says_what_is_the_same_in_all_its_runs():
+    said = describe_plan(plan_sweep(small_spec(), (), {"forgetting_rate": (0.6, 0.9)}))
+    assert said.startswith("2 runs. The same in all: Online HDP, τ₀ 64, S 10, K 3")
+    assert "κ" not in said

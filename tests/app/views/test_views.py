@@ -223,12 +223,12 @@ def test_topics_are_not_counted_while_none_is_in_use_and_every_view_says_so():
     for view in (curves, now, table):
         show(view, few)
     counted = curves.plots["num_topics"]
-    assert counted.figure.title.text == "Topics in use, so far"
+    assert counted.figure.title.text == "Topics in use while learning"
     assert len(counted.points.data["x"]) == 0
     assert counted.note.data["text"][0].split() == NO_TOPIC.split()
     assert (now.rows.note, table.cells.empty) == (NO_TOPIC, NO_TOPIC)
     show(curves, progress(4, tokens=(50, 30)))
-    assert counted.figure.title.text == "Topics in use, so far: 3"
+    assert counted.figure.title.text == "Topics in use while learning: 3"
     assert len(counted.points.data["x"]) == 4
 
 
