@@ -25,7 +25,7 @@ from stickbreaker.engine.corpora.columns import (
     take_chunk,
 )
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary, number_groups
-from stickbreaker.engine.corpora.count_files import read_counts
+from stickbreaker.engine.corpora.count_files import Counted
 from stickbreaker.engine.corpora.rows import TOO_LARGE, BadRow, BadRows, Table
 from stickbreaker.engine.corpora.sources import Source
 from stickbreaker.engine.corpora.words import WordChoices, WordCounter, drop_words, limit_words
@@ -58,9 +58,9 @@ def build_corpus(
     cancel. A file of counts is used unchanged without `words`. Raises CorpusError if the source
     cannot be read, has no usable row, or has no words left.
     """
-    if source.is_counted:
-        return _take_counts(source, columns, words, report)
-    table = source.open(columns.encoding)
+    table = source.read(columns, report)
+    if isinstance(table, Counted):
+        return _take_counts(source, table, columns, words)
     columns = resolve_columns(table, columns)
     choices = words or WordChoices()
     counter = WordCounter(choices)
@@ -118,14 +118,11 @@ def _finish(
 
 
 def _take_counts(
-    source: Source, columns: Columns, words: WordChoices | None, report: Report
+    source: Source, counted: Counted, columns: Columns, words: WordChoices | None
 ) -> Built:
     path = source.path
-    if columns != Columns():
-        raise CorpusError(
-            f"{path} contains word counts, without columns. Omit text, date, title and group."
-        )
-    counted = read_counts(path, source.kind, report)
+    if columns.names:
+        raise CorpusError(f"{path} contains word counts. Omit text, date, title and group.")
     counts = counted.counts
     vocabulary = counted.words
     if words is not None:
@@ -140,14 +137,16 @@ def _take_counts(
     if not len(kept):
         reason = explain_first(bad, "Check its list of words")
         raise CorpusError(f"{path} has no documents with words. {reason}.")
-    titles = [f"document {number + 1}" for number in kept]
+    titles = counted.titles or [
+        f"document {number + 1}" for number in range(len(counts.indptr) - 1)
+    ]
     dates = np.full(len(kept), "NaT", "datetime64[D]")
     corpus = Corpus(
         name=source.name,
         counts=counts[kept],
         vocabulary=Vocabulary(tuple(vocabulary)),
         dates=dates,
-        titles=titles,
+        titles=[titles[number] for number in kept],
     )
     return Built(corpus=corpus, bad=bad, notes=counted.notes)
 

@@ -213,7 +213,7 @@ def build_own(
     try:
         with building(place) as corpus, unfinished_folder(place.parent) as pieces:
             source = find_source(request.path)
-            if source.is_counted:
+            if source.has_counts(request.columns):
                 _store_counts(source, request, corpus, report)
             else:
                 plan = BuildPlan(

@@ -43,7 +43,8 @@ class Counted(NamedTuple):
     """The content of a file of word counts: counts (D, V) and words, skipped lines, and notes.
 
     kind: `UCI`, `LDA_C` or `MATRIX`. faulty: the documents that were skipped, numbered from 0;
-    their rows of `counts` are empty.
+    their rows of `counts` are empty. titles, rows: the names and first rows of the documents of a
+    table.
     """
 
     kind: str
@@ -52,6 +53,8 @@ class Counted(NamedTuple):
     bad: BadRows
     faulty: list[int]
     notes: tuple[str, ...]
+    titles: tuple[str, ...] = ()
+    rows: tuple[int, ...] = ()
 
 
 def read_counts(path: Path, kind: str, report: Report = lambda share, message: None) -> Counted:

@@ -33,6 +33,7 @@ from stickbreaker.engine.corpora.columns import (
     take_chunk,
 )
 from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.count_tables import refuse_count_table
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.corpora.rows import BadRow, BadRows, Chunk, Table
 from stickbreaker.engine.corpora.shards import map_arrow, write_arrow, write_table
@@ -132,9 +133,11 @@ class PlanFiles:
         self.notes: tuple[str, ...] = ()
 
     def _open(self, number: int) -> Table:
-        return find_source(self.plan.paths[number], max_bytes=float("inf"), is_one=False).open(
-            self.plan.columns.encoding
-        )
+        source = find_source(self.plan.paths[number], max_bytes=float("inf"), is_one=False)
+        table = source.open(self.plan.columns.encoding)
+        if self.plan.columns.text is None:
+            refuse_count_table(table)
+        return table
 
     def columns(self, number: int) -> Columns:
         """Return the columns of a file, completed and checked."""

@@ -22,7 +22,7 @@ from stickbreaker.engine.corpora.columns import (
     take_chunk,
 )
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.count_files import Counted, read_counts
+from stickbreaker.engine.corpora.count_files import Counted
 from stickbreaker.engine.corpora.dates import COMPACT, SERIAL, explain_date, find_form, read_dates
 from stickbreaker.engine.corpora.rows import BadRow, BadRows, Table
 from stickbreaker.engine.corpora.sources import STORED, find_source
@@ -210,9 +210,9 @@ def look_through(path: str | PathLike[str], columns: Columns, report: Report) ->
     source = find_source(path)
     if source.kind == STORED:
         return _preview_stored(open_stored(source.path))
-    if source.is_counted:
-        return _preview_counts(read_counts(source.path, source.kind, report))
-    table = source.open(columns.encoding)
+    table = source.read(columns, report)
+    if isinstance(table, Counted):
+        return _preview_counts(table)
     guess = guess_columns(table)
     given = {name: value for name, value in columns._asdict().items() if value is not None}
     chosen = {name: value for name, value in (guess._asdict() | given).items() if value != ""}
@@ -411,7 +411,8 @@ def _preview_counts(counted: Counted) -> Preview:
         words = [
             f"{counted.words[counts.indices[row][at]]} ×{counts.data[row][at]}" for at in order
         ]
-        first.append(ShownDocument(title=f"document {number + 1}", date="", text=", ".join(words)))
+        (title,) = counted.titles[number : number + 1] or (f"document {number + 1}",)
+        first.append(ShownDocument(title=title, date="", text=", ".join(words)))
     language, share = guess_language([" ".join(counted.words[:2_000])])
     return Preview(
         kind=counted.kind,

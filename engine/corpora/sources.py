@@ -10,8 +10,17 @@ from os import PathLike
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.count_files import LDA_C, MATRIX, UCI, name_counts
+from stickbreaker.engine.corpora.count_files import (
+    LDA_C,
+    MATRIX,
+    UCI,
+    Counted,
+    name_counts,
+    read_counts,
+)
+from stickbreaker.engine.corpora.count_tables import find_count_form, read_count_table
 from stickbreaker.engine.corpora.packed_files import open_plain, plain_path
 from stickbreaker.engine.corpora.parquet_files import open_parquet
 from stickbreaker.engine.corpora.rows import MAX_COLUMNS, TABLE_SUFFIXES, TOO_LARGE, Table
@@ -26,6 +35,7 @@ from stickbreaker.engine.corpora.text_files import (
     open_folder,
 )
 from stickbreaker.engine.files.messages import explain_error
+from stickbreaker.engine.progress_bars import Report
 
 KINDS = (
     "CSV (.csv), TSV (.tsv), JSON (.json, .jsonl) or Parquet (.parquet), also in a .zip or as .gz,"
@@ -131,13 +141,27 @@ class Source(NamedTuple):
         table = READERS[self.kind](open_plain(self.path, self.member), encoding or "")
         return check_columns(table)
 
+    def has_counts(self, columns: Columns) -> bool:
+        """Whether `read` returns word counts."""
+        if self.is_counted or columns.text is not None:
+            return self.is_counted
+        return find_count_form(self.open(columns.encoding)) is not None
+
+    def read(self, columns: Columns, report: Report) -> Table | Counted:
+        """Open a table of texts, or read word counts; a column of texts that is given decides."""
+        if self.is_counted:
+            return read_counts(self.path, self.kind, report)
+        table = self.open(columns.encoding)
+        form = find_count_form(table) if columns.text is None else None
+        return table if form is None else read_count_table(table, form, report)
+
 
 def check_columns(table: Table) -> Table:
     """Leave out columns without a name, with a note.
 
     Raises CorpusError if the table has more than `MAX_COLUMNS` columns, or none with a name.
     """
-    if len(table.columns) > MAX_COLUMNS:
+    if len(table.columns) > MAX_COLUMNS and find_count_form(table) is None:
         raise CorpusError(
             f"{table.path} has {len(table.columns):,} columns, more than {MAX_COLUMNS:,}."
             " Keep only those for text, date and title."

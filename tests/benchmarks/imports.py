@@ -3,7 +3,7 @@
     python -m tests.benchmarks.imports [--rows 100000] [--kinds NAME ...] [--json FILE]
 
 Each kind has an oddity that people's files have. Folders and archives of texts have a tenth of the
-rows. The seconds are those of `load_corpus` in one process, with the columns of the preview.
+rows, and tables of counts a hundredth (20 at least). The seconds are those of `load_corpus` in one process, with the columns of the preview.
 """
 
 import argparse
@@ -126,6 +126,22 @@ def _counts(rows: pd.DataFrame, path: Path) -> Path:
     return path
 
 
+def _count_rows(rows: pd.DataFrame) -> pd.DataFrame:
+    counts = np.random.default_rng(0).poisson(0.15, (max(20, len(rows) // 100), 200))
+    words = [f"{sign}ord{n}" for n in range(20) for sign in "abcdefghij"]
+    return pd.DataFrame(counts, columns=words).assign(doc=range(len(counts)))
+
+
+def _tidy_counts(rows: pd.DataFrame, path: Path) -> Path:
+    tidy = _count_rows(rows).melt("doc", var_name="word", value_name="n")
+    return _csv(tidy.query("n > 0"), path)
+
+
+def _count_matrix(rows: pd.DataFrame, path: Path) -> Path:
+    table = _count_rows(rows)
+    return _csv(table[["doc", *table.columns[:-1]]], path)
+
+
 KINDS: dict[str, tuple[str, Write]] = {
     "CSV": ("a.csv", _csv),
     "CSV, semicolons, Windows-1252, lines above": ("b.csv", _windows_csv),
@@ -138,6 +154,8 @@ KINDS: dict[str, tuple[str, Write]] = {
     "folder of texts, months in names": ("i", _folder),
     "zip of texts": ("j.zip", _zipped_texts),
     "LDA-C, words in quotes": ("k.ldac", _counts),
+    "CSV, a row for each count of a word": ("l.csv", _tidy_counts),
+    "CSV, a column for each word": ("m.csv", _count_matrix),
 }
 
 
