@@ -297,7 +297,7 @@ def curve_title(name: str, value: float | None) -> str:
     """Write the title of a plot with its newest value.
 
     >>> curve_title("num_topics", 41.0), curve_title("num_topics", None)
-    ('Topics in use while learning: 41', 'Topics in use, so far')
+    ('Topics in use while learning: 41', 'Topics in use while learning')
     """
     kind = CURVE_KINDS[name]
     if value is None or not np.isfinite(value):
