@@ -100,8 +100,9 @@ class Moment:
     first document. expected_tokens: (K,) float64. top_words: (K, 10) int32, positions in the
     vocabulary, the most probable word first. relevant_words: (K, 10) int32, the most relevant of
     the fifty most probable words (λ = .6). lists: the fifty most probable words of the topics in
-    use (`WordLists`); None but at the columns of the word lists. read_tokens: (K,) float64, of all
-    documents as read with this model; None if they have not been read with it.
+    use (`WordLists`); None between the columns of the word lists if there are more words.
+    read_tokens: (K,) float64, of all documents as read with this model; None if they have not been
+    read with it.
     """
 
     documents_seen: int

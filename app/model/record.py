@@ -36,7 +36,7 @@ from stickbreaker.app.model.progress import (
 from stickbreaker.app.model.reading import Model, list_read
 from stickbreaker.app.model.run_names import RunNames
 from stickbreaker.app.model.run_spec import RunSpec, describe_change
-from stickbreaker.app.model.word_lists import make_moment, take_lists
+from stickbreaker.app.model.word_lists import NUM_LISTED, make_moment, take_lists
 from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.evaluation.labels import Labeller, label_topics
 from stickbreaker.engine.parallel.clusters import ClusterError, TaskLostError
@@ -494,6 +494,8 @@ class Record:
         state = self._state
         if state is not self._summarized:
             summary = self.spec.algorithm.summarize(self.spec.config, state)
-            self._now = make_moment(self.documents_seen, self._date, summary)
+            is_small = summary.topics.shape[1] <= NUM_LISTED
+            lists = take_lists(summary, 1) if is_small else None
+            self._now = make_moment(self.documents_seen, self._date, summary, lists)
             self._summarized = state
         return self._now

@@ -11,6 +11,7 @@ from stickbreaker.app.state import LIVE, guarded
 from stickbreaker.app.views.count_note import CountNote
 from stickbreaker.app.views.curves import Curves
 from stickbreaker.app.views.run_summary import RunSummary
+from stickbreaker.app.views.topic_pictures import TopicPictures
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.word_table import WordTable
 from stickbreaker.app.widgets.layouts import lay_at_end, lay_side_by_side
@@ -26,13 +27,22 @@ class Live(Page):
         state = self.state
         self.summary, self.table, self.now = RunSummary(state), WordTable(state), TopicsNow(state)
         self.curves, self.count_note = Curves(state, waits=True), CountNote(state, self.commands)
-        self.views = (self.summary, self.table, self.now, self.curves, self.count_note)
+        pictures = TopicPictures(state)
+        self.views = (
+            self.summary, self.table, self.now, self.curves, self.count_note, pictures
+        )  # fmt: skip
         right = pn.Column(self.now, self.curves.held_out, sizing_mode="stretch_width", margin=0)
         top = lay_at_end(self.summary, self.count_note.button)
         middle = lay_side_by_side(self.table, right)
         return [
             pn.Column(
-                top, self.count_note, middle, self.curves, sizing_mode="stretch_width", margin=0
+                top,
+                self.count_note,
+                pictures,
+                middle,
+                self.curves,
+                sizing_mode="stretch_width",
+                margin=0,
             )
         ]
 

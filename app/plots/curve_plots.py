@@ -19,6 +19,7 @@ from bokeh.models import (
     DatetimeTicker,
     DatetimeTickFormatter,
     HoverTool,
+    HSpan,
     Line,
     MultiLine,
     NumeralTickFormatter,
@@ -117,6 +118,7 @@ class CurvePlot(NamedTuple):
     warm_up: ColumnDataSource
     marks: ColumnDataSource
     note: ColumnDataSource
+    truth: ColumnDataSource
     seed: ColumnDataSource
 
 
@@ -131,6 +133,7 @@ def curve_plot(name: str, x_range: Range1d) -> CurvePlot:
         warm_up=empty_source("start", "end"),
         marks=empty_source("x", "text", "height", "align"),
         note=empty_source("text"),
+        truth=empty_source("y"),
         seed=ColumnDataSource({"x": [0, 0], "y": [0, 1]}),
     )
     _draw_spans(plot)
@@ -168,11 +171,14 @@ def _framed_figure(kind: CurveKind, x_range: Range1d) -> figure:
 
 
 def _draw_spans(plot: CurvePlot) -> None:
-    """Draw the warm-up as a named, shaded span, and changes of settings as labelled lines."""
+    """Draw the warm-up as a named, shaded span, changes of settings as labelled lines, and the true
+    value.
+    """
     fig = plot.figure
     shade = {"fill_color": WARM_UP, "fill_alpha": 0.16, "line_color": WARM_UP, "line_alpha": 0.5}
     fig.add_glyph(plot.warm_up, VStrip(x0="start", x1="end", **shade))
     fig.add_glyph(plot.marks, VSpan(x="x", line_color=MARK, line_width=1.5, line_dash=[5, 3]))
+    fig.add_glyph(plot.truth, HSpan(y="y", line_color=MARK, line_width=1.5, line_dash=[2, 3]))
     name = Text(
         x="start",
         y=0.98,

@@ -41,6 +41,7 @@ from stickbreaker.app.plots.curve_plots import (
 from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.help_button import heading_html, make_heading
 from stickbreaker.app.widgets.layouts import fill_when_seen
+from stickbreaker.engine.corpora.bars import find_true_topics
 from stickbreaker.engine.evaluation.held_out import NUM_TOPICS_RULE
 
 GRID_STYLE = """
@@ -213,7 +214,10 @@ class Curves(StateFollower, Viewer):
         replace_if_changed(plot.note, {"text": [text] if text else []})
         # In a replay the axis has room for the whole run.
         whole = curve_columns(self.state.progress, name, self.axis)["y"]
-        values = [y for y in (whole[np.isfinite(whole)], *plot.earlier.data["ys"]) if len(y)]
+        truth = true_value(self.state.shown, name)
+        replace_if_changed(plot.truth, {"y": truth})
+        own = np.append(whole[np.isfinite(whole)], truth)
+        values = [y for y in (own, *plot.earlier.data["ys"]) if len(y)]
         has_values = bool(values)
         ends = [float(np.min(values[0])), float(np.max(values[0]))] if has_values else [0.0, 1.0]
         # The browser may draw between the change of the points and that of the seed, which is
@@ -281,6 +285,12 @@ def first_value_note(progress: Progress, name: str) -> str:
     return f"{NOTES[name]} appears with the first mini-batch."
 
 
+def true_value(progress: Progress, name: str) -> list[int]:
+    """The true number of topics, on its own curve and where it is known."""
+    known = len(find_true_topics(progress.vocabulary or ()))
+    return [known] if known and name == "num_topics" else []
+
+
 def help_html(progress: Progress) -> str:
     """Write what the curves show and how to read them."""
     is_whole = progress.held_out_by == "group"
@@ -307,6 +317,8 @@ def legend_html(progress: Progress, earlier: Sequence[Progress], axis: str) -> s
         lines.append(WARM_UP_LINE)
     if progress.marks:
         lines.append("<b>Dashed vertical lines</b>: a setting was changed there.")
+    if true := true_value(progress, "num_topics"):
+        lines.append(f"<b>Dotted horizontal line</b>: the true number of topics, {true[0]}.")
     forecast = [run for run in earlier if run.status == FORECAST]
     earlier = [run for run in earlier if run.status != FORECAST]
     lines += map(describe_forecast, forecast)
