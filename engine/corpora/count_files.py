@@ -98,6 +98,7 @@ def name_counts(path: Path, kind: str) -> str:
     """
     stem = _stem(path)
     if kind == UCI:
+        stem = re.sub(r"(?i)\.uci$", "", stem)
         return re.sub(r"(?i)^docword\W*", "", stem) or stem
     return Path(stem).stem
 
@@ -110,7 +111,9 @@ def find_vocabulary(path: Path, kind: str) -> Path:
     stem = _stem(path)
     plain = Path(stem).stem
     names = [f"{plain}{end}" for end in VOCABULARY_ENDS]
-    if kind == UCI:
+    # gensim adds an extension to the whole name.
+    names.append(f"{stem}.vocab")
+    if stem.lower().startswith("docword"):
         names.insert(0, re.sub("(?i)^docword", "vocab", stem) + ".txt")
     for name in (*names, *VOCABULARY_NAMES):
         if (found := path.parent / name).is_file():

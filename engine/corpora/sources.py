@@ -39,14 +39,15 @@ from stickbreaker.engine.progress_bars import Report
 
 KINDS = (
     "CSV (.csv), TSV (.tsv), JSON (.json, .jsonl) or Parquet (.parquet), also in a .zip or as .gz,"
-    " .bz2, .xz or .zst; a folder or a .zip of text files, UCI bag-of-words (docword.*.txt), LDA-C"
-    " (.ldac) or Matrix Market (.mtx) with a list of words in the same folder"
+    " .bz2, .xz or .zst; a folder or a .zip of text files, UCI bag-of-words (docword.*.txt, .uci),"
+    " LDA-C (.ldac) or Matrix Market (.mtx, .mm) with a list of words in the same folder"
 )
 STORED = "stored corpus"
 FOLDER = "folder of text files"
 ARCHIVE = "zip of text files"
 # The kinds of files, by the extensions of their names, and the readers of those with text.
-SUFFIXES = {**TABLE_SUFFIXES, ".zip": ARCHIVE, ".ldac": LDA_C, ".lda-c": LDA_C, ".mtx": MATRIX}
+SUFFIXES = {**TABLE_SUFFIXES, ".zip": ARCHIVE, ".ldac": LDA_C, ".lda-c": LDA_C}
+SUFFIXES |= {".mtx": MATRIX, ".mm": MATRIX, ".uci": UCI}
 READERS: dict[str, Callable[[Path, str], Table]] = {
     "CSV": open_delimited,
     "TSV": open_delimited,

@@ -27,6 +27,9 @@ def write_counts(tmp_path, name, content, vocabulary="vocab.txt", words=WORDS):
     [
         ("docword.mine.txt", UCI, "vocab.mine.txt"),
         ("docword.mine.txt.gz", UCI, "vocab.mine.txt"),
+        ("mine.uci", UCI, "mine.uci.vocab"),
+        ("mine.mm", MATRIX + "3 4 5\n" + UCI.split("\n", 3)[3], "mine.mm.vocab"),
+        ("mine.lda-c", "2 1:1 3:1\n2 2:1 3:1\n1 1:2\n", "mine.lda-c.vocab"),
         ("mine.ldac", "2 1:1 3:1\n2 2:1 3:1\n1 1:2\n", "mine.vocab"),
         ("mine.mtx", MATRIX + "3 4 5\n" + UCI.split("\n", 3)[3], "mine_vocab.txt"),
         ("mine.mtx", MATRIX + "4 3 5\n2 1 1\n4 1 1\n3 2 1\n4 2 1\n2 3 2\n", "vocab.txt"),
