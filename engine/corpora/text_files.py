@@ -36,8 +36,8 @@ REMEDIES = {
     ARCHIVES: "Unpack it first",
     (".xls", ".xlsx", ".xlsm", ".ods", ".numbers"): "Save the table as CSV UTF-8",
     (".txt", ".md"): (
-        "Put it into a folder with one document per file; if each line is a document, write text"
-        " above them and rename it to .csv"
+        "If it is a table, rename it to .csv; if each line is a document, write text above them and"
+        " rename it to .csv; if it is one of several documents, choose the folder with all of them"
     ),
     (
         ".doc",

@@ -289,7 +289,10 @@ def test_the_error_for_an_impossible_path_is_short(name):
     ("name", "remedy"),
     [
         ("mine.csv.7z", "Unpack it first"),
-        ("mine.txt", "Put it into a folder"),
+        (
+            "mine.txt",
+            "If it is a table, rename it to .csv; if each line is a document, write text above",
+        ),
         ("mine.xlsx", "Save the table as CSV"),
         ("mine.dat", "Use CSV .*folder or a .zip of text files"),
     ],
@@ -358,3 +361,16 @@ def test_loading_shows_a_bar_only_on_request_and_calls_back_with_the_share(write
     assert "Done: 100%" in capfd.readouterr().err
     load_corpus("state-of-the-union", callback=shares.append)
     assert shares[-2:] == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("separator", ["\t", ";", "|"])
+def test_a_text_file_that_is_a_table_or_a_list_of_texts_is_read_under_another_name(
+    tmp_path, separator
+):
+    """As the error for its extension says."""
+    texts = [*TEXTS, "War, and ships, and trade"]
+    table = (f"19{row}{separator}{text}" for row, text in enumerate(texts, start=10))
+    (tmp_path / "a.csv").write_text("\n".join([f"year{separator}text", *table]))
+    assert load_corpus(tmp_path / "a.csv", date="year").num_documents == len(texts)
+    (tmp_path / "b.csv").write_text("\n".join(["text", *texts]))
+    assert load_corpus(tmp_path / "b.csv").num_documents == len(texts)
