@@ -125,7 +125,8 @@ def build(  # noqa: PLR0913
     words : WordChoices, optional
         Which words are counted. By default, `WordChoices()`.
     keeps_text : bool
-        Whether the texts are stored with the counts.
+        Whether the texts are stored with the counts, as they are written in the source. Words that
+        PDF files and web pages split are joined only in the counts.
     max_memory : int
         The approximate limit in bytes of the counts in memory; a shard that reaches it has fewer
         documents.
