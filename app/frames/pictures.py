@@ -9,11 +9,16 @@ from PIL import Image
 
 from stickbreaker.app.frames.word_table import list_shares
 from stickbreaker.app.model.progress import Moment
-from stickbreaker.engine.corpora.bars import SIDE
+from stickbreaker.engine.corpora.bars import SIDE, find_true_topics
+from stickbreaker.engine.corpora.corpus import Corpus
 
 MOST_TOPICS = 20
 # The probability of each pixel of a true topic is drawn in black.
 DARKEST = 1 / SIDE
+LOOK = (
+    "display: block; box-sizing: border-box; width: 48px; height: 48px; margin: 2px 0;"
+    " border: 1px solid #808080; image-rendering: pixelated"
+)
 
 
 class LearnedPicture(NamedTuple):
@@ -46,6 +51,14 @@ def match_pictures(now: Moment | None, true: np.ndarray) -> list[LearnedPicture]
     return sorted(matched, key=lambda each: (-each.share, each.topic_id))
 
 
+def document_html(corpus: Corpus, row: int) -> str:
+    """An image of the shares of a document's words; empty unless they are pixels."""
+    if not len(find_true_topics(corpus.vocabulary)):
+        return ""
+    counts = corpus.counts[[row]].toarray()[0]
+    return picture_html(counts / max(1, counts.sum()), "the document as a picture")
+
+
 def picture_html(pixels: np.ndarray, about: str) -> str:
     """An image of probabilities (V,), from 0 in white to a fifth and more in black.
 
@@ -55,4 +68,4 @@ def picture_html(pixels: np.ndarray, about: str) -> str:
     buffer = BytesIO()
     Image.fromarray(shades.reshape(SIDE, SIDE)).save(buffer, "PNG")
     data = b64encode(buffer.getvalue()).decode()
-    return f'<img class="pixels" src="data:image/png;base64,{data}" alt="{about}">'
+    return f'<img style="{LOOK}" src="data:image/png;base64,{data}" alt="{about}">'

@@ -13,6 +13,7 @@ import panel_material_ui as pmui
 import param
 from panel.viewable import Viewer
 
+from stickbreaker.app.frames.pictures import document_html
 from stickbreaker.app.frames.progress_frames import date_text
 from stickbreaker.app.frames.prose import snippet, tint
 from stickbreaker.app.frames.reading_frames import (
@@ -268,7 +269,8 @@ class DocumentBrowser(StateFollower, Viewer):
         texts = self._texts(reading)
         try:
             text = None if texts is None else texts.read([row])[0]
-            missing = explain_missing_text(reading.corpus.name)
+            picture = document_html(reading.corpus, row)
+            missing = picture or explain_missing_text(reading.corpus.name)
         except CorpusError as error:
             text, missing = None, escape(str(error))
         title = self.state.progress.topic_title

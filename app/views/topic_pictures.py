@@ -26,9 +26,7 @@ HELP = (
 STYLE = """
 .pictures { display: flex; flex-wrap: wrap; gap: 10px 8px; min-height: 134px; }
 figure { margin: 0; width: 48px; text-align: center; font-size: 14px; }
-.pixels, .none { display: block; box-sizing: border-box; width: 48px; height: 48px; margin: 2px 0;
-  image-rendering: pixelated; border: 1px solid #808080; }
-.none { border-style: dashed; }
+.none { display: block; box-sizing: border-box; height: 48px; border: 1px dashed #808080; }
 """
 
 

@@ -31,6 +31,7 @@ from stickbreaker.app.frames.anatomy_frames import (
     slot_rows,
     stick_frame,
 )
+from stickbreaker.app.frames.pictures import document_html
 from stickbreaker.app.frames.progress_frames import date_text
 from stickbreaker.app.model.anatomy import Anatomist, AnatomyJob, AnatomyQuestion, Dissection
 from stickbreaker.app.model.counting import count
@@ -285,7 +286,8 @@ def _describe_document(found: Dissection) -> str:
     source = "Selected on the Documents page" if found.is_chosen else "Next document"
     title, date = escape(str(corpus.titles[row])), escape(date_text(corpus.dates[row]))
     size = int(corpus.counts[[row]].sum())
-    return f"{source}: <b>{title}</b>{f', {date}' if date else ''}, {count(size, 'token')}."
+    about = f"{source}: <b>{title}</b>{f', {date}' if date else ''}, {count(size, 'token')}."
+    return about + document_html(corpus, row)
 
 
 def _heading(text: str) -> pn.pane.HTML:

@@ -10,14 +10,15 @@ import pytest
 from PIL import Image
 
 from stickbreaker import engine
-from stickbreaker.app.frames.pictures import match_pictures, picture_html
+from stickbreaker.app.frames.pictures import document_html, match_pictures, picture_html
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.state import RunState
 from stickbreaker.app.views.curves import Curves, legend_html
+from stickbreaker.app.views.documents import DocumentBrowser
 from stickbreaker.app.views.topic_pictures import TopicPictures
 from stickbreaker.engine.corpora.bars import NAME, bar_topics, simulate_bars
 from stickbreaker.engine.evaluation.held_out import rank_topics
-from tests.app.small_runs import HDP, learn, small_corpus, small_spec
+from tests.app.small_runs import HDP, learn, read, small_corpus, small_spec
 
 
 @pytest.fixture(scope="module")
@@ -93,3 +94,16 @@ def test_only_a_corpus_of_pixels_has_pictures_and_a_true_number_of_topics(record
         assert ("true number of topics, 10" in legend_html(progress, (), "documents")) == bool(
             truth
         )
+
+
+def test_a_document_is_drawn_as_the_shares_of_its_pixels(record):
+    corpus = record.corpus
+    (shades,) = read_images(document_html(corpus, 3))
+    counts = corpus.counts[[3]].toarray()[0]
+    assert (abs(255 * (1 - np.minimum(5 * counts / counts.sum(), 1)) - shades) <= 0.51).all()
+    assert document_html(small_corpus(), 3) == ""
+    view = DocumentBrowser(RunState())
+    view.state.publish(record.progress(1), job=read(record))
+    view.state.document = 3
+    assert document_html(corpus, 3) in view.words.object
+    assert "without its text" not in view.words.object
