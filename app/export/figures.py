@@ -24,6 +24,15 @@ FORMATS = {"PNG": "canvas", "SVG": "svg"}
 CURVE_FIGURES = {CURVE_KINDS[name].title: name for name in CURVES}
 CALENDAR_FIGURES = {f"Topics over time: {kind}": kind for kind in KINDS[:2]}
 MAP_FIGURE = "Map of topics"
+# Bokeh draws a picture to save with the pixels of the screen: here with at least twice as many as
+# the figure has.
+SAVE = """
+const screen = Object.getOwnPropertyDescriptor(window, "devicePixelRatio")
+const value = Math.max(2, window.devicePixelRatio)
+Object.defineProperty(window, "devicePixelRatio", {value, configurable: true})
+try { tool.do.emit("save") }
+finally { Object.defineProperty(window, "devicePixelRatio", screen) }
+"""
 FIGURES = (*CURVE_FIGURES, *CALENDAR_FIGURES, MAP_FIGURE)
 
 
@@ -79,4 +88,4 @@ def make_savable(drawn: figure, kind: str, file_name: str) -> None:
     drawn.toolbar_location = None
     tool = drawn.select_one(SaveTool)
     tool.filename = file_name
-    drawn.js_on_change("tags", CustomJS(args={"tool": tool}, code='tool.do.emit("save")'))
+    drawn.js_on_change("tags", CustomJS(args={"tool": tool}, code=SAVE))

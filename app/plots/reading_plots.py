@@ -58,7 +58,7 @@ ROW_HEIGHT = 20
 LINES_HEIGHT = 170
 # From the smallest to the largest value, as a colour that grows over the ground of the page, light
 # or dark. Its opacity follows the square root, so that small values differ from 0.
-RAMP = tuple(f"{THIS_RUN}{round(255 * (step / 63) ** 0.5):02x}" for step in range(64))
+RAMP = tuple(f"{THIS_RUN}{round(255 * (step / 255) ** 0.5):02x}" for step in range(256))
 MAX_LABELS = 30
 MAX_PANEL_LABELS = 8
 HOVER = [("topic", "@title"), ("period", "@period"), ("documents", "@documents{0,0}")]

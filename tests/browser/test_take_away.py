@@ -2,17 +2,18 @@
 
 import re
 
+from PIL import Image
 from playwright.sync_api import expect
 
 from stickbreaker.app.export.figures import FORMATS
 
 READ = re.compile("all 10,384 documents, including held-out ones")
 HELDOUT = "state-of-the-union-held-out-log-likelihood"
-# Whether the figure to save is seen in this format. Pages that were opened before keep their
+# The height of the figure to save once it is seen in this format. Pages that were opened before keep their
 # figures, hidden.
-IS_SHOWN = """([name, backend]) => Bokeh.index.query_one(({model, el}) => model.type === "Figure"
+SHOWN_HEIGHT = """([name, backend]) => Bokeh.index.query_one(({model, el}) => model.type === "Figure"
   && model.output_backend === backend && model.toolbar.tools.some(tool => tool.attributes.filename === name)
-  && el.checkVisibility() && el.clientHeight > 0) != null"""
+  && el.checkVisibility() && el.clientHeight > 0)?.el.clientHeight"""
 
 
 def go_to_export(dashboard):
@@ -37,7 +38,10 @@ def test_figures_are_saved_as_pictures(look_at_finished, tmp_path):
     for kind, begins in {"PNG": b"\x89PNG", "SVG": b"<svg"}.items():
         finished.button(kind).click()
         expect(finished.page.get_by_text("State after 9,384 documents.")).to_be_visible()
-        finished.page.wait_for_function(IS_SHOWN, arg=[HELDOUT, FORMATS[kind]])
+        height = finished.page.wait_for_function(SHOWN_HEIGHT, arg=[HELDOUT, FORMATS[kind]])
         path = take(finished, "Save figure", tmp_path)
         assert path.name == f"{HELDOUT}.{kind.lower()}"
         assert path.read_bytes().startswith(begins)
+        if kind == "PNG":
+            with Image.open(path) as picture:
+                assert picture.height == 2 * height.json_value()
