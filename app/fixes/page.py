@@ -34,7 +34,6 @@ COMPONENTS = read_fix("components")
 # choice. https://github.com/panel-extensions/panel-material-ui/issues/288
 THEME_CHOICE = read_fix("theme_choice")
 
-# Events and changes of the user, which Panel runs later under these names.
 LOCKED = ("_event_coroutine", "_change_coroutine")
 
 
@@ -71,10 +70,7 @@ def stop_following_the_server(page: Any) -> None:
 
 
 def keep_addresses_as_text() -> None:
-    """Read the values of an address as texts.
-
-    Panel reads Python objects, and makes no page if a number has more than 4,300 digits.
-    """
+    """Read addresses as texts: Panel makes no page for a number of more than 4,300 digits."""
     if hasattr(panel.io.location, "parse_query"):
         panel.io.location.parse_query = lambda query: dict(parse_qsl(query[1:]))
 
@@ -82,8 +78,7 @@ def keep_addresses_as_text() -> None:
 def keep_to_own_files(document: Document) -> None:
     """Tell Panel where a page finds its style sheets.
 
-    Panel does not if it creates a session again for a websocket that opens late. The style sheets
-    would then come from a CDN.
+    It takes them from a CDN if it creates a session again for a websocket that opens late.
     """
     if settings.resources("server") == "server":
         prefix = f"{pn.state.rel_path}/" if pn.state.rel_path else ""
@@ -91,9 +86,9 @@ def keep_to_own_files(document: Document) -> None:
 
 
 def forget_views(document: Document, context: Any) -> None:
-    """Remove what Panel still holds of a document whose session has ended.
+    """Remove the notifications that Panel holds of a document whose session has ended.
 
-    These are notifications of panel-material-ui. https://github.com/holoviz/panel/issues/8605
+    https://github.com/holoviz/panel/issues/8605
     """
     views = getattr(pn.state, "_views", {})
     for reference, (view, root, shown_in, _) in list(views.items()):

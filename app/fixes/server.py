@@ -15,10 +15,9 @@ from tornado.websocket import WebSocketClosedError
 PARTS = ("BokehTornado", "HTTPServer")
 NEEDED = (
     *((bokeh.server.server, name) for name in PARTS),
-    *(
-        (BokehTornado, name)
-        for name in ("websocket_origins", "get_handler_delegate", "add_transform")
-    ),
+    (BokehTornado, "websocket_origins"),
+    (BokehTornado, "get_handler_delegate"),
+    (BokehTornado, "add_transform"),
 )
 CANNOT_PROTECT = (
     "This server cannot be protected with the installed version of Bokeh or Tornado: {} is missing."
@@ -49,9 +48,8 @@ def open_browser_with_token() -> None:
     show: Any = getattr(Server, "show", None)
 
     def show_with_token(server: Any, *arguments: Any, **options: Any) -> None:
-        getattr(getattr(server, "_tornado", None), "show", partial(show, server))(
-            *arguments, **options
-        )
+        own = getattr(getattr(server, "_tornado", None), "show", partial(show, server))
+        own(*arguments, **options)
 
     if show is not None:
         setattr(Server, "show", show_with_token)  # noqa: B010
@@ -111,7 +109,4 @@ class LeavingSocket(WSHandler):
         self.note_open(token)
 
     def note_open(self, token: str) -> None:
-        """Note that the websocket of this token is open; to be overridden.
-
-        The `open` of Bokeh only starts a task that opens it, and has no public name for its end.
-        """
+        """Note that the websocket is open, for which Bokeh has no public name; to be overridden."""

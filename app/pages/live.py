@@ -25,8 +25,11 @@ class Live(Page):
 
     def view(self) -> Sequence[Any]:
         state = self.state
-        self.summary, self.table, self.now = RunSummary(state), WordTable(state), TopicsNow(state)
-        self.curves, self.count_note = Curves(state, waits=True), CountNote(state, self.commands)
+        self.summary = RunSummary(state)
+        self.table = WordTable(state)
+        self.now = TopicsNow(state)
+        self.curves = Curves(state, waits=True)
+        self.count_note = CountNote(state, self.commands)
         pictures = TopicPictures(state)
         self.views = (
             self.summary, self.table, self.now, self.curves, self.count_note, pictures

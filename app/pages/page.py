@@ -70,7 +70,8 @@ class ReadingPage(Page):
     @guarded
     def _read(self) -> None:
         """Read the corpus if the run has no reading, and again when it has finished."""
-        progress, reading = self.state.progress, self.state.reading
+        progress = self.state.progress
+        reading = self.state.reading
         is_new = reading is None or reading.model.run_id != progress.run_id
         has_failed = self.state.job.status == "failed"
         if progress.documents_seen and not has_failed and (is_new or progress.status == "finished"):
@@ -101,10 +102,12 @@ class Pages:
 
     def open(self, title: str) -> None:
         """Show this page and no other."""
-        page, column = self._pages[title], self._columns[title]
+        page = self._pages[title]
+        column = self._columns[title]
         if page is not self._open:
             self._close()
-        self._open, self._state.shows_reading = page, page.needs_reading
+        self._open = page
+        self._state.shows_reading = page.needs_reading
         page.follow(self._state)
         parts = column.objects or list(page.view())
         page.opened()

@@ -21,7 +21,9 @@ class StreamPage(Page):
 
     def view(self) -> Sequence[Any]:
         state = self.state
-        self.summary, self.table, self.now = RunSummary(state), WordTable(state), TopicsNow(state)
+        self.summary = RunSummary(state)
+        self.table = WordTable(state)
+        self.now = TopicsNow(state)
         self.facts = StreamFactsView(state)
         self.curves = Curves(state, waits=True, axes=("documents", "dates"), title="Curves")
         self.views = (self.summary, self.table, self.now, self.facts, self.curves)

@@ -31,7 +31,9 @@ class Topics(ReadingPage):
 
     def view(self) -> Sequence[Any]:
         state = self.state
-        topic_map, quality, word = TopicMap(state), TopicQualityView(state), WordLife(state)
+        topic_map = TopicMap(state)
+        quality = TopicQualityView(state)
+        word = WordLife(state)
         self.explorer = TopicExplorer(state, self.commands, word)
         self.views = (self.explorer, word, topic_map, quality)
         # The selected topic is next to the table and the map, so that they are seen together, or

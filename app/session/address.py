@@ -132,6 +132,6 @@ class BrowserHistory(PlainScript):
         self._on_back = on_back
         super().__init__(**params)
 
-    def _handle_msg(self, message: Any) -> None:
-        if isinstance(message, dict) and isinstance(query := message.get("query"), str):
+    def _hear(self, message: dict[str, Any]) -> None:
+        if isinstance(query := message.get("query"), str):
             self._on_back(query)

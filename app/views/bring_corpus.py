@@ -23,6 +23,7 @@ from stickbreaker.app.frames.corpus_descriptions import (
     describe_taken,
     explain_no_word,
 )
+from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.limits import UPLOAD, find_limit, write_bytes
 from stickbreaker.app.model.sample_files import SIZES, write_sample
 from stickbreaker.app.model.text_tasks import Stopped, TextTaskRunner
@@ -89,14 +90,17 @@ class BringCorpus(pn.viewable.Viewer):
         may_delete: bool = True,
     ):
         super().__init__()
-        self.text_tasks, self._commands, self._folder = text_tasks, commands, folder
+        self.text_tasks = text_tasks
+        self._commands = commands
+        self._folder = folder
         self.chosen_path: Path | None = None
         self._sample_folder: tempfile.TemporaryDirectory[str] | None = None
         self.preview: Preview | None = None
         self._num_looks = self._num_changes = 0
         self._is_filling = self._is_busy = False
         self._built = ""
-        self._may_name_paths, self._may_delete = may_name_paths, may_delete
+        self._may_name_paths = may_name_paths
+        self._may_delete = may_delete
         self._dialog = pmui.Dialog(
             title="Bring your own text",
             title_variant="h2",
@@ -158,7 +162,8 @@ class BringCorpus(pn.viewable.Viewer):
         )
 
     def _make_building(self) -> None:
-        self.columns, self.words = ColumnForm(self._change_columns), WordForm(self._change_words)
+        self.columns = ColumnForm(self._change_columns)
+        self.words = WordForm(self._change_words)
         self.effect = make_note("")
         self.name_field = pmui.TextInput(
             label="Corpus name", size="small", sizing_mode="stretch_width"
@@ -206,7 +211,7 @@ class BringCorpus(pn.viewable.Viewer):
             folder=self._folder,
             may_delete=self._may_delete,
         )
-        needs = "" if self._may_delete else f"<p>{NEEDS_RIGHTS.format('delete corpora')}</p>"
+        needs = only_if(not self._may_delete, f"<p>{NEEDS_RIGHTS.format('delete corpora')}</p>")
         parts = (self.result, self.run, make_note(needs), self.corpus_menu)
         self.results = pn.Column(*parts, sizing_mode="stretch_width")
 
@@ -237,7 +242,7 @@ class BringCorpus(pn.viewable.Viewer):
             self.mover.close()
 
     def _refuse(self, text: str) -> None:
-        self.fault.object = f'<p class="fault" role="alert">{escape(text)}</p>' if text else ""
+        self.fault.object = only_if(text, f'<p class="fault" role="alert">{escape(text)}</p>')
 
     def _take_upload(self, path: Path) -> None:
         begin_task(self.look, path, {})
@@ -267,7 +272,7 @@ class BringCorpus(pn.viewable.Viewer):
         self._num_looks += 1
         number = self._num_looks
         self._hold_back("")
-        refused = "Choose other columns above." if columns else ""
+        refused = only_if(columns, "Choose other columns above.")
         seen = await self._work(TextTaskRunner.look, path, columns, refused=refused)
         if number != self._num_looks:
             return
@@ -309,7 +314,7 @@ class BringCorpus(pn.viewable.Viewer):
                 self._refuse(
                     "Cancelled; nothing was built." if is_stopped else self._hide_folder(str(error))
                 )
-                self._hold_back("" if is_stopped else refused)
+                self._hold_back(only_if(not is_stopped, refused))
         finally:
             if number == self._num_looks:
                 self._set_busy(False)
@@ -338,7 +343,7 @@ class BringCorpus(pn.viewable.Viewer):
 
     def _hold_back(self, reason: str) -> None:
         """Disable Build for this reason; "" enables it again."""
-        self.reason.object = f'<p class="fault" role="alert">{escape(reason)}</p>' if reason else ""
+        self.reason.object = only_if(reason, f'<p class="fault" role="alert">{escape(reason)}</p>')
         self.build.disabled = self._is_busy or bool(reason)
 
     def _show_progress(self, share: float, said: str) -> None:
@@ -360,9 +365,7 @@ class BringCorpus(pn.viewable.Viewer):
                     value=name, helper_text=describe_taken(taken) if taken else ""
                 )
                 if seen.language in LANGUAGES:
-                    self.words.languages.value = (
-                        sorted({"english", seen.language}) if seen.language else ["english"]
-                    )
+                    self.words.languages.value = sorted({"english", seen.language or "english"})
         finally:
             self._is_filling = False
 
@@ -396,10 +399,8 @@ class BringCorpus(pn.viewable.Viewer):
         if seen is None or self.chosen_path is None or self._is_busy:
             return
         try:
-            name, words = (
-                check_name(self.name_field.value_input or self.name_field.value, self._folder),
-                self.words.read(),
-            )
+            name = check_name(self.name_field.value_input or self.name_field.value, self._folder)
+            words = self.words.read()
         except (CorpusError, ValueError, TypeError) as error:
             return self._refuse(str(error))
         columns = seen.chosen if seen.columns else Columns()
@@ -441,9 +442,12 @@ class BringCorpus(pn.viewable.Viewer):
 def _propose_name(path: Path, folder: Path | None) -> tuple[str, OwnCorpus | None]:
     """Return a free name, and the corpus that already has the name of the file, if any."""
     stem = "my texts" if path.name.startswith("stickbreaker-") else name_source(path).name
-    taken, number = {corpus.name.lower(): corpus for corpus in list_own(folder)}, 1
-    while (name := stem if number == 1 else f"{stem} {number}").lower() in taken:
+    taken = {corpus.name.lower(): corpus for corpus in list_own(folder)}
+    name = stem
+    number = 1
+    while name.lower() in taken:
         number += 1
+        name = f"{stem} {number}"
     return name, taken.get(stem.lower())
 
 

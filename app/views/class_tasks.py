@@ -14,7 +14,7 @@ from stickbreaker.app.commands.class_commands import ClassCommands
 from stickbreaker.app.fixes.page import PlainScript
 from stickbreaker.app.frames.class_questions import rate_frame
 from stickbreaker.app.model.class_tasks import ClassState
-from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.counting import count, only_if
 from stickbreaker.app.model.sweep_plan import SweepState, describe_sweep
 from stickbreaker.app.plots.compare_plots import rate_plot
 from stickbreaker.app.state import RunState, StateFollower, guarded
@@ -73,9 +73,8 @@ class ClassQuestion(PlainScript):
         self._on_answer = on_answer
         super().__init__(**params)
 
-    def _handle_msg(self, message: Any) -> None:
-        if isinstance(message, dict):
-            self._on_answer(message.get("task"), message.get("option"))
+    def _hear(self, message: dict[str, Any]) -> None:
+        self._on_answer(message.get("task"), message.get("option"))
 
 
 class ClassTasks(StateFollower, pn.viewable.Viewer):
@@ -158,19 +157,17 @@ class ClassTasks(StateFollower, pn.viewable.Viewer):
         self.code.object = f"{qr_code_html(link)}<p>Scan to join.</p>" if link else ""
         if not self.word.value:
             words = self._commands.suggest()
-            helper = f"For example {', '.join(words[1:4])}" if len(words) > 1 else ""
-            self.word.param.update(value=words[0] if words else "", helper_text=helper)
+            helper = only_if(len(words) > 1, f"For example {', '.join(words[1:4])}")
+            self.word.param.update(value=next(iter(words), ""), helper_text=helper)
 
     @param.depends("state.tasks", "state.num_watching", "state.sweep", "state.role", watch=True)
     @guarded
     def _follow(self) -> None:
         """Show the current task."""
-        state, sweep, page, may_act = (
-            self.state.tasks,
-            self.state.sweep,
-            self._commands.token,
-            self.state.may_act,
-        )
+        state = self.state.tasks
+        sweep = self.state.sweep
+        page = self._commands.token
+        may_act = self.state.may_act
         task = state.task
         if task is None:
             self.question.said = NO_TASK if may_act else WAITING
@@ -180,7 +177,7 @@ class ClassTasks(StateFollower, pn.viewable.Viewer):
         self.question.param.update(
             number=state.number,
             question=task.question,
-            shown="" if state.points else task.shown,
+            shown=only_if(not state.points, task.shown),
             options=list(task.options),
             counts=list(state.counts) if shows_counts else [],
             chosen=state.answers.get(page, -1),
@@ -214,15 +211,15 @@ def describe_answers(state: ClassState, num_watching: int, sweep: SweepState) ->
     >>> describe_answers(ClassState(), 3, SweepState())
     '0 answers, 3 watchers.'
     """
-    task, number = state.task, len(state.answers)
+    task = state.task
+    number = len(state.answers)
     said = f"{count(number, 'answer')}, {count(num_watching, 'watcher')}."
     if task is None:
         return said
     if state.needs_runs:
-        return (
-            f"{said}"
-            f" {describe_sweep(sweep) if state.plan and sweep.plan == state.plan else NOT_RUN}"
-        )
+        if not state.plan or sweep.plan != state.plan:
+            return f"{said} {NOT_RUN}"
+        return f"{said} {describe_sweep(sweep)}"
     if task.correct is None:
         return f"{said} {NOT_KNOWN}"
     if state.is_revealed and number:
@@ -236,17 +233,14 @@ def describe_own(state: ClassState, page: str) -> str:
     """Tell a watcher whether an answer is expected, was sent, or is right."""
     task = state.task
     if task is not None and state.is_open:
-        end = (
-            "the right answer is known"
-            if task.is_prediction
-            else "the presenter reveals the answer"
-        )
-        end = "the presenter starts the runs" if state.needs_runs else end
-        return (
-            f"Answer sent. You can change it until {end}."
-            if page in state.answers
-            else "Tap your answer."
-        )
+        if page not in state.answers:
+            return "Tap your answer."
+        end = "the presenter reveals the answer"
+        if state.needs_runs:
+            end = "the presenter starts the runs"
+        elif task.is_prediction:
+            end = "the right answer is known"
+        return f"Answer sent. You can change it until {end}."
     if not state.is_revealed:
         return "Answers are no longer accepted. The right answer will appear here."
     if task is None or page not in state.answers:

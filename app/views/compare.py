@@ -29,7 +29,7 @@ from stickbreaker.app.frames.compare_frames import (
     topic_words,
 )
 from stickbreaker.app.frames.progress_frames import AXES
-from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.counting import count, only_if
 from stickbreaker.app.model.disk_space import describe_space
 from stickbreaker.app.model.kept_runs import (
     MAX_KEPT,
@@ -87,7 +87,8 @@ class Compare(StateFollower, Viewer):
     def __init__(self, state: RunState, commands: RunCommands) -> None:
         super().__init__(state)
         self._may_open = commands.may_open
-        self._kept, self._commands = commands.kept, commands
+        self._kept = commands.kept
+        self._commands = commands
         self._version = -1
         self._runs: tuple[KeptRun, ...] = ()
         self._contents: dict[str, KeptContent] = {}
@@ -105,7 +106,8 @@ class Compare(StateFollower, Viewer):
             margin=0,
         )
         self.newer.on_click(lambda event: self.list_runs())
-        self._faults, self._space = _text(""), _text("")
+        self._faults = _text("")
+        self._space = _text("")
         self._sizes: Mapping[str, Size] = {}
         self._axis = pmui.RadioButtonGroup(
             label="x axis",
@@ -202,7 +204,8 @@ class Compare(StateFollower, Viewer):
         self.newer.visible = False
         self._version = self._kept.version
         listing = self._kept.listing()
-        self._runs, self._sizes = listing.runs, listing.sizes
+        self._runs = listing.runs
+        self._sizes = listing.sizes
         self._space.object = describe_space(self._commands.list_space(listing.sizes))
         keys = {run.key for run in self._runs}
         # Contents without shares are loaded again: the run may have been read since.
@@ -280,12 +283,11 @@ class Compare(StateFollower, Viewer):
     def _fill_table(self) -> None:
         """List the runs; those that ended early only if the switch is on, or if they are drawn."""
         early = {run.key for run in self._runs if run.status != "finished"} - set(self.ticked)
-        hidden = set() if self.early.value else early
-        shown = [run for run in self._runs if run.key not in hidden]
+        shown = [run for run in self._runs if self.early.value or run.key not in early]
         self.early.param.update(
             label=f"Show {count(len(early), 'run')} that ended early", visible=bool(early)
         )
-        empty = "All kept runs ended early." if hidden else RunTable.param["empty"].default
+        empty = "All kept runs ended early." if early else RunTable.param["empty"].default
         self.table.param.update(rows=run_rows(shown, self.ticked, self._sizes), empty=empty)
 
     def _send_live(self) -> None:
@@ -300,7 +302,7 @@ class Compare(StateFollower, Viewer):
         before = self.left_choice.value, self.right_choice.value
         is_chosen = before != self._offered and len({*before} & {*options.values()}) == 2
         pair = choose_pair(self._runs)
-        self._offered = () if pair is None else tuple(run.key for run in pair)
+        self._offered = tuple(run.key for run in pair or ())
         shown = before if is_chosen else self._offered or (None, None)
         self._is_writing = True
         try:
@@ -344,12 +346,12 @@ def pair_html(runs: list[KeptRun], contents: list[KeptContent]) -> str:
         f"<td>{escape(row.left)}</td><td>{escape(row.right)}</td></tr>"
         for row in differing_settings(*runs).itertuples()
     )
-    differ = (
-        f"<table><thead><tr><th>Setting</th><th>{left}</th><th>{right}</th></tr></thead>"
-        f"<tbody>{settings}</tbody></table>"
-        if settings
-        else "<p>No differences: corpus, settings, seed and versions are equal.</p>"
-    )
+    differ = "<p>No differences: corpus, settings, seed and versions are equal.</p>"
+    if settings:
+        differ = (
+            f"<table><thead><tr><th>Setting</th><th>{left}</th><th>{right}</th></tr></thead>"
+            f"<tbody>{settings}</tbody></table>"
+        )
     heads = (
         f"<th scope='col' class='far'>JSD, nats</th><th scope='col'>{left}</th><th"
         f" scope='col'>{right}</th>"
@@ -402,7 +404,7 @@ def _left_over(runs: list[KeptRun], contents: list[KeptContent], matched: Matche
             f" {escape(' '.join(topic_words(content, place)))}</li>"
             for place in places
         )
-        parts.append(f"<h3>Only in the {side} run</h3><ul>{items}</ul>" if items else "")
+        parts.append(only_if(items, f"<h3>Only in the {side} run</h3><ul>{items}</ul>"))
     return "".join(parts)
 
 

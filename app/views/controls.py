@@ -81,7 +81,8 @@ class Controls(StateFollower, pn.viewable.Viewer):
         make_sketch: Callable[[], RatePreview],
     ):
         super().__init__(state)
-        self._commands, self.sketch = commands, make_sketch()
+        self._commands = commands
+        self.sketch = make_sketch()
         self._corpus_size = 0
         self._shown = Progress()
         self._edits = Edits()
@@ -108,7 +109,8 @@ class Controls(StateFollower, pn.viewable.Viewer):
             sizing_mode="stretch_width",
             on_click=lambda event: commands.clear(),
         )
-        self._fill_forms(spec.config, spec.settings)
+        self.forms[0].fill(spec.config)
+        self.forms[1].fill(spec.settings)
         self._watch()
         self.algorithm.param.watch(self._swap_form, "value")
         self._layout = self._lay_out()
@@ -156,10 +158,9 @@ class Controls(StateFollower, pn.viewable.Viewer):
             return None
         answers = {**config, **self.live_values()}
         left = set(left_fields(self.forms[0].config_class))
+        shown = read_fields(self._shown.config)
         self.chosen |= {
-            name
-            for name in left & config.keys()
-            if config[name] not in (None, self._shown_value(name))
+            name for name in left & config.keys() if config[name] not in (None, shown.get(name))
         }
         if self.corpus.value != self._shown.corpus_name:
             answers |= dict.fromkeys(left - self.chosen)
@@ -185,40 +186,24 @@ class Controls(StateFollower, pn.viewable.Viewer):
         for edits in (self._edits, *(form.edits for form in self.forms)):
             edits.forget()
 
-    def _shown_value(self, name: str) -> Any:
-        return read_fields(self._shown.config).get(name)
-
-    def _defaults(self) -> dict[str, Any]:
-        """Return the default learning settings, with None for those that follow the corpus size."""
-        config = read_fields(self.forms[0].config_class())
-        return {name: config[name] for name in self._asked()}
-
     def preview(self) -> None:
         """Show what a run with the current settings would do."""
+        if not self._corpus_size:
+            return
         config_answers, settings_answers = (form.answers() for form in self.forms)
         try:
             config = self.forms[0].config_class(**config_answers, **self.live_values())
             algorithm = self._algorithms[self.algorithm.value]
             passes = int(settings_answers["passes"] or algorithm.passes)
-            expected = (
-                forecast(algorithm, config, self._corpus_size, passes)
-                if self._corpus_size
-                else None
-            )
+            expected = forecast(algorithm, config, self._corpus_size, passes)
         except (ValueError, TypeError):
             return
-        if expected is None:
-            return
         self.sketch.show(algorithm, config, self._corpus_size, expected)
-        self._write_rates(config)
         if has_presets(config):
+            # Also there while the panel is closed.
+            self._rates.object = f"<p>Learning with {escape(describe_rates(config))}.</p>"
             self.defaults.label = describe_defaults(self.forms[0].config_class(), self._corpus_size)
         self.memory.object = self._describe_memory(config)
-
-    def _write_rates(self, config: Any) -> None:
-        """Show the current values, which are also there while the panel is closed."""
-        if has_presets(config):
-            self._rates.object = f"<p>Learning with {escape(describe_rates(config))}.</p>"
 
     def _describe_memory(self, config: Any) -> str:
         """Say how much memory an algorithm that stores documents needs for this corpus."""
@@ -238,7 +223,8 @@ class Controls(StateFollower, pn.viewable.Viewer):
         self.clear.disabled = not self.state.earlier
         if progress.config is None or open_settings(progress.config):
             return
-        before, self._shown = self._shown, progress
+        before = self._shown
+        self._shown = progress
         self._corpus_size = progress.corpus_size
         self.learning_note.object = f"<p>{describe_effect(progress, self._algorithms)}</p>"
         if progress.run_id != before.run_id:
@@ -282,10 +268,6 @@ class Controls(StateFollower, pn.viewable.Viewer):
                 show_value(self.sliders[name], value)
         self.preview()
 
-    def _fill_forms(self, config: Any, settings: Any) -> None:
-        for form, values in zip(self.forms, (config, settings), strict=True):
-            form.fill(values)
-
     def _watch(self) -> None:
         self._edits.watch("corpus", self.corpus)
         self._edits.watch("algorithm", self.algorithm)
@@ -318,14 +300,14 @@ class Controls(StateFollower, pn.viewable.Viewer):
             self.chosen |= {name}
             self._commands.configure(LiveSettings(**{name: event.new}))
 
-    def choose(self, preset: Preset) -> None:
+    def choose(self, preset: Preset, event: Any = None) -> None:
         """Apply a preset to the run."""
         values = {name: read_fields(preset)[name] for name in self._asked()}
         self.chosen = frozenset(values)
         self._choose_live(values)
         self._commands.configure(LiveSettings(**values))
 
-    def run_complete(self, preset: CompletePreset) -> None:
+    def run_complete(self, preset: CompletePreset, event: Any = None) -> None:
         """Choose a complete system and start a new run with it."""
         self.algorithm.value = preset.algorithm
         config = self.forms[0].config_class(**preset.settings)
@@ -344,7 +326,9 @@ class Controls(StateFollower, pn.viewable.Viewer):
         if self._corpus_size:
             config = read_fields(resolve(self.forms[0].config_class(), self._corpus_size))
             self._choose_live({name: config[name] for name in self._asked()})
-        self._commands.configure(LiveSettings(**self._defaults()))
+        # None for those that follow the corpus size.
+        defaults = read_fields(self.forms[0].config_class())
+        self._commands.configure(LiveSettings(**{name: defaults[name] for name in self._asked()}))
 
     def _choose_live(self, values: dict[str, Any]) -> None:
         """Move the sliders for the user."""
@@ -366,7 +350,7 @@ class Controls(StateFollower, pn.viewable.Viewer):
             sizing_mode="stretch_width",
         )
         self.advanced.param.watch(lambda event: self._show_forms(), "active")
-        presets = [_make_link(each.label, partial(self._choose_preset, each)) for each in PRESETS]
+        presets = [_make_link(each.label, partial(self.choose, each)) for each in PRESETS]
         self._parts = {
             name: (slider, _help(slider.label, SENTENCES[name]))
             for name, slider in self.sliders.items()
@@ -379,20 +363,9 @@ class Controls(StateFollower, pn.viewable.Viewer):
         self._show_asked()
         # Below it, the titles of the folded parts are headings of the third level.
         heading = pn.pane.HTML(f"<h2 style='{UNSEEN}'>Settings</h2>", height=0, margin=0)
-        return pn.Column(
-            heading,
-            self.corpus,
-            self.bring,
-            self.algorithm,
-            self._rates,
-            self.memory,
-            self.learning,
-            self._complete,
-            self.advanced,
-            self.clear,
-            sizing_mode="stretch_width",
-            margin=(0, 8),
-        )
+        top = (heading, self.corpus, self.bring, self.algorithm, self._rates, self.memory)
+        below = (self.learning, self._complete, self.advanced, self.clear)
+        return pn.Column(*top, *below, sizing_mode="stretch_width", margin=(0, 8))
 
     def _lay_out_learning(self) -> pmui.Accordion:
         """Lay out the panel of what acts from the next mini-batch on, with the sketch of its
@@ -412,25 +385,17 @@ class Controls(StateFollower, pn.viewable.Viewer):
             sizing_mode="stretch_width",
         )
 
-    def _choose_preset(self, preset: Preset, event: Any) -> None:
-        self.choose(preset)
-
     def _list_complete(self) -> list[pn.viewable.Viewable]:
         """The complete presets of the algorithms on offer, under a heading."""
         offered = [each for each in COMPLETE_PRESETS if each.algorithm in self._algorithms]
         if not offered:
             return []
-        links = [
-            _make_link(each.label, partial(self._run_complete_preset, each)) for each in offered
-        ]
+        links = [_make_link(each.label, partial(self.run_complete, each)) for each in offered]
         return [
             _heading("Complete presets"),
             _note("Each sets the algorithm and every setting, and restarts."),
             *links,
         ]
-
-    def _run_complete_preset(self, preset: CompletePreset, event: Any) -> None:
-        self.run_complete(preset)
 
     def _show_forms(self) -> None:
         """Send the forms when they are first opened: they are a third of the page, and few users
@@ -440,13 +405,13 @@ class Controls(StateFollower, pn.viewable.Viewer):
             self._advanced[1:] = self.forms
 
     def _show_asked(self) -> None:
-        asked, has_all = self._asked(), has_presets(self.forms[0].config_class)
+        asked = self._asked()
         for name, parts in self._parts.items():
             for part in parts:
                 part.visible = name in asked
         self.learning.visible = self._rates.visible = bool(asked)
         for part in self._presets:
-            part.visible = has_all
+            part.visible = has_presets(self.forms[0].config_class)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._layout

@@ -10,6 +10,7 @@ from panel.viewable import Viewer
 from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.frames.summary_texts import describe_check
 from stickbreaker.app.model.checked_count import NUM_PASSES, NUM_TOKENS, offers_check
+from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.progress import has_no_topic
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.state import RunState, StateFollower, guarded
@@ -62,9 +63,11 @@ class CountNote(StateFollower, Viewer):
     @guarded
     def _draw(self) -> None:
         """Show the state of a check of this run; a watcher only sees its result."""
-        job, progress, may_act = self.state.check, self.state.shown, self.state.may_act
+        job = self.state.check
+        progress = self.state.shown
+        may_act = self.state.may_act
         text = "" if progress.status == REPLAYED else describe_check(job, progress)
-        self.text.object = f'<p role="status">{escape(text)}</p>' if text else ""
+        self.text.object = only_if(text, f'<p role="status">{escape(text)}</p>')
         is_active = bool(text) and job.is_active
         fill_if_shown(self._layout, self._parts, bool(text))
         self.bar.show(job.share, is_active)

@@ -23,7 +23,7 @@ from stickbreaker.app.frames.progress_frames import (
     write_score,
 )
 from stickbreaker.app.frames.word_table import NO_TOPIC
-from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.counting import count, only_if
 from stickbreaker.app.model.progress import FORECAST, Progress, has_no_topic
 from stickbreaker.app.model.run_spec import name_groups
 from stickbreaker.app.plots.curve_plots import (
@@ -129,7 +129,8 @@ class Curves(StateFollower, Viewer):
             )
             fill_when_seen(more, make_more, f"Show {title.lower()}")
         else:
-            self.held_out.objects, more.objects = self._make_plots(ON_PAGE[:1]), make_more()
+            self.held_out.objects = self._make_plots(ON_PAGE[:1])
+            more.objects = make_more()
         self._layout = pn.Column(
             self._heading,
             more,
@@ -178,7 +179,8 @@ class Curves(StateFollower, Viewer):
         progress = self.state.shown
         runs = (*self.state.kept_on_live, *self.state.earlier)
         self.earlier = tuple(run for run in runs if run.corpus_name == progress.corpus_name)
-        is_fresh, self._run_id = progress.run_id != self._run_id, progress.run_id
+        is_fresh = progress.run_id != self._run_id
+        self._run_id = progress.run_id
         self._draw(is_fresh)
 
     @param.depends("earlier", watch=True)
@@ -199,7 +201,8 @@ class Curves(StateFollower, Viewer):
 
     def _draw_curve(self, name: str, plot: CurvePlot, is_fresh: bool) -> None:
         columns = curve_columns(self.state.shown, name, self.axis)
-        x, y = columns["x"], columns["y"]
+        x = columns["x"]
+        y = columns["y"]
         if grow_source(plot.points, columns, is_fresh) or is_fresh:
             plot.newest.data = {"x": x[-1:].tolist(), "y": y[-1:].tolist()}
             plot.figure.title.update(text=curve_title(name, y[-1] if len(y) else None))
@@ -210,20 +213,21 @@ class Curves(StateFollower, Viewer):
 
         An axis without values has no numbers.
         """
-        text = wrap_note(first_value_note(self.state.shown, name)) if is_empty else ""
-        replace_if_changed(plot.note, {"text": [text] if text else []})
+        text = [wrap_note(first_value_note(self.state.shown, name))] if is_empty else []
+        replace_if_changed(plot.note, {"text": text})
         # In a replay the axis has room for the whole run.
         whole = curve_columns(self.state.progress, name, self.axis)["y"]
         truth = true_value(self.state.shown, name)
         replace_if_changed(plot.truth, {"y": truth})
         own = np.append(whole[np.isfinite(whole)], truth)
         values = [y for y in (own, *plot.earlier.data["ys"]) if len(y)]
-        has_values = bool(values)
-        ends = [float(np.min(values[0])), float(np.max(values[0]))] if has_values else [0.0, 1.0]
+        first = next(iter(values), [0.0, 1.0])
         # The browser may draw between the change of the points and that of the seed, which is
         # therefore never empty.
-        replace_if_changed(plot.seed, {"x": [0, 0], "y": ends})
-        plot.figure.yaxis.major_label_text_alpha = 1.0 if has_values else 0.0
+        replace_if_changed(
+            plot.seed, {"x": [0, 0], "y": [float(np.min(first)), float(np.max(first))]}
+        )
+        plot.figure.yaxis.major_label_text_alpha = float(bool(values))
 
     def _move_range(self) -> None:
         """Let the shared axis follow the run unless the user has zoomed in.
@@ -233,7 +237,7 @@ class Curves(StateFollower, Viewer):
         known = axis_span((self.state.progress, *self.earlier), self.axis)
         span = known or (0.0, 1.0)
         for plot in self.plots.values():
-            plot.figure.xaxis.major_label_text_alpha = 1.0 if known else 0.0
+            plot.figure.xaxis.major_label_text_alpha = float(bool(known))
         follows = self._span is None or (self.x_range.start, self.x_range.end) == self._span
         axis_changed = self.x_range.tags != [self.axis]
         if span != self._span or axis_changed:
@@ -274,12 +278,12 @@ def first_value_note(progress: Progress, name: str) -> str:
     settings = progress.settings
     if name == "next_batch" and settings is not None and not settings.score_next_batch:
         return "Off: this run does not score the next batch."
+    if progress.reads_corpus and name == "next_batch":
+        return "None: each step of this algorithm reads the whole corpus."
     if progress.reads_corpus:
-        whole = "None: each step of this algorithm reads the whole corpus."
-        return whole if name == "next_batch" else f"{NOTES[name]} appears after the first pass."
-    num_evaluations = settings.num_evaluations if settings is not None else 0
-    if name == "heldout" and num_evaluations:
-        number = progress.corpus_size // num_evaluations
+        return f"{NOTES[name]} appears after the first pass."
+    if name == "heldout" and settings is not None and settings.num_evaluations:
+        number = progress.corpus_size // settings.num_evaluations
         when = f"about {count(number, 'document')}" if number else "the first document"
         return f"{NOTES[name]} appears after {when}."
     return f"{NOTES[name]} appears with the first mini-batch."
@@ -293,11 +297,10 @@ def true_value(progress: Progress, name: str) -> list[int]:
 
 def help_html(progress: Progress) -> str:
     """Write what the curves show and how to read them."""
-    is_whole = progress.held_out_by == "group"
-    held_out = (
-        HELD_OUT_WHOLE.format(texts=name_groups(progress.corpus_name)) if is_whole else HELD_OUT
-    )
-    merging = MERGING_LINE if progress.removes_topics else ""
+    held_out = HELD_OUT
+    if progress.held_out_by == "group":
+        held_out = HELD_OUT_WHOLE.format(texts=name_groups(progress.corpus_name))
+    merging = only_if(progress.removes_topics, MERGING_LINE)
     scores = HELP.format(held_out=held_out) if progress.stream is None else STREAM_HELP
     return f"<p>{scores}</p><p>Topics in use while learning: {escape(NUM_TOPICS_RULE)}{merging}</p>"
 
@@ -361,8 +364,10 @@ def grow_source(source: ColumnDataSource, columns: dict[str, np.ndarray], is_fre
     `documents_seen` identifies a row. Rows that follow those in the source are streamed;
       otherwise, as for a thinned curve, all rows are replaced.
     """
-    shown, seen = source.data["documents_seen"], columns["documents_seen"]
-    num_shown, num_rows = len(shown), len(seen)
+    shown = source.data["documents_seen"]
+    seen = columns["documents_seen"]
+    num_shown = len(shown)
+    num_rows = len(seen)
     is_prefix = (
         0 < num_shown <= num_rows and shown[0] == seen[0] and shown[-1] == seen[num_shown - 1]
     )

@@ -23,7 +23,7 @@ from stickbreaker.app.frames.reading_frames import (
     read_shares,
     share_rows,
 )
-from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.counting import count, only_if
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.app.state import EARLIEST, LATEST, RunState, StateFollower, guarded
 from stickbreaker.app.theme import topic_color
@@ -76,7 +76,8 @@ class DocumentBrowser(StateFollower, Viewer):
         )
         self.heading = make_heading(TITLE, "")
         self.count = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
-        self.found, self.topics = PickList(self._open), PickList(self._pick_topic)
+        self.found = PickList(self._open)
+        self.topics = PickList(self._pick_topic)
         self.words = pn.pane.HTML(
             "", stylesheets=[WORD_STYLE], sizing_mode="stretch_width", margin=(0, 10)
         )
@@ -230,7 +231,7 @@ class DocumentBrowser(StateFollower, Viewer):
         labels = dict.fromkeys(self.filters, "")
         if has_topic and self.state.topic is not None:
             title = self.state.progress.topic_title(self.state.topic)
-            least = f", at least {self.least.value} %" if self._is_by_topic else ""
+            least = only_if(self._is_by_topic, f", at least {self.least.value} %")
             labels["topic"] = f"topic {title}{least}"
         if self.state.span is not None:
             labels["span"] = describe_span(self.state.span)
@@ -250,7 +251,8 @@ class DocumentBrowser(StateFollower, Viewer):
     @param.depends("state.reading", "state.titles", watch=True)
     @guarded
     def _draw_document(self) -> None:
-        reading, row = self._reading(), self.state.document
+        reading = self._reading()
+        row = self.state.document
         if reading is None or row is None or row >= reading.corpus.num_documents:
             self.words.object = (
                 "<p>Open a document to see its text or its words, and its topics.</p>"
@@ -267,21 +269,18 @@ class DocumentBrowser(StateFollower, Viewer):
             share_rows(reading, row, self.state.progress.topic_title), "This document has no words."
         )
         texts = self._texts(reading)
-        try:
-            text = None if texts is None else texts.read([row])[0]
-            picture = document_html(reading.corpus, row)
-            missing = picture or explain_missing_text(reading.corpus.name)
-        except CorpusError as error:
-            text, missing = None, escape(str(error))
         title = self.state.progress.topic_title
+        body = ""
+        picture = document_html(reading.corpus, row)
+        missing = picture or explain_missing_text(reading.corpus.name)
+        try:
+            if texts is not None:
+                body = prose_html(tint(reading, row, texts.read([row])[0]), title)
+        except CorpusError as error:
+            missing = escape(str(error))
         date = escape(date_text(reading.corpus.dates[row]))
         head = f"<h3>{escape(str(titles[row]))}</h3><p>{date}</p>"
-        body = (
-            counts_html(reading, row, title, missing)
-            if text is None
-            else prose_html(tint(reading, row, text), title)
-        )
-        self.words.object = head + body
+        self.words.object = head + (body or counts_html(reading, row, title, missing))
 
     def _move(self, by: int) -> None:
         """Open a neighbour of the document, in the order of the corpus."""

@@ -11,7 +11,7 @@ import param
 
 from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.fixes.page import PlainScript
-from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.counting import count, only_if
 from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.model.run_spec import title_corpus
@@ -217,7 +217,8 @@ class Header(StateFollower, pn.viewable.Viewer):
         is_over = progress.status in ("finished", "failed")
         label, icon = ("Pause", "pause") if is_going else ("Run", "play_arrow")
         if progress.status == "finished":
-            label, icon = "Another pass", "replay_circle_filled"
+            label = "Another pass"
+            icon = "replay_circle_filled"
         self.run.param.update(label=label, icon=icon, disabled=progress.status == "failed")
         self.step.disabled = is_over
         self.bar.write(described | {"note": f"{described['note']} {self.state.fault}".strip()})
@@ -247,9 +248,11 @@ def describe_progress(progress: Progress, moment: Progress | None = None) -> dic
     moment: whose phase, date and documents they are.
     """
     moment = moment or progress
-    share = progress.compile_share if progress.status == "compiling" else progress.share_done
+    share = progress.share_done
     stream = progress.stream
-    if stream is not None and progress.status != "compiling":
+    if progress.status == "compiling":
+        share = progress.compile_share
+    elif stream is not None:
         share = stream.num_waiting / stream.batch_size
     return {
         "status": progress.status,
@@ -265,9 +268,7 @@ def describe_progress(progress: Progress, moment: Progress | None = None) -> dic
         "reading": _describe_date(moment),
         "documents": _describe_documents(moment),
         "speed": (
-            f"{progress.documents_per_second:,.0f} a second"
-            if progress.documents_per_second
-            else ""
+            only_if(progress.documents_per_second, f"{progress.documents_per_second:,.0f} a second")
         ),
         "share": round(share, 4),
         "share_label": "Documents of the next mini-batch" if stream else "Documents seen",
@@ -282,7 +283,7 @@ def _describe_phase(progress: Progress) -> str:
     if progress.phase == Phase.WARM_UP:
         return f"{Phase.WARM_UP}, temperature {progress.temperature:.1f}"
     # Under the hood has the two parts of a pass of the online HDP.
-    return f"{progress.phase} phase" if progress.phase not in ("", Phase.TWO_LEVEL) else ""
+    return only_if(progress.phase not in ("", Phase.TWO_LEVEL), f"{progress.phase} phase")
 
 
 def _describe_documents(progress: Progress) -> str:
@@ -291,7 +292,9 @@ def _describe_documents(progress: Progress) -> str:
     if not progress.documents_total:
         return ""
     read = f"{progress.documents_seen:,} of {count(progress.documents_total, 'document')}"
-    return f"{read}, {progress.num_held_out:,} held out" if progress.num_held_out else read
+    if progress.num_held_out:
+        read += f", {progress.num_held_out:,} held out"
+    return read
 
 
 def _describe_date(progress: Progress) -> str:
@@ -316,4 +319,5 @@ def _describe_note(progress: Progress) -> str:
     ):
         return f"{FEW_DOCUMENTS.format(progress.corpus_size)} {progress.message}".rstrip()
     # A finished or recorded run says it in its summary, so that nothing moves.
-    return "" if progress.status == "finished" or progress.recorded_on else progress.message
+    is_said = progress.status == "finished" or progress.recorded_on
+    return only_if(not is_said, progress.message)

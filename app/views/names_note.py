@@ -12,6 +12,7 @@ from panel.viewable import Viewer
 
 from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.frames.summary_texts import describe_names
+from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.layouts import fill_if_shown, lay_in_lines
 
@@ -48,10 +49,11 @@ class NamesNote(StateFollower, Viewer):
         progress = self.state.progress
         text = describe_names(progress.returned)
         self._said = f"{progress.run_id} {text}"
-        self.text.object = f'<p role="status">{escape(text)}</p>' if text else ""
+        self.text.object = only_if(text, f'<p role="status">{escape(text)}</p>')
         is_shown = self.is_on_page and bool(text) and self._said != self._closed
         fill_if_shown(self._layout, self._parts, is_shown)
         self.undo.visible = self.state.may_act and bool(progress.returned.given)
 
     def _close(self, event: Any) -> None:
-        self._closed, self._layout.visible = self._said, False
+        self._closed = self._said
+        self._layout.visible = False

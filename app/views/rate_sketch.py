@@ -12,6 +12,7 @@ from bokeh.models import Range1d
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.progress_frames import END_ROOM
+from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.progress import Curve, Progress
 from stickbreaker.app.plots.curve_plots import rate_plot
 from stickbreaker.app.state import RunState, StateFollower, guarded
@@ -81,14 +82,15 @@ class RateSketch(StateFollower, Viewer):
     def follow(self) -> None:
         """Draw the past rates of a run, and the future rates of its current settings."""
         progress = self.state.shown if self._is_replayed else self.state.progress
-        config, algorithm = progress.schedule, progress.algorithm_record
+        config = progress.schedule
+        algorithm = progress.algorithm_record
         self._layout.visible = progress.config is None or config is not None
         if algorithm is not None and config is not None and progress.documents_total:
             self._draw_run(progress, algorithm, config)
 
     def _draw_run(self, progress: Progress, algorithm: Algorithm, config: ScheduleConfig) -> None:
         taken = steps_taken(progress.steps)
-        step = int(taken[-1]) if len(taken) else 0
+        step = int(taken.max(initial=0))
         left = ceil(
             (progress.documents_total - progress.documents_seen) / resolved(config.batch_size)
         )
@@ -108,7 +110,7 @@ class RateSketch(StateFollower, Viewer):
         corpus_size: int,
         now: float = 1.0,
     ) -> None:
-        step = int(taken[-1]) if len(taken) else 0
+        step = int(taken.max(initial=0))
         num_steps = expected.num_steps
         planned = planned_steps(max(1, step), num_steps)
         plot = self.plot
@@ -122,7 +124,7 @@ class RateSketch(StateFollower, Viewer):
         rate = float(rates[-1]) if step else None
         text = summary_html(step, num_steps, rate, now, expected.startup_share)
         warning = warn(expected, corpus_size)
-        self.text.object = text + (f"<p role='status'>⚠ {warning}</p>" if warning else "")
+        self.text.object = text + only_if(warning, f"<p role='status'>⚠ {warning}</p>")
 
 
 def steps_taken(steps: Curve) -> np.ndarray:
@@ -149,17 +151,16 @@ def planned_steps(first: int, last: int) -> np.ndarray:
 
 def summary_html(step: int, num_steps: int, rate: float | None, now: float, at_end: float) -> str:
     """Write the sketch in words, with the share of the random start that is left in the topics."""
-    place = (
-        f"Mini-batch {step:,} of {num_steps:,}: ρ = {rate:.4f}."
-        if step
-        else f"Mini-batches: {num_steps:,}."
+    said = (
+        f"Mini-batches: {num_steps:,}. Share of the random start that will be left at the end:"
+        f" {at_end:.0%}."
     )
-    left = (
-        f" Random start left in the topics: {now:.0%} at this step, {at_end:.0%} at the end."
-        if step
-        else (f" Share of the random start that will be left at the end: {at_end:.0%}.")
-    )
-    return place + left.replace("%", " %")
+    if step:
+        said = (
+            f"Mini-batch {step:,} of {num_steps:,}: ρ = {rate:.4f}. Random start left in the"
+            f" topics: {now:.0%} at this step, {at_end:.0%} at the end."
+        )
+    return said.replace("%", " %")
 
 
 def warn(expected: Forecast, corpus_size: int) -> str:

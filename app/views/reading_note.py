@@ -8,7 +8,7 @@ import param
 from panel.viewable import Viewer
 
 from stickbreaker.app.commands.run_commands import RunCommands
-from stickbreaker.app.model.counting import count, count_all
+from stickbreaker.app.model.counting import count, count_all, only_if
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import ReadingJob
 from stickbreaker.app.state import RunState, StateFollower, guarded
@@ -54,7 +54,8 @@ class ReadingNote(StateFollower, Viewer):
         fill_if_shown(self._layout, self._parts, self.state.shows_reading)
         if not self.state.shows_reading:
             return
-        job, progress = self.state.job, self.state.progress
+        job = self.state.job
+        progress = self.state.progress
         self._text.object = f'<p role="status">{escape(describe_reading(job, progress))}</p>'
         is_reading = job.status == "reading"
         self._bar.show(job.share, is_reading)
@@ -65,8 +66,10 @@ def is_behind(job: ReadingJob, progress: Progress) -> bool:
     """Whether the run has learned since the reading, or has not been read yet."""
     if not progress.documents_seen:
         return False
-    model = job.reading.model if job.reading is not None and job.status == "ready" else None
-    return model is None or (model.run_id, model.documents_seen) != (
+    if job.reading is None or job.status != "ready":
+        return True
+    model = job.reading.model
+    return (model.run_id, model.documents_seen) != (
         progress.run_id,
         progress.documents_seen,
     )
@@ -79,31 +82,24 @@ def describe_reading(job: ReadingJob, progress: Progress) -> str:
     if job.status == "reading" and job.message:
         return job.message
     if job.status == "none" or job.reading is None:
-        return (
-            "Topics are available after the first mini-batch."
-            if not progress.documents_seen
-            else (
-                "The topics of the documents have not been inferred with the model of this run yet."
-            )
-        )
+        if not progress.documents_seen:
+            return "Topics are available after the first mini-batch."
+        return "The topics of the documents have not been inferred with the model of this run yet."
     model = job.reading.model
-    read_ones, whole = model.corpus.num_documents, model.num_in_corpus
+    read_ones = model.corpus.num_documents
+    whole = model.num_in_corpus
     is_sample = read_ones < whole
-    number = (
-        f"{read_ones:,} of {whole:,} documents, evenly spaced"
-        if is_sample
-        else count_all(read_ones, "document")
-    )
+    number = count_all(read_ones, "document")
+    if is_sample:
+        number = f"{read_ones:,} of {whole:,} documents, evenly spaced"
     if job.status == "reading":
         return f"Reading {number} with the model after {count(model.documents_seen, 'document')} …"
-    of_run = "" if model.run_id == progress.run_id else " of an earlier run"
+    of_run = only_if(model.run_id != progress.run_id, " of an earlier run")
     read = count(progress.documents_seen, "document")
-    now = (
-        f" The run has since learned from {read}."
-        if is_behind(job, progress) and not of_run
-        else ""
+    now = only_if(
+        is_behind(job, progress) and not of_run, f" The run has since learned from {read}."
     )
-    held_out = ", including held-out ones" if read_ones > 1 and not is_sample else ""
+    held_out = only_if(read_ones > 1 and not is_sample, ", including held-out ones")
     return (
         f"Topics of {number}{held_out}, inferred with the model{of_run} after "
         f"{count(model.documents_seen, 'document')}.{now}"

@@ -48,8 +48,8 @@ class PlayerBar(PlainScript):
         self._act = act
         super().__init__(**params)
 
-    def _handle_msg(self, message: Any) -> None:
-        if isinstance(message, dict) and type(message.get("value")) is int:
+    def _hear(self, message: dict[str, Any]) -> None:
+        if type(message.get("value")) is int:
             self._act(str(message.get("what")), message["value"])
 
 
@@ -67,7 +67,8 @@ class ReplayPlayer(StateFollower, Viewer):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(state)
-        self._settle, self._clock = settle, clock
+        self._settle = settle
+        self._clock = clock
         self._began = (0.0, 0)
         self._timer: Any = None
         self.bar = PlayerBar(
@@ -159,7 +160,8 @@ class ReplayPlayer(StateFollower, Viewer):
             self.pause()
             self.bar.param.update(num_moments=0, place=0, text=WAITING, columns=[])
             return
-        place, moments = self._place, list_moments(progress)
+        place = self._place
+        moments = list_moments(progress)
         columns = np.searchsorted(moments, [point.documents_seen for point in progress.columns])
         parts = (date_text(date_at(progress, place)), f"{moments[place]:,}")
         self.bar.param.update(

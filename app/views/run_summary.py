@@ -8,6 +8,7 @@ import param
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.summary_texts import describe_reading, list_figures
+from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.state import RunState, StateFollower, guarded
 
 HINT = "Each column shows what a topic was about at that point."
@@ -62,7 +63,7 @@ class RunSummary(StateFollower, Viewer):
         )
         says = re.sub(DATE, r"<span class='date'>\g<0></span>", escape(describe_reading(progress)))
         is_here = progress.status == "finished" or progress.recorded_on
-        hint = escape(self.state.progress.message) if is_here else ""
+        hint = only_if(is_here, escape(self.state.progress.message))
         self._pane.object = (
             "<div class='summary'><div"
             f" class='says'><p>{says}</p><p>{hint or HINT}</p></div><dl>{figures}</dl></div>"

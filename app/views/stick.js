@@ -1,22 +1,10 @@
-// A pointer that only passes over a piece is not told.
-const POINT_MILLISECONDS = 80
 const LEAVE_MILLISECONDS = 500
 
 export function render({ model }) {
   const stick = make("div", {class: "stick", role: "group", "aria-label": "Topics by share"})
   const tip = make("div", {class: "tip", "aria-hidden": "true", hidden: ""})
   const pieces = new Map()
-  let told = null
-  let waiting = null
-
-  function tell(key) {
-    clearTimeout(waiting)
-    waiting = setTimeout(() => {
-      if (key === told) return
-      told = key
-      model.send_msg({pointed: key})
-    }, POINT_MILLISECONDS)
-  }
+  const tell = make_teller(model)
 
   function point(piece) {
     tip.hidden = piece === null
@@ -91,7 +79,6 @@ export function render({ model }) {
   stick.addEventListener("focusout", () => point(null))
   model.on(["ids", "shares", "titles"], write)
   model.on(["topic", "pointed"], mark)
-  model.on("remove", () => clearTimeout(waiting))
   write()
   return make("div", {class: "room"}, stick, tip)
 }

@@ -32,12 +32,12 @@ class StickPieces(PlainScript):
     _esm = read_script(Path(__file__).with_name("stick.js"))
     _stylesheets: ClassVar = [Path(__file__).with_name("stick.css").read_text(encoding="utf-8")]
 
-    def __init__(self, on_message: Callable[[Any], None], **params: Any):
+    def __init__(self, take: Callable[[dict[str, Any]], None], **params: Any):
         super().__init__(**params)
-        self._on_message = on_message
+        self._take = take
 
-    def _handle_msg(self, message: Any) -> None:
-        self._on_message(message)
+    def _hear(self, message: dict[str, Any]) -> None:
+        self._take(message)
 
 
 class Stick(StateFollower, Viewer):
@@ -73,9 +73,8 @@ class Stick(StateFollower, Viewer):
     def _mark(self) -> None:
         self.pieces.param.update(topic=self.state.topic, pointed=self.state.pointed_topic)
 
-    def _take(self, message: Any) -> None:
+    def _take(self, said: dict[str, Any]) -> None:
         """Take what the browser tells, if it is about a piece."""
-        said = message if isinstance(message, dict) else {}
         pieces = self.pieces.ids
         if said.get("key") in pieces:
             self.state.pick_topic(said["key"])

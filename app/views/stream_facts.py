@@ -7,6 +7,7 @@ import param
 from panel.viewable import Viewer
 
 from stickbreaker.app.frames.stream_texts import list_facts, name_recent
+from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.help_button import make_heading
@@ -56,7 +57,7 @@ def write_facts(progress: Progress) -> str:
     if stream is None:
         return ""
     facts = [
-        (fact.label, fact.value, f": {fact.words}" if fact.words else "")
+        (fact.label, fact.value, only_if(fact.words, f": {fact.words}"))
         for fact in list_facts(stream)
     ]
     rows = "".join(

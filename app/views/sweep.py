@@ -10,6 +10,7 @@ from panel.viewable import Viewer
 
 from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.frames.sweep_frames import sweep_frame, x_setting
+from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.sweep_plan import (
     MAX_RUNS,
@@ -72,7 +73,8 @@ class SweepPanel(StateFollower, Viewer):
             inline=True,
             sizing_mode="stretch_width",
         )
-        self._said, self._count = _text(), _text()
+        self._said = _text()
+        self._count = _text()
         self._said.stylesheets = [STYLE, SAID_STYLE]
         # The buttons below do not move when the number of runs appears, which is when one of them
         # is pressed.
@@ -135,7 +137,8 @@ class SweepPanel(StateFollower, Viewer):
     @guarded
     def _follow(self) -> None:
         state = self.state.sweep
-        before, self._shown = self._shown, state
+        before = self._shown
+        self._shown = state
         is_running = state.status == "running"
         _say(self._said, describe_sweep(state), role="status")
         if state.status != "none":
@@ -170,9 +173,11 @@ class SweepPanel(StateFollower, Viewer):
         """Show the number of runs, or why there is no such sweep."""
         is_running = self.state.sweep.status == "running"
         try:
-            text, can_start = describe_plan(self._read()), not is_running
+            text = describe_plan(self._read())
+            can_start = not is_running
         except SweepError as error:
-            text, can_start = str(error), False
+            text = str(error)
+            can_start = False
         _say(self._count, text)
         self.start.disabled = not can_start
 
@@ -188,6 +193,6 @@ def _text() -> pn.pane.HTML:
 
 
 def _say(pane: pn.pane.HTML, text: str, role: str = "") -> None:
-    attribute = f' role="{role}"' if role else ""
-    html = f"<p{attribute}>{escape(text)}</p>" if text else ""
+    attribute = only_if(role, f' role="{role}"')
+    html = only_if(text, f"<p{attribute}>{escape(text)}</p>")
     pane.object = html

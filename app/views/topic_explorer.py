@@ -23,6 +23,7 @@ from stickbreaker.app.frames.reading_frames import (
     word_rows,
 )
 from stickbreaker.app.frames.word_table import NO_TOPIC
+from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.menus import offer
@@ -44,7 +45,8 @@ class TopicExplorer(StateFollower, Viewer):
 
     def __init__(self, state: RunState, commands: RunCommands, of_word: Any = None) -> None:
         super().__init__(state)
-        self._commands, self._of_word = commands, of_word
+        self._commands = commands
+        self._of_word = of_word
         self._is_writing = False
         self.topic = pmui.Select(
             label="Topic", options={}, size="small", sizing_mode="stretch_width"
@@ -77,13 +79,12 @@ class TopicExplorer(StateFollower, Viewer):
         self._holders = PickList(self.pick_topic, self._point_at_topic)
         self.near = PickList(self.pick_topic, self._point_at_topic)
         self.typical = PickList(self._pick_document)
-        self._facts, self._words_heading, self._holders_heading = (
-            _text(),
-            _heading(WORDS),
-            _heading(""),
-        )
+        self._facts = _text()
+        self._words_heading = _heading(WORDS)
+        self._holders_heading = _heading("")
         self._watch()
-        self.chosen, self.others = self._lay_out_topic(), self._lay_out_others()
+        self.chosen = self._lay_out_topic()
+        self.others = self._lay_out_others()
         self.documents = self._lay_out_documents()
         parts = (self.chosen, self.others, self.documents)
         self._layout = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
@@ -122,7 +123,7 @@ class TopicExplorer(StateFollower, Viewer):
 
     def _lay_out_others(self) -> pn.viewable.Viewable:
         """The nearest topics, and the topics of a word."""
-        of_word = [] if self._of_word is None else [self._of_word]
+        of_word = filter(None, [self._of_word])
         search = (self.search_field, self._holders_heading, self._holders, *of_word)
         parts = (_heading("Nearest topics"), self.near, *search)
         return pn.Column(*parts, sizing_mode="stretch_width", margin=0)
@@ -141,7 +142,8 @@ class TopicExplorer(StateFollower, Viewer):
     @param.depends("state.reading", "state.titles", "state.topic", "state.span", watch=True)
     @guarded
     def _draw(self) -> None:
-        reading, topic_id = self.state.reading, self.state.topic
+        reading = self.state.reading
+        topic_id = self.state.topic
         position = self._position(topic_id)
         self._is_writing = True
         try:
@@ -169,20 +171,24 @@ class TopicExplorer(StateFollower, Viewer):
     @guarded
     def _draw_words(self) -> None:
         """List the words of the topic that is pointed at, or else of the selected one."""
-        reading, pointed = self.state.reading, self.state.pointed_topic
-        position, heading = self._position(self.state.topic), WORDS
+        reading = self.state.reading
+        pointed = self.state.pointed_topic
+        position = self._position(self.state.topic)
+        heading = WORDS
         shown = position if (at := self._position(pointed)) is None else at
-        rows, text = [], ""
+        rows = []
+        text = ""
         if reading is not None and position is not None:
             tokens = reading.summary.expected_tokens[position]
-            about = f", about {tokens:,.0f}" if reading.is_read else ""
+            about = only_if(reading.is_read, f", about {tokens:,.0f}")
             text = f"{percent(topic_share(reading, position))} {name_whole(reading)}{about}."
         if reading is not None and shown is not None:
             rows = word_rows(reading, shown, self._weight.value)
         if pointed is not None and shown != position:
             heading = f"{WORDS} of “{self.state.progress.topic_title(pointed)}”"
         self.words.show(rows, self._explain())
-        self._facts.object, self._words_heading.object = _paragraph(text), _heading_html(heading)
+        self._facts.object = _paragraph(text)
+        self._words_heading.object = _heading_html(heading)
 
     def _draw_neighbours(self, reading: Reading | None, position: int | None) -> None:
         if reading is None or position is None:
@@ -198,9 +204,11 @@ class TopicExplorer(StateFollower, Viewer):
     @param.depends("state.word", watch=True)
     @guarded
     def _draw_holders(self) -> None:
-        word, reading = self.state.word, self.state.reading
+        word = self.state.word
+        reading = self.state.reading
         if reading is None or word is None or word >= len(reading.corpus.vocabulary):
-            self._holders_heading.object, rows = "", []
+            self._holders_heading.object = ""
+            rows = []
         else:
             self._holders_heading.object = _heading_html(
                 f"Topics with “{reading.corpus.vocabulary[word]}”"
@@ -249,7 +257,7 @@ def _heading(text: str) -> pn.pane.HTML:
 
 
 def _heading_html(text: str) -> str:
-    return f"<h2 style='margin:4px 0;font-size:16px'>{escape(text)}</h2>" if text else ""
+    return only_if(text, f"<h2 style='margin:4px 0;font-size:16px'>{escape(text)}</h2>")
 
 
 def _text(text: str = "") -> pn.pane.HTML:
@@ -257,4 +265,4 @@ def _text(text: str = "") -> pn.pane.HTML:
 
 
 def _paragraph(text: str) -> str:
-    return f"<p style='margin:0;font-size:14px'>{text}</p>" if text else ""
+    return only_if(text, f"<p style='margin:0;font-size:14px'>{text}</p>")

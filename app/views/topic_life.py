@@ -18,7 +18,7 @@ from stickbreaker.app.frames.life_frames import (
     summarize_life,
 )
 from stickbreaker.app.frames.word_frames import run_places
-from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.counting import count, only_if
 from stickbreaker.app.model.topic_life import (
     BORN,
     GONE,
@@ -101,25 +101,21 @@ class TopicLife(StateFollower, Viewer):
         self.kind.visible = self.pane.visible = bool(topic_ids)
         if topic_ids:
             self._say(summarize_life(progress, self._events))
-            lanes, marks = (
-                lane_frame(progress, topic_ids),
-                mark_frame(progress, self._events, topic_ids),
-            )
+            lanes = lane_frame(progress, topic_ids)
+            marks = mark_frame(progress, self._events, topic_ids)
             labels = [self._label(topic_id) for topic_id in topic_ids]
             self.plot.show(lanes, marks, labels, run_places(progress)[0])
         else:
             planned = progress.planned_columns
-            when = (
-                f" after {count(planned[0], 'document')}"
-                if planned
-                else " once the run has started"
-            )
-            self._say(f"The first column of the word lists is recorded{when}.")
+            when = "once the run has started"
+            if planned:
+                when = f"after {count(planned[0], 'document')}"
+            self._say(f"The first column of the word lists is recorded {when}.")
         self._list()
 
     def _label(self, topic_id: int) -> str:
         """A topic's name or label, shortened so that it fits on a phone."""
-        mark = "▸ " if topic_id == self.state.topic else ""
+        mark = only_if(topic_id == self.state.topic, "▸ ")
         label = self.state.progress.topic_title(topic_id)
         return mark + (label if len(label) <= MOST_LABEL else f"{label[: MOST_LABEL - 1]}…")
 
@@ -128,13 +124,12 @@ class TopicLife(StateFollower, Viewer):
         wanted = KINDS[self.kind.value]
         self._listed = [each for each in self._events if wanted in (None, each.kind)]
         rows = event_rows(self.state.progress, self._listed)
-        shown = f"The newest {len(rows)} of " if len(rows) < len(self._listed) else ""
-        self._count.object = (
-            f"<p style='margin:0;font-size:14px'>{shown}{count(len(self._listed), 'event')}</p>"
-            if rows
-            else ""
+        shown = only_if(len(rows) < len(self._listed), f"The newest {len(rows)} of ")
+        self._count.object = only_if(
+            rows,
+            f"<p style='margin:0;font-size:14px'>{shown}{count(len(self._listed), 'event')}</p>",
         )
-        self.rows.show(rows, "No events of this kind yet." if self.state.progress.columns else "")
+        self.rows.show(rows, only_if(self.state.progress.columns, "No events of this kind yet."))
 
     def _say(self, text: str) -> None:
         self.summary.object = f"<p style='margin:4px 0'>{escape(text)}</p>"

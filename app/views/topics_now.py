@@ -11,7 +11,7 @@ from panel.viewable import Viewer
 from stickbreaker.app.frames.progress_frames import steady_order
 from stickbreaker.app.frames.stream_texts import name_recent
 from stickbreaker.app.frames.word_table import NO_TOPIC, list_words
-from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.counting import count, only_if
 from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.state import RunState, StateFollower, guarded
@@ -71,13 +71,11 @@ class TopicsNow(StateFollower, Viewer):
 
 def name_whole(progress: Progress) -> str:
     """Say what the shares of the largest topics are shares of."""
-    if progress.now is not None and progress.now.is_read:
-        return (
-            OF_READING
-            if progress.stream is None
-            else f"Share of the tokens in {name_recent(progress.stream)}."
-        )
-    return OF_WHOLE if progress.reads_corpus else OF_MODEL
+    if progress.now is None or not progress.now.is_read:
+        return OF_WHOLE if progress.reads_corpus else OF_MODEL
+    if progress.stream is not None:
+        return f"Share of the tokens in {name_recent(progress.stream)}."
+    return OF_READING
 
 
 def topic_rows(
@@ -87,13 +85,15 @@ def topic_rows(
     now = progress.now
     if now is None or progress.vocabulary is None:
         return []
-    ranked, used = rank_topics(now.tokens), rank_topics(now.expected_tokens)
+    ranked = rank_topics(now.tokens)
+    used = rank_topics(now.expected_tokens)
     if not len(ranked):
         return []
     # The number of topics on this page is that of the model: a topic that it uses is listed,
     # however few tokens it has.
     ranked = np.append(ranked, used[~np.isin(used, ranked)])
-    topic_ids, shares = now.topic_ids[ranked], now.shares[ranked]
+    topic_ids = now.topic_ids[ranked]
+    shares = now.shares[ranked]
     largest = float(shares[0]) or 1.0
     words = now.find_words(by_relevance)[ranked]
     return [
@@ -115,7 +115,7 @@ def note_above(progress: Progress) -> str:
     """Say of which moment the topics are, if they are not those of now, and that topics are alike
     in a warm-up.
     """
-    alike = STILL_ALIKE if progress.phase == Phase.WARM_UP else ""
+    alike = only_if(progress.phase == Phase.WARM_UP, STILL_ALIKE)
     if progress.status != REPLAYED or progress.now is None:
         return alike
     documents = count(progress.now.documents_seen, "document")

@@ -12,7 +12,7 @@ from panel.viewable import Viewer
 
 from stickbreaker.app.frames.reading_frames import percent
 from stickbreaker.app.frames.typed_text import TypedReading, read_typed
-from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.counting import count, only_if
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.theme import topic_color
@@ -77,7 +77,8 @@ class TypedText(StateFollower, Viewer):
 
     @guarded
     def _read(self) -> None:
-        text, model = self.text.value_input or "", self._find_model()
+        text = self.text.value_input or ""
+        model = self._find_model()
         if not text.strip():
             self.said.object = ""
             self.topics.show([])
@@ -125,5 +126,5 @@ def describe(reading: TypedReading) -> str:
         return said
     listed = ", ".join(map(escape, reading.unknown[:NUM_LISTED]))
     more = len(reading.unknown) - NUM_LISTED
-    others = f" and {more:,} more" if more > 0 else ""
+    others = only_if(more > 0, f" and {more:,} more")
     return f"{said} Not in the vocabulary: {listed}{others}."

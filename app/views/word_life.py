@@ -65,17 +65,19 @@ class WordLife(StateFollower, Viewer):
     @guarded
     def _draw(self) -> None:
         position: int | None = self.state.word
-        vocabulary, measure = self.state.progress.vocabulary, self._measure.value
+        vocabulary = self.state.progress.vocabulary
+        measure = self._measure.value
         if position is None or vocabulary is None or position >= len(vocabulary):
             self._write("A word over the run", PICK)
-            self._show_lines(None, measure)
+            self._show_lines(pd.DataFrame(), measure)
             return
-        word, frame = vocabulary[position], word_frame(self.state.progress, position, measure)
+        word = vocabulary[position]
+        frame = word_frame(self.state.progress, position, measure)
         self._write(
             f"“{word}” over the run",
             RULE if len(frame) else explain_no_word(self.state.progress, word),
         )
-        self._show_lines(frame if len(frame) else None, measure)
+        self._show_lines(frame, measure)
 
     def _write(self, title: str, text: str) -> None:
         self.heading.object = (
@@ -83,12 +85,13 @@ class WordLife(StateFollower, Viewer):
             f"<p style='margin:0;font-size:14px'>{escape(text)}</p>"
         )
 
-    def _show_lines(self, frame: pd.DataFrame | None, measure: str) -> None:
-        """Draw and list a `word_frame`, or hide the plot."""
-        if frame is not None:
-            self.plot.show(frame, run_places(self.state.progress)[0], measure)
-        self.chart.visible = frame is not None
-        self.rows.show([] if frame is None else word_life_rows(frame, measure))
+    def _show_lines(self, frame: pd.DataFrame, measure: str) -> None:
+        """Draw and list a `word_frame`, or hide the plot if it is empty."""
+        self.chart.visible = not frame.empty
+        if frame.empty:
+            return self.rows.show([])
+        self.plot.show(frame, run_places(self.state.progress)[0], measure)
+        self.rows.show(word_life_rows(frame, measure))
 
     def _pick(self, topic_id: int) -> None:
         self.state.topic = topic_id

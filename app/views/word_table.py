@@ -162,7 +162,7 @@ class WordTable(StateFollower, Viewer):
     def _write_picker(self) -> None:
         progress = self.state.shown
         reached = fill_first(progress).columns
-        last = read_now(progress) or (reached[-1] if reached else None)
+        last = read_now(progress) or next(reversed(reached), None)
         options = list_choices(
             topics_frame(last, progress.vocabulary), self.topics, progress.topic_title
         )

@@ -7,5 +7,20 @@ function make(tag, attributes, ...children) {
   return node
 }
 
+// Tells the server at which part the pointer or the focus stays; the result takes its key or null.
+function make_teller(model) {
+  let told = null
+  let waiting = null
+  model.on("remove", () => clearTimeout(waiting))
+  return key => {
+    clearTimeout(waiting)
+    waiting = setTimeout(() => {
+      if (key === told) return
+      told = key
+      model.send_msg({pointed: key})
+    }, 100)
+  }
+}
+
 // Text of a corpus is written as text only; a node that already has it is not touched.
 function put(node, text) { if (node.textContent !== text) node.textContent = text }

@@ -1,21 +1,11 @@
-// A pointer that only passes over a row is not told.
-const POINT_MILLISECONDS = 120
-
 export function render({ model }) {
   const list = make("ol", {})
   const note = make("p", {})
   const items = new Map()
-  let told = null
-  let waiting = null
+  const tell = make_teller(model)
 
   function point(key) {
-    if (!model.tells_pointed) return
-    clearTimeout(waiting)
-    waiting = setTimeout(() => {
-      if (key === told) return
-      told = key
-      model.send_msg({pointed: key})
-    }, POINT_MILLISECONDS)
+    if (model.tells_pointed) tell(key)
   }
 
   function make_item(row) {
