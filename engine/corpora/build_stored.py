@@ -23,7 +23,7 @@ from stickbreaker.engine.corpora.build import build_corpus
 from stickbreaker.engine.corpora.build_on_workers import BuildWorkers
 from stickbreaker.engine.corpora.build_sources import COPIES, PathOrAddress, list_sources
 from stickbreaker.engine.corpora.columns import Columns, explain_no_rows
-from stickbreaker.engine.corpora.corpus import SPLITS, CorpusError
+from stickbreaker.engine.corpora.corpus import CorpusError, choose_split
 from stickbreaker.engine.corpora.library import (
     OwnCorpus,
     check_name,
@@ -385,10 +385,11 @@ def _make_corpus(
     )
     for survey in surveys:
         bad.add(survey.wordless, survey.num_wordless)
+    groups = list(_number_groups(surveys))
     return MadeCorpus(
-        manifest=_describe(maker, sizes, bad.count),
+        manifest=_describe(maker, sizes, bad.count, len(groups)),
         words=words,
-        groups=list(_number_groups(surveys)),
+        groups=groups,
         bad=bad,
     )
 
@@ -456,18 +457,19 @@ def _number_groups(surveys: Sequence[Survey]) -> dict[str, int]:
     return {name: number for number, name in enumerate(names)}
 
 
-def _describe(maker: ShardMaker, sizes: Sequence[ShardSize], num_skipped: int) -> Manifest:
-    """Describe all shards; the corpus has no name yet."""
+def _describe(
+    maker: ShardMaker, sizes: Sequence[ShardSize], num_skipped: int, num_groups: int
+) -> Manifest:
+    """Describe all shards; the corpus has no name yet. num_groups: 0 without a column of groups."""
     plan = maker.plan
-    has_groups = plan.columns.group is not None
     return Manifest(
         name="",
         num_documents=sum(size.num_documents for size in sizes),
         vocab_size=len(maker.words),
         num_tokens=sum(size.num_tokens for size in sizes),
         date_unit=maker.date_unit,
-        split_by=SPLITS[has_groups],
-        has_groups=has_groups,
+        split_by=choose_split(num_groups),
+        has_groups=plan.columns.group is not None,
         has_texts=plan.keeps_text,
         source=", ".join(Path(path).name for path in plan.paths[:3]),
         num_skipped=num_skipped,

@@ -16,6 +16,8 @@ from stickbreaker.engine.corpora.documents import Batch, Documents
 
 ORDERS = ("chronological", "shuffled")
 SPLITS = ("document", "group")
+# One of fewer groups, such as parties, is too large a part of the corpus to hold out.
+MIN_SPLIT_GROUPS = 20
 LARGEST_COUNT = np.iinfo(np.int32).max
 # Shards of a stored corpus that are shuffled together.
 SHUFFLE_WINDOW = 16
@@ -545,4 +547,13 @@ def number_groups(names: Sequence[str]) -> dict[str, Any]:
     """
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     groups = np.array([numbers[name] for name in names], np.int64)
-    return {"groups": groups, "group_titles": list(numbers), "split_by": "group"}
+    return {"groups": groups, "group_titles": list(numbers), "split_by": choose_split(len(numbers))}
+
+
+def choose_split(num_groups: int) -> str:
+    """What is held out of a corpus with a column of groups.
+
+    >>> choose_split(2), choose_split(500)
+    ('document', 'group')
+    """
+    return SPLITS[num_groups >= MIN_SPLIT_GROUPS]

@@ -88,7 +88,7 @@ def _describe(
     starts = pa.array(counted.starts, pa.int32())
     dates = np.datetime_as_string(some.dates)
     groups: list[str | None] = [None] * len(rows)
-    if corpus.split_by == "group":
+    if corpus.split_by == "group" or len(corpus.group_titles) < corpus.num_documents:
         groups = [corpus.group_titles[group] for group in some.groups]
     return pa.table(
         {

@@ -62,7 +62,7 @@ class OldFolder(NamedTuple):
             dates = [date or "NaT" for date in documents["date"].to_pylist()]
             grouping = {}
             if about["split_by"] == "group":
-                grouping = number_groups(documents["group"].to_pylist())
+                grouping = number_groups(documents["group"].to_pylist()) | {"split_by": "group"}
             return Corpus(
                 name=unquote(place.name),
                 counts=coo_array(

@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 
 from stickbreaker.engine.corpora import bundled
+from stickbreaker.engine.corpora.build_stored import build
 from stickbreaker.engine.corpora.bundled import FILES, pack
 from stickbreaker.engine.corpora.load import list_corpora, load_corpus
+from stickbreaker.engine.corpora.words import WordChoices
 from tests.engine.corpora.small_files import TEXTS, assert_same_corpora, refuses
 
 DATA = Path(__file__).parents[3] / "data"
@@ -185,12 +187,23 @@ def test_a_column_of_groups_keeps_parts_of_one_text_together(write_csv, caplog):
     )
     corpus = load_corpus(path, text="part", group="of")
     assert (corpus.group_titles, corpus.groups.tolist()) == (("B", "A"), [0, 0, 1, 1])
-    assert sorted(map(set, (part.groups for part in corpus.split(1, seed=0))), key=min) == [
-        {0},
-        {1},
-    ]
+    parts = corpus.split(1, seed=0, by="group")
+    assert sorted(set(part.groups.tolist()) for part in parts) == [{0}, {1}]
     assert corpus.merge_groups("whole").titles == ("B", "A")
     assert load_corpus(path, text="part").groups.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(("num_groups", "split_by"), [(2, "document"), (20, "group")])
+def test_whole_groups_are_held_out_only_if_there_are_twenty(
+    write_csv, tmp_path, num_groups, split_by
+):
+    path = write_csv("part,of", *(f'"peace and war",{row % num_groups}' for row in range(80)))
+    words = WordChoices(max_share=1.0)
+    corpus = load_corpus(path, text="part", group="of", words=words)
+    built = build(path, to=tmp_path / "built", text="part", group="of", words=words)
+    assert (corpus.split_by, built.split_by) == (split_by, split_by)
+    assert corpus.split(8)[1].num_documents == built.split(8)[1].num_documents == 8
+    assert len(built.group_titles) == num_groups
 
 
 def test_files_of_twenty_documents_and_of_one_keep_their_words(write_csv):
