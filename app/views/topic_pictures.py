@@ -8,7 +8,6 @@ from panel.viewable import Viewer
 
 from stickbreaker.app.frames.pictures import MOST_TOPICS, match_pictures, picture_html
 from stickbreaker.app.frames.reading_frames import percent
-from stickbreaker.app.model.counting import count
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.help_button import make_heading
@@ -79,5 +78,6 @@ def pictures_html(progress: Progress) -> str:
         if place not in found
     ]
     more = len(learned) - MOST_TOPICS
-    note = f"<p>{count(more, 'smaller topic')} not shown.</p>" if more > 0 else ""
-    return f"<div class='pictures'>{''.join(figures)}</div>{note}"
+    if more > 0:
+        figures.append(f"<figure>{more} smaller ones</figure>")
+    return f"<div class='pictures'>{''.join(figures)}</div>"
