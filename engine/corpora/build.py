@@ -112,6 +112,7 @@ def _finish(
         vocabulary=Vocabulary(tuple(vocabulary)),
         dates=dates[kept],
         titles=titles,
+        rows=np.array(cells.rows)[kept],
         **groups,
     )
     return Built(corpus=corpus, bad=bad, notes=list_notes(table, columns, cells.dates, form))
@@ -147,6 +148,7 @@ def _take_counts(
         vocabulary=Vocabulary(tuple(vocabulary)),
         dates=dates,
         titles=[titles[number] for number in kept],
+        rows=np.array(counted.rows or range(counts.shape[0]))[kept],
     )
     return Built(corpus=corpus, bad=bad, notes=counted.notes)
 

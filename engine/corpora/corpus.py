@@ -190,6 +190,9 @@ class Corpus:
         The titles of the groups.
     split_by : str
         What `split` draws by default: each "document" on its own, or a whole "group".
+    rows : (D,) int64, optional
+        The row of each document in its file, as in a spreadsheet: the first one below the names of
+        the columns of a CSV file is 2. The default is `doc_ids`.
 
     Raises
     ------
@@ -218,6 +221,7 @@ class Corpus:
     groups: np.ndarray = field(default=cast(np.ndarray, None))
     group_titles: Sequence[str] = field(default=cast(Sequence[str], None))
     split_by: str = "document"
+    rows: np.ndarray = field(default=cast(np.ndarray, None))
 
     def __post_init__(self) -> None:
         counts = _read_counts(self.name, self.counts)
@@ -235,6 +239,8 @@ class Corpus:
         }
         if self.groups is None:
             frozen["group_titles"] = frozen["titles"]
+        given_rows = numbers["doc_ids"] if self.rows is None else self.rows
+        numbers["rows"] = _read_numbers(self.name, "rows", given_rows)
         self._hold(frozen | numbers)
         self._check()
 
@@ -250,12 +256,13 @@ class Corpus:
             self.dates,
             self.doc_ids,
             self.groups,
+            self.rows,
         ):
             array.setflags(write=False)
 
     def _check(self) -> None:
         num_documents, vocab_size = self.counts.shape
-        for what in ("dates", "titles", "doc_ids", "groups"):
+        for what in ("dates", "titles", "doc_ids", "groups", "rows"):
             length = len(getattr(self, what))
             if length != num_documents:
                 raise CorpusError(
@@ -374,6 +381,7 @@ class Corpus:
             "titles": tuple(map(self.titles.__getitem__, rows.tolist())),
             "doc_ids": self.doc_ids[rows],
             "groups": self.groups[rows],
+            "rows": self.rows[rows],
         }
         taken._hold({each.name: getattr(self, each.name) for each in fields(self)} | changed)
         return taken

@@ -126,6 +126,7 @@ class ShardMaker:
             doc_ids=np.arange(task.first, task.first + len(rows)),
             dates=dates.astype(f"datetime64[{self.date_unit}]").view(np.int64),
             titles=columns.column("title").take(rows),
+            rows=columns.column("row").to_numpy()[rows],
             groups=groups if self.plan.columns.group else None,
         )
         path = self.corpus / name_shard(task.number)

@@ -49,13 +49,15 @@ class Shard(NamedTuple):
     """S consecutive documents of a stored corpus.
 
     dates: (S,) int64, counted in the unit of the manifest; the smallest int64 marks a document
-    without a date. groups: (S,) int64; None if each document is its own.
+    without a date. rows: (S,) int64, those of the source. groups: (S,) int64;
+    None if each document is its own.
     """
 
     documents: Documents
     doc_ids: np.ndarray
     dates: np.ndarray
     titles: "Sequence[str] | pa.Array"
+    rows: np.ndarray
     groups: np.ndarray | None
 
     def measure(self, file: str) -> "ShardSize":
@@ -133,6 +135,7 @@ def write_shard(path: Path, shard: Shard) -> None:
     entries = pa.StructArray.from_arrays([pa.array(words), pa.array(counts)], ["word", "count"])
     columns = {
         "id": pa.array(shard.doc_ids),
+        "row": pa.array(shard.rows),
         "date": pa.array(shard.dates),
         "title": pa.array(shard.titles, pa.large_string()),
         "tokens": pa.array(shard.documents.sizes()),
@@ -192,6 +195,13 @@ def write_table(
         parquet.write_table(
             pa.table(columns), file, compression=compression, row_group_size=rows_at_once
         )
+
+
+def _find_column(batch: "pa.RecordBatch", name: str) -> np.ndarray:
+    """A column of whole numbers; the ids for the rows, which earlier versions have not stored."""
+    is_stored = name in batch.schema.names or name != "row"
+    numbers: np.ndarray = batch.column(name if is_stored else "id").to_numpy()
+    return numbers
 
 
 class MappedShard(NamedTuple):
@@ -264,7 +274,7 @@ class ShardFiles:
     def column(self, name: str, places: np.ndarray | None) -> np.ndarray:
         """Return a column of whole numbers at some places of the corpus, or at all in order."""
         parts = [
-            self._open(number).batch.column(name).to_numpy()
+            _find_column(self._open(number).batch, name)
             for number in range(len(self.manifest.shards))
         ]
         whole = np.concatenate([np.zeros(0, np.int64), *parts])

@@ -141,6 +141,11 @@ class StoredCorpus(Corpus):
         """
         return _read_only(self._files.column("id", self._places))
 
+    @property
+    def rows(self) -> np.ndarray:
+        """The row of each document in its file (D,), as in `Corpus`."""
+        return _read_only(self._files.column("row", self._places))
+
     @cached_property
     def groups(self) -> np.ndarray:
         """The group of each document (D,)."""
@@ -384,6 +389,7 @@ def _write_shards(corpus: Corpus, work: Path, shard_documents: int, has_groups: 
             doc_ids=batch.doc_ids,
             dates=dates,
             titles=list(map(_as_utf8, corpus.titles[part])),
+            rows=corpus.rows[part],
             groups=groups,
         )
         file = name_shard(len(shards))

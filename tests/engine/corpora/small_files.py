@@ -38,7 +38,7 @@ def reasons(built):
 def assert_same_corpora(one, other):
     """All contents of two corpora are equal; their names can differ."""
     assert (one.counts != other.counts).nnz == 0
-    for what in ("dates", "doc_ids", "groups"):
+    for what in ("dates", "doc_ids", "groups", "rows"):
         np.testing.assert_array_equal(getattr(one, what), getattr(other, what))
         assert getattr(one, what).dtype == getattr(other, what).dtype
     for what in ("titles", "group_titles"):

@@ -101,6 +101,7 @@ def test_wrong_counts_are_left_out_and_named(tmp_path):
     built = build_file(write(wide, tmp_path / "b.csv"))
     assert [row.row for row in built.bad.listed if "'-1'" in row.reason] == [31]
     assert built.corpus.vocab_size == len(WORDS)
+    assert built.corpus.rows.tolist() == [n + 2 for n in np.flatnonzero(COUNTS.sum(axis=1))[:-1]]
 
 
 def test_a_matrix_may_have_more_columns_than_other_tables(tmp_path):

@@ -15,8 +15,15 @@ from stickbreaker.engine.corpora import bundled
 from stickbreaker.engine.corpora.build_stored import build
 from stickbreaker.engine.corpora.bundled import FILES, pack
 from stickbreaker.engine.corpora.load import list_corpora, load_corpus
+from stickbreaker.engine.corpora.stored import store_corpus
 from stickbreaker.engine.corpora.words import WordChoices
-from tests.engine.corpora.small_files import TEXTS, assert_same_corpora, refuses
+from tests.engine.corpora.small_files import (
+    TEXTS,
+    assert_same_corpora,
+    make_rows,
+    refuses,
+    write_table,
+)
 
 DATA = Path(__file__).parents[3] / "data"
 
@@ -387,3 +394,18 @@ def test_a_text_file_that_is_a_table_or_a_list_of_texts_is_read_under_another_na
     assert load_corpus(tmp_path / "a.csv", date="year").num_documents == len(texts)
     (tmp_path / "b.csv").write_text("\n".join(["text", *texts]))
     assert load_corpus(tmp_path / "b.csv").num_documents == len(texts)
+
+
+def test_each_document_leads_to_its_row_of_the_file(tmp_path, caplog):
+    rows = make_rows(400)
+    path = write_table(rows, tmp_path / "a.csv")
+    corpus = load_corpus(path, text="said", date="when")
+    stored = build(path, to=tmp_path / "built", text="said", date="when", shard_documents=100)
+    kept = store_corpus(corpus.select(corpus.rows > 200), tmp_path / "stored")
+    np.testing.assert_array_equal(stored.rows, corpus.rows)
+    assert load_corpus(tmp_path / "stored").rows.tolist() == kept.rows.tolist()
+    assert len(set(range(2, 402)) - set(corpus.rows)) == len(rows) - corpus.num_documents > 0
+    for part in (corpus, corpus.order("shuffled"), stored.split(50)[1], kept):
+        dates = rows["when"].to_numpy()[part.rows - 2].astype("datetime64[D]")
+        np.testing.assert_array_equal(part.dates, dates)
+    assert f"skipped {400 - corpus.num_documents} of 400 rows" in caplog.text
