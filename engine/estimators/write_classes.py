@@ -148,3 +148,4 @@ def _describe(parameter: Parameter) -> Iterator[str]:
 
 if __name__ == "__main__":
     TARGET.write_text(write_source(), encoding="utf-8")
+    print(f"{TARGET}: {', '.join(map(name_class, REGISTRY))}")
