@@ -173,7 +173,7 @@ class Calendar(StateFollower, Viewer):
             self.typical.show([])
             return
         title = escape(self.state.progress.topic_title(int(reading.summary.topic_ids[position])))
-        between = "" if self.state.span is None else f", {self._from.value} to {self._to.value}"
+        between = only_if(self.state.span, f", {self._from.value} to {self._to.value}")
         heading = f"<h3 style='margin:0'>Typical documents of {title}{between}</h3>"
         self.typical_heading.object = (
             f"{heading}<p style='margin:4px 0 0;font-size:14px'>{TYPICAL_RULE}</p>"
@@ -197,12 +197,11 @@ class Calendar(StateFollower, Viewer):
             return
         periods = divide(reading.corpus.dates, self.unit.value)
         if not 0 < len(periods.names) <= MOST_PERIODS:
-            number = len(periods.names)
             too_many = (
-                f"{number:,} periods are too many to draw (at most {MOST_PERIODS}): choose longer"
-                " periods."
+                f"{len(periods.names):,} periods are too many to draw (at most {MOST_PERIODS}):"
+                " choose longer periods."
             )
-            self._say(too_many if number else "The documents have no dates.")
+            self._say(only_if(periods.names, too_many) or "The documents have no dates.")
             return
         self._write_spans(periods)
         if known == THEN and reading.first is None:
@@ -210,9 +209,8 @@ class Calendar(StateFollower, Viewer):
             return
         frame = self._frame(reading)
         num_undated = int((periods.of_document < 0).sum())
-        self._say(
-            f"Documents without a date are not included: {num_undated:,}." if num_undated else ""
-        )
+        said = f"Documents without a date are not included: {num_undated:,}."
+        self._say(only_if(num_undated, said))
         self._show(frame)
         self.pane.visible = True
 
@@ -258,7 +256,7 @@ class Calendar(StateFollower, Viewer):
         )
 
     def _say(self, text: str) -> None:
-        self.note.object = f"<p style='margin:4px 0'>{text}</p>" if text else ""
+        self.note.object = only_if(text, f"<p style='margin:4px 0'>{text}</p>")
         if text:
             self.pane.visible = False
 
@@ -276,18 +274,15 @@ class Calendar(StateFollower, Viewer):
             {"the end": None} | dict(zip(periods.names, ends, strict=True)),
         )
         self._is_writing = True
+        span = self.state.span or (None, None)
         try:
-            for place, (widget, offered) in enumerate(
-                zip((self._from, self._to), self._spans, strict=True)
+            for widget, offered, chosen in zip(
+                (self._from, self._to), self._spans, span, strict=True
             ):
                 if list(offered) != widget.options:
-                    chosen = self.state.span[place] if self.state.span is not None else None
-                    named = [
-                        name for name, end in offered.items() if end is not None and end == chosen
-                    ]
-                    widget.param.update(
-                        options=list(offered), value=named[0] if named else next(iter(offered))
-                    )
+                    named = (name for name, end in offered.items() if end == chosen)
+                    value = next(named, next(iter(offered)))
+                    widget.param.update(options=list(offered), value=value)
         finally:
             self._is_writing = False
 
@@ -299,11 +294,12 @@ class Calendar(StateFollower, Viewer):
             for spans, widget in zip(self._spans, (self._from, self._to), strict=True)
         )
         is_all = first is None and last is None
-        self.state.span = (
-            None
-            if is_all
-            else (EARLIEST if first is None else first, LATEST if last is None else last)
+        ends = (EARLIEST, LATEST)
+        bounds = (
+            open_end if end is None else end
+            for end, open_end in zip((first, last), ends, strict=True)
         )
+        self.state.span = None if is_all else tuple(bounds)
 
 
 def _heading(shown: str) -> str:

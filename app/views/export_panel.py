@@ -351,9 +351,9 @@ class ExportPanel(StateFollower, Viewer):
             self._codes[
                 what
             ].object = f"<pre>{escape(code.format(name=self._file_name(what)))}</pre>"
-        of_reading = (
-            None if self.figure.value in CURVE_FIGURES else (self._reading(), progress.titles)
-        )
+        of_reading = None
+        if self.figure.value not in CURVE_FIGURES:
+            of_reading = self._reading(), progress.titles
         self.drawn = (
             progress.run_id,
             progress.status == "finished",
@@ -364,26 +364,24 @@ class ExportPanel(StateFollower, Viewer):
     def _reading(self) -> Reading | None:
         """The reading, if it belongs to the current run."""
         reading = self.state.reading
-        return (
-            reading
-            if reading is not None and reading.model.run_id == self.state.progress.run_id
-            else None
-        )
+        if reading is None or reading.model.run_id != self.state.progress.run_id:
+            return None
+        return reading
 
     def _has(self) -> set[str]:
         """The parts that can be exported, as `Export.needs` names them."""
-        reading = self._reading()
-        has = {"steps"} if self.state.progress.documents_seen else set()
-        has |= {"columns"} if self.state.progress.columns else set()
-        has |= {"answers"} if self.state.tasks.all_results else set()
-        if any(each.heldout for each in self.state.sweep.points) and self._commands.may_open:
-            has.add("sweep")
-        has |= (
-            {"replay"} if can_replay(self.state.progress) and self.state.progress.columns else set()
-        )
-        if reading is not None:
-            has |= {"topics"} if reading.doc_shares is None else {"topics", "documents"}
-        return has
+        reading, progress = self._reading(), self.state.progress
+        has_swept = any(each.heldout for each in self.state.sweep.points)
+        parts = {
+            "steps": progress.documents_seen,
+            "columns": progress.columns,
+            "answers": self.state.tasks.all_results,
+            "sweep": has_swept and self._commands.may_open,
+            "replay": can_replay(progress) and progress.columns,
+            "topics": reading is not None,
+            "documents": reading is not None and reading.is_read,
+        }
+        return {name for name, is_there in parts.items() if is_there}
 
     def _file_name(self, what: str) -> str:
         ending = EXPORTS[what].ending if what in EXPORTS else ""

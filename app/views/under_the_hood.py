@@ -34,7 +34,7 @@ from stickbreaker.app.frames.anatomy_frames import (
 from stickbreaker.app.frames.pictures import document_html
 from stickbreaker.app.frames.progress_frames import date_text
 from stickbreaker.app.model.anatomy import Anatomist, AnatomyJob, AnatomyQuestion, Dissection
-from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.counting import count, only_if
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.plots.anatomy_plots import ArrowPlot, BoundPlot, SlotPlot, StickPlot
@@ -177,11 +177,9 @@ class UnderTheHood(StateFollower, Viewer):
     def _show(self, job: AnatomyJob) -> None:
         progress, dissection = self.state.progress, job.dissection
         self.moment.object = f"<p role='status'>{escape(_describe(job, progress))}</p>"
-        moment = (
-            None
-            if dissection is None
-            else (dissection.model.run_id, dissection.model.documents_seen)
-        )
+        moment = None
+        if dissection is not None:
+            moment = dissection.model.run_id, dissection.model.documents_seen
         self.again.disabled = moment == (progress.run_id, progress.documents_seen)
         self.texts["rate"].object = f"<p>{explain_rate(progress)}</p>"
         self._draw_bound()
@@ -193,11 +191,9 @@ class UnderTheHood(StateFollower, Viewer):
     def _draw_bound(self) -> None:
         progress = self.state.progress
         algorithm, name = progress.algorithm_record, progress.label.partition(",")[0]
-        text = (
-            WAITING
-            if algorithm is None
-            else explain_bound(algorithm, bool(len(progress.bounds)), name)
-        )
+        text = WAITING
+        if algorithm is not None:
+            text = explain_bound(algorithm, bool(len(progress.bounds)), name)
         self.texts["bound"].object = f"<p>{escape(text)}</p>"
         frame = corpus_bound_frame(progress)
         self.panes["bound"].visible = bool(len(frame))
@@ -208,9 +204,9 @@ class UnderTheHood(StateFollower, Viewer):
     @guarded
     def _draw(self) -> None:
         found = self.dissection
-        stick, trace, arrows = (
-            (None, None, None) if found is None else (found.stick, found.trace, found.arrows)
-        )
+        stick = trace = arrows = None
+        if found is not None:
+            stick, trace, arrows = found.stick, found.trace, found.arrows
         for name, part in {"stick": stick, "slots": trace, "arrows": arrows, "own": trace}.items():
             self.panes[name].visible = part is not None
         self._other.visible = self._list.visible = trace is not None
@@ -232,7 +228,7 @@ class UnderTheHood(StateFollower, Viewer):
         if stick is not None:
             self._stick.show(stick_frame(stick, title))
         for name, text in texts.items():
-            self.texts[name].object = f"<p>{text}</p>" if text else ""
+            self.texts[name].object = only_if(text, f"<p>{text}</p>")
 
     def _draw_document(self, trace: SlotTrace) -> None:
         title = self.state.progress.topic_title
