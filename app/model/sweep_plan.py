@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.engine.algorithm import Algorithm
@@ -91,7 +92,7 @@ def describe_plan(plan: Sequence[RunSpec]) -> str:
     """Say how many runs a sweep has, and what is the same in all of them."""
     first, *others = [spec.label().split(", ") for spec in plan]
     same = [part for part in first if all(part in other for other in others)]
-    fixed = f" The same in all: {', '.join(same)}." if same else ""
+    fixed = only_if(same, f" The same in all: {', '.join(same)}.")
     return f"{len(plan)} runs.{fixed}"
 
 
@@ -173,5 +174,5 @@ def describe_sweep(state: SweepState) -> str:
         for point in state.points
         if point.status == "failed"
     )
-    question = " Continue?" if state.status == "stopped" else ""
+    question = only_if(state.status == "stopped", " Continue?")
     return f"{ended}. {KEPT}{failed}{question} {state.fault}".rstrip()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
+from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.runs.compile import LEARNS, Report
@@ -88,4 +89,4 @@ def describe_purpose(config: Any) -> str:
     chosen = [
         f"{name} {value}" for name, value in list_choices(config).items() if value != usual[name]
     ]
-    return f" for {', '.join(chosen)}" if chosen else ""
+    return only_if(chosen, f" for {', '.join(chosen)}")

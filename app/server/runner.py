@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from stickbreaker import engine
+from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.kept_runs import make_key
 from stickbreaker.app.model.limits import RUN_MEMORY, find_limit
 from stickbreaker.app.model.page_notes import read_page, read_spec
@@ -418,7 +419,7 @@ class Runner:
 
     def _keep_pace(self, record: Record) -> None:
         delay = self._delay(record)
-        self._show_running(record, PAUSE.format(delay) if delay >= LONG_PAUSE_SECONDS else "")
+        self._show_running(record, only_if(delay >= LONG_PAUSE_SECONDS, PAUSE.format(delay)))
         until = self._due
         if self._is_stale:
             until = min(until, self._published_at + PUBLISH_SECONDS)

@@ -16,6 +16,7 @@ import panel as pn
 from threadpoolctl import threadpool_limits
 
 from stickbreaker import engine
+from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.disk_space import OPEN_RUNS, OWN_CORPORA, UserFiles, limit_saved_runs
 from stickbreaker.app.model.limits import LimitReachedError, find_fault
 from stickbreaker.app.model.page_notes import read_status
@@ -306,7 +307,7 @@ class Service:
             claim.close()
         if is_watching:
             return None, NOTHING_TO_WATCH
-        return None, RUN_GONE if visitor.run else ""
+        return None, only_if(visitor.run, RUN_GONE)
 
     def _begin(self, user: str | None, wakeup: Any, spec: RunSpec) -> Run:
         """Begin a run at a new address."""

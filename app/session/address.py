@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import param
 
 from stickbreaker.app.fixes.page import PlainScript
+from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.run_spec import RunSpec, title_corpus
 from stickbreaker.app.server.origins import replace_local
 from stickbreaker.app.session.links import Link, Place, read_place, write_link, write_watch_link
@@ -55,7 +56,7 @@ class Address:
         self._state.param.watch(lambda *events: self.write(), names)
         if was:
             self.write()
-        return RUN_CHANGED.format(was) if was and link.run else ""
+        return only_if(was and link.run, RUN_CHANGED.format(was))
 
     def _leave(self, asked: RunSpec) -> str:
         """Drop the selection if the run has another corpus or algorithm; return what it had."""

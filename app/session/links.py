@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
 
+from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import RunSpec, left_fields
 from stickbreaker.app.state import EARLIEST, LATEST
@@ -222,4 +223,4 @@ def _quote(text: str) -> str:
     shown = text[:MAX_SHOWN]
     unsafe = {sign for sign in shown if not sign.isprintable() or sign in "<>&\"'"}
     plain = shown.translate({ord(sign): "·" for sign in unsafe})
-    return f"“{plain}{'…' if len(text) > MAX_SHOWN else ''}”"
+    return f"“{plain}{only_if(len(text) > MAX_SHOWN, '…')}”"

@@ -64,7 +64,6 @@ def write_facts(progress: Progress) -> str:
         f"<dt>{label}</dt><dd><span>{escape(value)}</span>{escape(words)}</dd>"
         for label, value, words in facts
     )
-    about = (
-        f"<p>New, dropped and left out: in {name_recent(stream)}.</p>" if stream.num_batches else ""
-    )
+    said = f"<p>New, dropped and left out: in {name_recent(stream)}.</p>"
+    about = only_if(stream.num_batches, said)
     return f"<dl>{rows}</dl>{about}"

@@ -282,7 +282,7 @@ def _describe_document(found: Dissection) -> str:
     source = "Selected on the Documents page" if found.is_chosen else "Next document"
     title, date = escape(str(corpus.titles[row])), escape(date_text(corpus.dates[row]))
     size = int(corpus.counts[[row]].sum())
-    about = f"{source}: <b>{title}</b>{f', {date}' if date else ''}, {count(size, 'token')}."
+    about = f"{source}: <b>{title}</b>{only_if(date, f', {date}')}, {count(size, 'token')}."
     return about + document_html(corpus, row)
 
 

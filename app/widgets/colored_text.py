@@ -4,6 +4,7 @@ from html import escape
 
 from stickbreaker.app.frames.prose import ProsePiece, order_topics
 from stickbreaker.app.frames.reading_frames import Title, word_topics
+from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.app.theme import topic_color
 
@@ -47,7 +48,7 @@ def counts_html(reading: Reading, row: int, title: Title, note: str) -> str:
     order = list(dict.fromkeys(topic_id for *_, topic_id in words))
     styles = {topic_id: _style(topic_id, place) for place, topic_id in enumerate(order)}
     spans = [
-        _mark(word, topic_id, styles, title, f"<sub>×{number}</sub>" if number > 1 else "")
+        _mark(word, topic_id, styles, title, only_if(number > 1, f"<sub>×{number}</sub>"))
         for word, number, topic_id in words
     ]
     grouped = (
