@@ -25,8 +25,7 @@ from stickbreaker.engine.corpora.columns import (
     take_chunk,
 )
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary, number_groups
-from stickbreaker.engine.corpora.count_files import Counted
-from stickbreaker.engine.corpora.rows import TOO_LARGE, BadRow, BadRows, Table
+from stickbreaker.engine.corpora.rows import TOO_LARGE, BadRow, BadRows, Counted, Table
 from stickbreaker.engine.corpora.sources import Source
 from stickbreaker.engine.corpora.words import WordChoices, WordCounter, drop_words, limit_words
 from stickbreaker.engine.progress_bars import Report

@@ -9,7 +9,7 @@ import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from stickbreaker.engine.corpora.corpus import LARGEST_COUNT, CorpusError
 from stickbreaker.engine.corpora.encodings import find_encoding
 from stickbreaker.engine.corpora.packed_files import open_plain, plain_path
-from stickbreaker.engine.corpora.rows import MAX_LISTED, BadRow, BadRows, shorten
+from stickbreaker.engine.corpora.rows import MAX_LISTED, BadRow, BadRows, Counted, shorten
 from stickbreaker.engine.corpora.words import MAX_LETTERS
 from stickbreaker.engine.progress_bars import Report
 
@@ -37,24 +37,6 @@ VOCABULARY_NAMES = ("vocab.txt", "vocabulary.txt", "vocab.dat", "words.txt")
 
 # Counts, bad lines, and the documents that were skipped.
 ReadCounts = tuple[csr_array, BadRows, list[int]]
-
-
-class Counted(NamedTuple):
-    """The content of a file of word counts: counts (D, V) and words, skipped lines, and notes.
-
-    kind: `UCI`, `LDA_C` or `MATRIX`. faulty: the documents that were skipped, numbered from 0;
-    their rows of `counts` are empty. titles, rows: the names and first rows of the documents of a
-    table.
-    """
-
-    kind: str
-    counts: csr_array
-    words: list[str]
-    bad: BadRows
-    faulty: list[int]
-    notes: tuple[str, ...]
-    titles: tuple[str, ...] = ()
-    rows: tuple[int, ...] = ()
 
 
 def read_counts(path: Path, kind: str, report: Report = lambda share, message: None) -> Counted:

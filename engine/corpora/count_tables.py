@@ -10,8 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.count_files import Counted
-from stickbreaker.engine.corpora.rows import BadRows, Table, shorten
+from stickbreaker.engine.corpora.rows import BadRows, Counted, Table, shorten
 from stickbreaker.engine.corpora.words import MAX_VOCABULARY
 from stickbreaker.engine.progress_bars import Report
 

@@ -22,9 +22,8 @@ from stickbreaker.engine.corpora.columns import (
     take_chunk,
 )
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.count_files import Counted
 from stickbreaker.engine.corpora.dates import COMPACT, SERIAL, explain_date, find_form, read_dates
-from stickbreaker.engine.corpora.rows import BadRow, BadRows, Table
+from stickbreaker.engine.corpora.rows import BadRow, BadRows, Counted, Table
 from stickbreaker.engine.corpora.sources import STORED, find_source
 from stickbreaker.engine.corpora.stop_words import guess_language
 from stickbreaker.engine.corpora.stored import StoredCorpus, open_stored

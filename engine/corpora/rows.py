@@ -1,11 +1,13 @@
-"""Rows of text, which readers of files yield in chunks, and the rows that are skipped, with the
-reasons.
+"""What readers of files return: rows of text in chunks, or counts, and the rows that are skipped,
+with the reasons.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
+
+from scipy.sparse import csr_array
 
 # The formats of tables, by the extensions of their files.
 TABLE_SUFFIXES = {
@@ -131,6 +133,24 @@ def gather(
             bad = []
             size = 0
     yield _make_chunk(columns, kept, bad, 1.0)
+
+
+class Counted(NamedTuple):
+    """The content of a file of word counts: counts (D, V) and words, skipped lines, and notes.
+
+    kind: the name of its format; empty for a table. faulty: the documents that were skipped,
+    numbered from 0; their rows of `counts` are empty. titles, rows: the names and first rows of the
+    documents of a table.
+    """
+
+    kind: str
+    counts: csr_array
+    words: list[str]
+    bad: BadRows
+    faulty: list[int]
+    notes: tuple[str, ...]
+    titles: tuple[str, ...] = ()
+    rows: tuple[int, ...] = ()
 
 
 def repair(text: str) -> str:

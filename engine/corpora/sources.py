@@ -16,14 +16,13 @@ from stickbreaker.engine.corpora.count_files import (
     LDA_C,
     MATRIX,
     UCI,
-    Counted,
     name_counts,
     read_counts,
 )
 from stickbreaker.engine.corpora.count_tables import find_count_form, read_count_table
 from stickbreaker.engine.corpora.packed_files import open_plain, plain_path
 from stickbreaker.engine.corpora.parquet_files import open_parquet
-from stickbreaker.engine.corpora.rows import MAX_COLUMNS, TABLE_SUFFIXES, TOO_LARGE, Table
+from stickbreaker.engine.corpora.rows import MAX_COLUMNS, TABLE_SUFFIXES, TOO_LARGE, Counted, Table
 from stickbreaker.engine.corpora.shards import is_stored
 from stickbreaker.engine.corpora.table_files import open_delimited, open_json, open_json_lines
 from stickbreaker.engine.corpora.text_files import (
