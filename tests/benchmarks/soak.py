@@ -56,7 +56,14 @@ from stickbreaker.engine.runs.compile import compile_algorithm
 from tests.benchmarks.heldout import to_markdown, write_json
 from tests.browser.conftest import SECONDS_UNUSED, serving
 from tests.browser.conftest import watch as watch_for_errors
-from tests.browser.dashboard import FIRST_SECONDS, PAGES, PHONE, WIDE, Dashboard
+from tests.browser.dashboard import (
+    FIRST_SECONDS,
+    PAGES,
+    PHONE,
+    WIDE,
+    Dashboard,
+    leave_settings_open,
+)
 from tests.conftest import BROWSER_FLAGS, find_browser
 from tests.security.served import Page
 
@@ -141,6 +148,7 @@ def open_page(browser, address, learns=True, faults=None):
     """A page in a browser of its own; errors of the browser are added to `faults`."""
     context = browser.new_context(viewport=WIDE)
     context.set_default_timeout(60_000)
+    leave_settings_open(context)
     if faults is not None:
         watch_for_errors(context, address, faults)
     return Dashboard(context.new_page()).open(address, learns)

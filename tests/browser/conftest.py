@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, expect
 
 from stickbreaker import engine
 from stickbreaker.engine.runs.compile import compile_algorithm
-from tests.browser.dashboard import DEFAULT_PACE, WIDE, Dashboard
+from tests.browser.dashboard import DEFAULT_PACE, WIDE, Dashboard, leave_settings_open
 from tests.patience import limit, limit_ms
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -272,9 +272,7 @@ def admit(
     is_first: whether it is that of a user who has not left the settings open.
     """
     if not is_first:
-        context.add_init_script(
-            "if (origin !== 'null') localStorage['stickbreaker-settings'] ??= 'open'"
-        )
+        leave_settings_open(context)
     watch(context, address, faults)
     let_in(context, address)
     return context

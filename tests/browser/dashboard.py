@@ -3,7 +3,7 @@
 import re
 from contextlib import suppress
 
-from playwright.sync_api import Error, Locator, Page, TimeoutError, expect
+from playwright.sync_api import BrowserContext, Error, Locator, Page, TimeoutError, expect
 
 from stickbreaker.app import pages
 from tests.patience import limit_ms
@@ -38,6 +38,13 @@ FIND_STEPS = """() => {
   const [, taken] = find(m => m.below.some(axis => axis.axis_label === "mini-batch t"))
   return [...steps.data.documents_seen].map((seen, i) => [seen, taken.data.y[i]])
 }"""
+
+
+def leave_settings_open(context: BrowserContext) -> None:
+    """Let a browser be that of a user who has left the settings open."""
+    context.add_init_script(
+        "if (origin !== 'null') localStorage['stickbreaker-settings'] ??= 'open'"
+    )
 
 
 class Dashboard:

@@ -5,6 +5,7 @@ what is so.
 import shutil
 import threading
 from dataclasses import replace
+from zipfile import ZipFile
 
 import pytest
 
@@ -25,6 +26,8 @@ from tests.app.small_runs import Compiled, Page, learn, load_small, small_corpus
 from tests.chaos.disks import Disk
 from tests.patience import limit
 
+# More bytes than an archive has before an array that is in the file; fewer than half an array.
+HEADERS = 100
 FULL = (
     "This run could not be saved: No space left on device. Free some space on the disk of the"
     " server."
@@ -56,6 +59,16 @@ def learn_one(service, until, page=None):
     saved = SavedRuns(find_data(None) / OPEN_RUNS)
     until(lambda: (found := saved.find(run.key)) and read_status(found.checkpoint) == "paused")
     return run
+
+
+def damage(path):
+    """Change a bit in the middle of the largest array of a file; return what the file has then."""
+    with ZipFile(path) as archive:
+        largest = max(archive.infolist(), key=lambda entry: entry.compress_size)
+    content = bytearray(path.read_bytes())
+    content[largest.header_offset + HEADERS + largest.compress_size // 2] ^= 1
+    path.write_bytes(content)
+    return content
 
 
 def find_files(tmp_path):
@@ -111,9 +124,7 @@ def test_a_damaged_run_is_not_called_missing(open_service, until, tmp_path):
     key = learn_one(service, until).key
     service.close()
     (path,) = find_files(tmp_path)
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
+    content = damage(path)
     again = open_service()
     damaged, missing = (
         again.join(Visitor(run=each), Page(), small_spec) for each in (key, "no such key")
