@@ -5,11 +5,12 @@ import secrets
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.web import OutputTransform
 
+OPENER_POLICY = "Cross-Origin-Opener-Policy"
 HEADERS = {
     "X-Frame-Options": "DENY",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
+    OPENER_POLICY: "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 # - Inline scripts need the nonce of their response, so that markup of a corpus never runs.
@@ -41,12 +42,17 @@ class ProtectedResponse(OutputTransform):
     def __init__(self, request: HTTPServerRequest):
         super().__init__(request)
         self._nonce = secrets.token_urlsafe(16)
+        is_local = request.host_name in ("localhost", "127.0.0.1", "::1")
+        self._is_trusted = is_local or request.protocol == "https"
 
     def transform_first_chunk(
         self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
     ) -> tuple[int, HTTPHeaders, bytes]:
         """Add what is missing before the headers are sent."""
         headers.update(HEADERS)
+        if not self._is_trusted:
+            # Browsers ignore it there, and write an error into their console.
+            del headers[OPENER_POLICY]
         headers["Content-Security-Policy"] = "; ".join(POLICY).format(nonce=self._nonce)
         is_html = headers.get("Content-Type", "").startswith("text/html")
         if finishing and is_html and b"<script" in chunk:

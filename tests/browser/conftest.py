@@ -271,15 +271,18 @@ def admit(
 
     is_first: whether it is that of a user who has not left the settings open.
     """
-    if not is_first:
-        leave_settings_open(context)
     watch(context, address, faults)
-    let_in(context, address)
+    let_in(context, address, is_first)
     return context
 
 
-def let_in(context: BrowserContext, address: str) -> None:
-    """Give a browser the cookie of those who know the start-up token."""
+def let_in(context: BrowserContext, address: str, is_first: bool = False) -> None:
+    """Give a browser the cookie of those who know the start-up token, and leave the settings open.
+
+    is_first: whether it is that of a user who has never opened the settings.
+    """
+    if not is_first:
+        leave_settings_open(context)
     page = address.partition("?")[0]
     context.request.get(page, params={"token": TOKEN}, max_redirects=0)
 

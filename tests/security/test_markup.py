@@ -23,7 +23,7 @@ from stickbreaker.engine.corpora.build_stored import BuildRequest, build_own
 from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.words import WordChoices
 from tests.browser.conftest import is_fault, let_in
-from tests.browser.dashboard import PAGES, WIDE, Dashboard, leave_settings_open
+from tests.browser.dashboard import PAGES, WIDE, Dashboard
 
 pytestmark = pytest.mark.browser
 MARKUP = (
@@ -92,7 +92,6 @@ def open_corpus(browser, address):
         context.on("weberror", lambda thrown: faults.append(str(thrown.error)))
         context.on("dialog", lambda shown: faults.append(shown.message))
         let_in(context, address)
-        leave_settings_open(context)
         dashboard = Dashboard(context.new_page())
         opened.append((context, dashboard, faults))
         dashboard.page.goto(f"{address}?{urlencode({'corpus': name})}")
