@@ -33,6 +33,7 @@ class Forecaster:
         self._clock = clock
         # Ends the present forecast; a later one has an event of its own.
         self._stop = threading.Event()
+        self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         # The run and its documents at the change; another change there has the same forecast.
         self._place: tuple[int, int] | None = None
@@ -64,8 +65,9 @@ class Forecaster:
 
     def close(self) -> None:
         """End the forecast after its present mini-batch, and drop it."""
-        self._stop.set()
-        self.forecast = ()
+        with self._lock:
+            self._stop.set()
+            self.forecast = ()
 
     def join(self, timeout: float | None = None) -> None:
         """Wait until the present forecast has ended."""
@@ -93,6 +95,8 @@ class Forecaster:
 
     def _publish(self, twin: Record, stop: threading.Event) -> None:
         progress = replace(twin.progress(0), status=FORECAST)
-        if not stop.is_set():
+        with self._lock:
+            if stop.is_set():
+                return
             self.forecast = (progress,)
-            self._notify()
+        self._notify()

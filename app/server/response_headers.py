@@ -5,6 +5,8 @@ import secrets
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.web import OutputTransform
 
+from stickbreaker.app.server.origins import LOCAL_HOSTS
+
 OPENER_POLICY = "Cross-Origin-Opener-Policy"
 HEADERS = {
     "X-Frame-Options": "DENY",
@@ -42,8 +44,7 @@ class ProtectedResponse(OutputTransform):
     def __init__(self, request: HTTPServerRequest):
         super().__init__(request)
         self._nonce = secrets.token_urlsafe(16)
-        is_local = request.host_name in ("localhost", "127.0.0.1", "::1")
-        self._is_trusted = is_local or request.protocol == "https"
+        self._is_trusted = request.host_name in LOCAL_HOSTS or request.protocol == "https"
 
     def transform_first_chunk(
         self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
