@@ -12,7 +12,7 @@ from stickbreaker.engine.corpora.library import delete_own
 from stickbreaker.engine.corpora.load import list_corpora, load_corpus
 from stickbreaker.engine.corpora.preview import preview
 from stickbreaker.engine.corpora.stored import StoredCorpus, store_corpus
-from stickbreaker.engine.corpora.words import WordChoices
+from stickbreaker.engine.corpora.word_choices import WordChoices
 from stickbreaker.engine.runs.checkpoint import Checkpoint
 from stickbreaker.engine.runs.events import Update
 from stickbreaker.engine.runs.prepared import Prepared, prepare

@@ -249,5 +249,6 @@ def write_model(reading: Reading, progress: Progress, path: Path) -> None:
         seconds=0.0,
     )
     estimator = from_checkpoint(checkpoint, model.corpus.vocabulary.words, progress.corpus_size)
+    estimator.word_choices_ = model.corpus.word_choices
     estimator.topic_names_ = dict(progress.names)
     estimator.save(path)

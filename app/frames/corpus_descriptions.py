@@ -9,7 +9,8 @@ from html import escape
 from stickbreaker.app.model.counting import count, count_all, only_if, span
 from stickbreaker.engine.corpora.library import OwnCorpus
 from stickbreaker.engine.corpora.preview import Preview
-from stickbreaker.engine.corpora.words import MAX_VOCABULARY, WordChoices, WordEffect
+from stickbreaker.engine.corpora.word_choices import MAX_VOCABULARY, WordChoices
+from stickbreaker.engine.corpora.words import WordEffect
 
 NUM_LISTED = 100
 # With fewer documents in a sample, words may be missing from it by chance.

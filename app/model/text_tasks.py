@@ -11,7 +11,8 @@ from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.export import export_own
 from stickbreaker.engine.corpora.library import OwnCorpus
 from stickbreaker.engine.corpora.preview import Preview, look_through
-from stickbreaker.engine.corpora.words import WordChoices, WordEffect
+from stickbreaker.engine.corpora.word_choices import WordChoices
+from stickbreaker.engine.corpora.words import WordEffect
 
 Report = Callable[[float, str], None]
 

@@ -39,7 +39,7 @@ from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import OwnCorpus, check_name, list_own
 from stickbreaker.engine.corpora.preview import Preview
 from stickbreaker.engine.corpora.sources import name_source
-from stickbreaker.engine.corpora.stop_words import LANGUAGES
+from stickbreaker.engine.corpora.word_choices import LANGUAGES
 
 QUIET_SECONDS = 0.35
 KINDS = (

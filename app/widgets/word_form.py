@@ -7,8 +7,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from stickbreaker.app.widgets.config_form import ask, make_widget
-from stickbreaker.engine.corpora.stop_words import LANGUAGES
-from stickbreaker.engine.corpora.words import WordChoices
+from stickbreaker.engine.corpora.word_choices import LANGUAGES, WordChoices
 
 
 class WordForm(pn.viewable.Viewer):

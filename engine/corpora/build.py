@@ -27,7 +27,12 @@ from stickbreaker.engine.corpora.columns import (
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary, number_groups
 from stickbreaker.engine.corpora.rows import TOO_LARGE, BadRow, BadRows, Counted, Table
 from stickbreaker.engine.corpora.sources import Source
-from stickbreaker.engine.corpora.words import WordChoices, WordCounter, drop_words, limit_words
+from stickbreaker.engine.corpora.word_choices import WordChoices
+from stickbreaker.engine.corpora.words import (
+    WordCounter,
+    drop_words,
+    limit_words,
+)
 from stickbreaker.engine.progress_bars import Report
 
 MAX_CHARACTERS = 4_000_000_000
@@ -112,6 +117,7 @@ def _finish(
         dates=dates[kept],
         titles=titles,
         rows=np.array(cells.rows)[kept],
+        word_choices=choices,
         **groups,
     )
     return Built(corpus=corpus, bad=bad, notes=list_notes(table, columns, cells.dates, form))
@@ -148,6 +154,7 @@ def _take_counts(
         dates=dates,
         titles=[titles[number] for number in kept],
         rows=np.array(counted.rows or range(counts.shape[0]))[kept],
+        word_choices=words,
     )
     return Built(corpus=corpus, bad=bad, notes=counted.notes)
 

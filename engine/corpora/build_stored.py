@@ -54,7 +54,7 @@ from stickbreaker.engine.corpora.stored import (
     open_stored,
     write_corpus,
 )
-from stickbreaker.engine.corpora.words import WordChoices, check_choices
+from stickbreaker.engine.corpora.word_choices import WordChoices, check_choices
 from stickbreaker.engine.files.messages import explain_error
 from stickbreaker.engine.files.whole_files import (
     FileError,
@@ -473,5 +473,6 @@ def _describe(
         has_texts=plan.keeps_text,
         source=", ".join(Path(path).name for path in plan.paths[:3]),
         num_skipped=num_skipped,
+        word_choices=plan.words,
         shards=tuple(sizes),
     )

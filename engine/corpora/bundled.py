@@ -14,6 +14,7 @@ from scipy.sparse import csc_array, csr_array
 
 from stickbreaker.engine.corpora import bars
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
+from stickbreaker.engine.corpora.word_choices import WordChoices
 
 # The file of each bundled corpus. The documents of `rfc-documents` are the groups of its file.
 FILES = {"state-of-the-union": "state-of-the-union", "rfc": "rfc", "rfc-documents": "rfc"}
@@ -21,6 +22,8 @@ FILES = {"state-of-the-union": "state-of-the-union", "rfc": "rfc", "rfc-document
 BUILT_IN = (*FILES, bars.NAME)
 REMEDY = "reinstall stickbreaker, or restore it with `git checkout -- data`"
 
+# How their words were counted, apart from rare and common ones.
+CHOICES = WordChoices(min_letters=3, keeps_digits=False)
 # Gaps from this one on are stored in `long_gaps`.
 LONG = 255
 LINES = ("vocabulary", "group_titles", "date_unit", "split_by")
@@ -132,6 +135,7 @@ def unpack(name: str, content: bytes) -> Corpus:
         groups=groups,
         group_titles=titles,
         split_by=lines["split_by"][0],
+        word_choices=CHOICES,
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from stickbreaker.engine.corpora.documents import Batch, Documents
+from stickbreaker.engine.corpora.word_choices import WordChoices, check_choices
 
 ORDERS = ("chronological", "shuffled")
 SPLITS = ("document", "group")
@@ -193,6 +194,8 @@ class Corpus:
     rows : (D,) int64, optional
         The row of each document in its file, as in a spreadsheet: the first one below the names of
         the columns of a CSV file is 2. The default is `doc_ids`.
+    word_choices : WordChoices, optional
+        How the words were counted. None if that is not known.
 
     Raises
     ------
@@ -222,6 +225,7 @@ class Corpus:
     group_titles: Sequence[str] = field(default=cast(Sequence[str], None))
     split_by: str = "document"
     rows: np.ndarray = field(default=cast(np.ndarray, None))
+    word_choices: WordChoices | None = None
 
     def __post_init__(self) -> None:
         counts = _read_counts(self.name, self.counts)
@@ -281,6 +285,7 @@ class Corpus:
                 f"{self.name}: a group has no title. Use groups from 0 to len(group_titles) - 1."
             )
         _check_choice("split", self.split_by, SPLITS)
+        check_choices("word_choices", self.word_choices)
 
     def __repr__(self) -> str:
         size = f"{self.num_documents} documents, {self.vocab_size} words, {self.num_tokens} tokens"
@@ -414,6 +419,7 @@ class Corpus:
             vocabulary=self.vocabulary,
             dates=self.dates[first],
             titles=titles,
+            word_choices=self.word_choices,
         )
 
     def order(self, order: str, seed: int = 0, window: int = SHUFFLE_WINDOW) -> "Corpus":

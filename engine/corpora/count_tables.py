@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.rows import BadRows, Counted, Table, shorten
-from stickbreaker.engine.corpora.words import MAX_VOCABULARY
+from stickbreaker.engine.corpora.word_choices import MAX_VOCABULARY
 from stickbreaker.engine.progress_bars import Report
 
 WHOLE = re.compile(r"\d{1,9}(?:\.0*)?")

@@ -22,7 +22,7 @@ from stickbreaker.engine.corpora.sources import (
     refuse_remote,
 )
 from stickbreaker.engine.corpora.stored import name_unfinished, open_stored
-from stickbreaker.engine.corpora.words import WordChoices, check_choices
+from stickbreaker.engine.corpora.word_choices import WordChoices, check_choices
 from stickbreaker.engine.files.messages import cut
 from stickbreaker.engine.progress_bars import show_share
 

@@ -38,8 +38,8 @@ from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.corpora.rows import BadRow, BadRows, Chunk, Table
 from stickbreaker.engine.corpora.shards import map_arrow, write_arrow, write_table
 from stickbreaker.engine.corpora.sources import count_bytes, find_source, list_files, name_source
+from stickbreaker.engine.corpora.word_choices import WordChoices
 from stickbreaker.engine.corpora.words import (
-    WordChoices,
     WordCounter,
     count_columns,
     explain_no_words,

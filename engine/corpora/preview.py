@@ -25,11 +25,10 @@ from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.dates import COMPACT, SERIAL, explain_date, find_form, read_dates
 from stickbreaker.engine.corpora.rows import BadRow, BadRows, Counted, Table
 from stickbreaker.engine.corpora.sources import STORED, find_source
-from stickbreaker.engine.corpora.stop_words import guess_language
 from stickbreaker.engine.corpora.stored import StoredCorpus, open_stored
+from stickbreaker.engine.corpora.word_choices import WordChoices, guess_language
 from stickbreaker.engine.corpora.words import (
     MARKS,
-    WordChoices,
     WordEffect,
     drop_words,
     measure_words,

@@ -19,6 +19,7 @@ import numpy as np
 
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.documents import Documents
+from stickbreaker.engine.corpora.word_choices import WordChoices, read_choices
 from stickbreaker.engine.files.messages import explain_error
 from stickbreaker.engine.files.verified_files import (
     Kind,
@@ -104,6 +105,7 @@ class Manifest:
     built_at: str = ""
     date_span: tuple[str, str] | None = None
     is_loaded: bool = False
+    word_choices: WordChoices | None = None
     shards: tuple[ShardSize, ...] = ()
     sizes: Mapping[str, int] = field(default_factory=dict)
 
@@ -355,6 +357,7 @@ def read_manifest(folder: Path) -> Manifest:
         about = dict(header.about or {})
         about["shards"] = tuple(ShardSize(*shard) for shard in about["shards"])
         about["date_span"] = tuple(about.get("date_span") or ()) or None
+        about["word_choices"] = read_choices(about.get("word_choices"))
         manifest = Manifest(**about)
     for name, size in manifest.sizes.items():
         try:

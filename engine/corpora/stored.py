@@ -30,6 +30,7 @@ from stickbreaker.engine.corpora.shards import (
     seal_corpus,
     write_shard,
 )
+from stickbreaker.engine.corpora.word_choices import WordChoices
 from stickbreaker.engine.declarations import check_whole
 from stickbreaker.engine.files.verified_files import reading
 from stickbreaker.engine.files.whole_files import FileError, building, find_new_folder
@@ -112,6 +113,11 @@ class StoredCorpus(Corpus):
     def num_documents(self) -> int:
         """The number of documents D."""
         return self._files.manifest.num_documents if self._places is None else len(self._places)
+
+    @property
+    def word_choices(self) -> WordChoices | None:
+        """How the words were counted, as in `Corpus`."""
+        return self._files.manifest.word_choices
 
     @property
     def vocab_size(self) -> int:
@@ -403,5 +409,6 @@ def _write_shards(corpus: Corpus, work: Path, shard_documents: int, has_groups: 
         date_unit=np.datetime_data(corpus.dates.dtype)[0],
         split_by=corpus.split_by,
         has_groups=has_groups,
+        word_choices=corpus.word_choices,
         shards=tuple(shards),
     )

@@ -3,7 +3,6 @@
 import re
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from html import unescape
 from typing import NamedTuple
 from unicodedata import category, normalize
@@ -12,10 +11,12 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.stop_words import LANGUAGES, share_unspaced, stop_words
-from stickbreaker.engine.declarations import check_settings, setting
+from stickbreaker.engine.corpora.word_choices import (
+    MAX_VOCABULARY,
+    WordChoices,
+    share_unspaced,
+)
 
-MAX_VOCABULARY = 100_000
 # Longer words are not counted. An array of words takes the memory of its longest word for each of
 # them.
 MAX_LETTERS = 200
@@ -26,7 +27,6 @@ JOINED = {sign: normalize("NFKC", sign) for sign in "ﬀﬁﬂﬃﬄﬅﬆ"} | {
 LINE_END = re.compile(r"(?<=[^\W\d_])-\r?\n[ \t]*(?=[^\W\d_A-Z])")
 # Texts that show whether words are separated.
 NUM_FIRST = 200
-BY_SIZE = "the number of documents"
 
 # Combining marks (vowel signs, for example) and the joiners of Persian and Indian scripts count as
 # letters.
@@ -74,133 +74,6 @@ def shortest(word: str) -> int:
     if re.match(f"[{HAN_KANA}]", word):
         return 1
     return 2 if re.match(f"[{HANGUL}]", word) else USUAL_LETTERS
-
-
-@dataclass(frozen=True)
-class WordChoices:
-    """Which words are counted.
-
-    Parameters
-    ----------
-    min_letters : int, optional
-        The least number of letters and digits in a word. By default 3; 1 for words in Chinese or
-        Japanese script, and 2 for Korean ones.
-    keeps_digits : bool
-        Whether words may contain digits and "_", such as "covid19" and "new_york". Numbers are
-        never counted.
-    max_ngram : int
-        The largest number of consecutive words that are counted as one phrase.
-    min_documents : int, optional
-        Words in fewer documents are removed. The default depends on the number of documents, as in
-        `limits`.
-    max_share : float, optional
-        Words in a larger share of the documents are removed. The default depends on the number of
-        documents.
-    max_words : int
-        Of the other words, the most frequent are kept.
-    languages : tuple of str
-        The languages in `LANGUAGES` whose stop words are removed.
-    own_stop_words : str
-        More stop words, separated by spaces or commas.
-
-    Raises
-    ------
-    ValueError
-        If a value is outside its bounds.
-    """
-
-    min_letters: int | None = setting(
-        None, "", (1, 30), "fewest letters in a word", whole=True, left_to="the script"
-    )
-    keeps_digits: bool = setting(True, "", None, "words may contain digits and _")
-    max_ngram: int = setting(1, "", (1, 3), "most consecutive words counted as one phrase")
-    min_documents: int | None = setting(
-        None,
-        "",
-        (1, 1_000_000),
-        "fewest documents that contain a word",
-        whole=True,
-        left_to=BY_SIZE,
-    )
-    max_share: float | None = setting(
-        None,
-        "",
-        (0.001, 1.0),
-        "largest share of documents that contain a word",
-        whole=False,
-        left_to=BY_SIZE,
-    )
-    max_words: int = setting(50_000, "", (1, MAX_VOCABULARY), "most words in the vocabulary")
-    languages: tuple[str, ...] = ("english",)
-    own_stop_words: str = ""
-
-    def __post_init__(self) -> None:
-        check_settings(self)
-        languages = self.languages
-        if isinstance(languages, str):
-            languages = (languages,)
-        if not isinstance(languages, Iterable):
-            raise ValueError(
-                f"languages is {languages!r}. Use a tuple of names, or () for no stop words."
-            )
-        object.__setattr__(self, "languages", tuple(languages))
-        if not isinstance(self.own_stop_words, str):
-            raise ValueError(
-                f"own_stop_words is {self.own_stop_words!r}. Use one string of words, separated by"
-                " spaces."
-            )
-        if unknown := set(self.languages) - set(LANGUAGES):
-            raise ValueError(
-                f"No stop words for {unknown.pop()!r}. Choose from {', '.join(LANGUAGES)}."
-            )
-
-    def left_out(self) -> frozenset[str]:
-        """Return all stop words.
-
-        Returns
-        -------
-        frozenset of str
-            The words in lower case.
-        """
-        own = re.split(r"[\s,;]+", normalize("NFC", self.own_stop_words).lower())
-        return frozenset(own).union(*map(stop_words, self.languages)) - {""}
-
-    def limits(self, num_documents: int) -> tuple[int, float]:
-        """Return `min_documents` and `max_share`, with their defaults for a corpus of this size.
-
-        Parameters
-        ----------
-        num_documents : int
-            The number of documents in the corpus.
-
-        Returns
-        -------
-        min_documents : int
-            A word must be in at least this number of documents.
-        max_share : float
-            A word may be in at most this share of the documents.
-
-        Examples
-        --------
-        >>> (WordChoices().limits(10), WordChoices().limits(100_000),
-        ...  WordChoices(min_documents=3).limits(100))
-        ((1, 1.0), (10, 0.2), (3, 0.5))
-        """
-        min_documents = self.min_documents or min(10, 1 + num_documents // 250)
-        if self.max_share is not None:
-            return min_documents, self.max_share
-        if num_documents < 20:
-            return min_documents, 1.0
-        return min_documents, 0.2 if num_documents >= 1000 else 0.5
-
-
-def check_choices(name: str, value: object) -> None:
-    """Raise TypeError that names an argument if it is neither `WordChoices` nor None."""
-    if value is not None and not isinstance(value, WordChoices):
-        raise TypeError(
-            f"{name} is {value!r:.80}: give WordChoices, such as"
-            ' WordChoices(languages=("german",)), or None.'
-        )
 
 
 class WordCounter:

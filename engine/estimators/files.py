@@ -4,13 +4,14 @@ it.
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from os import PathLike
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from stickbreaker.engine.corpora.word_choices import read_choices
 from stickbreaker.engine.estimators.fitted import FittedModel
 from stickbreaker.engine.evaluation.topic_frames import empty_history
 from stickbreaker.engine.runs import checkpoint
@@ -25,6 +26,7 @@ COLUMNS = "feature_names_in_"
 TOPIC_NAMES = "topic_names_"
 HISTORY = "history_."
 DATE_FORM = "date_form_"
+WORD_CHOICES = "word_choices_"
 # As given: a setting that was left to the corpus is left to it again at the next fit.
 PARAMETERS = "parameters"
 
@@ -45,6 +47,8 @@ def save_model(
     notes |= {name: np.array(words, str) for name, words in named if words is not None}
     notes |= note_history(model.history_)
     notes[PARAMETERS] = np.array(json.dumps({**parameters, "unused_topics": model.unused_topics}))
+    if model.word_choices_:
+        notes[WORD_CHOICES] = np.array(json.dumps(asdict(model.word_choices_)))
     if model.date_form_:
         notes[DATE_FORM] = np.array(model.date_form_)
     if model.topic_names_:
@@ -112,6 +116,8 @@ def add_notes(model: Any, notes: Mapping[str, np.ndarray]) -> None:
     if COLUMNS in notes:
         model.feature_names_in_ = notes[COLUMNS].astype(object)
     model.history_ = read_history(notes)
+    if WORD_CHOICES in notes:
+        model.word_choices_ = read_choices(json.loads(str(notes[WORD_CHOICES])))
     if DATE_FORM in notes:
         model.date_form_ = str(notes[DATE_FORM])
     if TOPIC_NAMES in notes:

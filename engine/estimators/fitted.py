@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stickbreaker.engine.algorithm import Algorithm, TopicSummary
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
+from stickbreaker.engine.corpora.word_choices import WordChoices
 from stickbreaker.engine.estimators.counts import Counts, as_corpus, name_columns, refuse_texts
 from stickbreaker.engine.evaluation.held_out import (
     DOCUMENTS_AT_ONCE,
@@ -69,6 +70,7 @@ class FittedModel(Estimator):
     corpus_size_: int
     n_features_in_: int
     words_: tuple[str, ...] | None
+    word_choices_: WordChoices | None = None
     history_: pd.DataFrame
     topic_names_: dict[int, str]
     # Of the dates of a stream.
@@ -298,7 +300,8 @@ class FittedModel(Estimator):
         corpus = self._read(X)
         if isinstance(X, Corpus):
             return corpus
-        return replace(corpus, vocabulary=Vocabulary(tuple(self._name_words(words))))
+        vocabulary = Vocabulary(tuple(self._name_words(words)))
+        return replace(corpus, vocabulary=vocabulary, word_choices=self.word_choices_)
 
     def _summary(self) -> TopicSummary:
         check_is_fitted(self)

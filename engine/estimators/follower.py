@@ -20,7 +20,11 @@ from stickbreaker.engine.corpora.growing_files import (
     explain_table,
     read_growing,
 )
-from stickbreaker.engine.corpora.words import WordChoices, WordCounter, check_choices, keep_words
+from stickbreaker.engine.corpora.word_choices import WordChoices, check_choices
+from stickbreaker.engine.corpora.words import (
+    WordCounter,
+    keep_words,
+)
 from stickbreaker.engine.declarations import check_whole_or_none
 from stickbreaker.engine.estimators.online_model import OnlineTopicModel
 from stickbreaker.engine.evaluation.held_out import PartScorer
@@ -99,7 +103,8 @@ class Follower:
         The model that learns. It is new, or has learned from a stream before: its words then keep
         their columns.
     choices : WordChoices
-        Which words are counted; `max_words` is the number of columns of a new model.
+        Which words are counted; `max_words` is the number of columns of a new model. By default,
+        the choices of the model, or `WordChoices()`.
     corpus_size : int, optional
         D, as in `partial_fit`.
     is_population : bool
@@ -156,7 +161,7 @@ class Follower:
         self.drop_after = drop_after
         self._dates = DateReader(model.date_form_, day_first)
         check_choices("choices", choices)
-        self.choices = choices or WordChoices()
+        self.choices = choices or model.word_choices_ or WordChoices()
         names: tuple[str, ...] | None = tuple(
             FREE.format(place) for place in range(self.choices.max_words)
         )
@@ -295,6 +300,7 @@ class Follower:
             batch, corpus_size=self.corpus_size, is_population=self.is_population
         )
         self.model.words_ = tuple(self._names)
+        self.model.word_choices_ = self.choices
         dates = self._dates.read(["" if date is None else str(date) for date, _ in rows])
         self.model.date_form_ = self._dates.form
         return Followed(

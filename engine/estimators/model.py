@@ -61,6 +61,8 @@ class TopicModel(TopicTables):
     words_ : tuple of str or None
         The words, if X has them: a Corpus, such as `CorpusVectorizer` returns in a pipeline, or a
         data frame.
+    word_choices_ : WordChoices or None
+        How the words of X were counted, if X is a Corpus that says so.
     history_ : pandas.DataFrame
         The ten most probable words of each topic at nine moments of `fit`, or of each of its passes
         if documents set aside decide on their number; columns topic_id, checkpoint, documents_seen,
@@ -232,6 +234,7 @@ class TopicModel(TopicTables):
         self.config_ = resolve_max_topics(
             self.config_, corpus.num_tokens * max(corpus_size or 0, size) // size
         )
+        self.word_choices_ = corpus.word_choices
         if isinstance(X, Corpus):
             self.words_ = corpus.vocabulary.words
         else:

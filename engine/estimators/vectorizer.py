@@ -9,7 +9,10 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
 from stickbreaker.engine.corpora.dates import DateReader, explain_date
-from stickbreaker.engine.corpora.words import NUM_FIRST, refuse_unspaced
+from stickbreaker.engine.corpora.words import (
+    NUM_FIRST,
+    refuse_unspaced,
+)
 
 # None and the missing values of NumPy and pandas, as text.
 MISSING = ("None", "nan", "<NA>", "NaT")

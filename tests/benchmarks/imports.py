@@ -20,7 +20,7 @@ import pandas as pd
 
 from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.corpora.preview import preview
-from stickbreaker.engine.corpora.words import WordChoices
+from stickbreaker.engine.corpora.word_choices import WordChoices
 from tests.benchmarks.heldout import to_markdown, write_json
 
 NUM_WORDS = 60

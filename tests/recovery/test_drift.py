@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stickbreaker.engine.corpora.words import WordChoices
+from stickbreaker.engine.corpora.word_choices import WordChoices
 from stickbreaker.engine.estimators import Follower, OnlineHDP, OnlineLDA
 
 pytestmark = pytest.mark.extended

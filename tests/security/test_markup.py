@@ -21,7 +21,7 @@ from stickbreaker.app.model.kept_runs import KeptRuns
 from stickbreaker.app.notebook import LiveRun, show_model
 from stickbreaker.engine.corpora.build_stored import BuildRequest, build_own
 from stickbreaker.engine.corpora.columns import Columns
-from stickbreaker.engine.corpora.words import WordChoices
+from stickbreaker.engine.corpora.word_choices import WordChoices
 from tests.browser.conftest import is_fault, let_in
 from tests.browser.dashboard import PAGES, WIDE, Dashboard
 

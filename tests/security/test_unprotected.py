@@ -12,7 +12,7 @@ from stickbreaker.app.server.visitors import find_data
 from stickbreaker.engine.corpora.build_stored import BuildRequest, build_own
 from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
-from stickbreaker.engine.corpora.words import WordChoices
+from stickbreaker.engine.corpora.word_choices import WordChoices
 from tests.browser.conftest import serving
 from tests.security.served import Page, connect
 from tests.security.test_rights import find, press, set_model_data

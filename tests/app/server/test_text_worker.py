@@ -20,7 +20,7 @@ from stickbreaker.app.server.text_worker import TextWorker
 from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import delete_own, find_folder, list_own
-from stickbreaker.engine.corpora.words import WordChoices
+from stickbreaker.engine.corpora.word_choices import WordChoices
 from tests.patience import limit
 
 # Starts a process that has done one task, and is then killed like a server that runs out of memory.

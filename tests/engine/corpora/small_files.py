@@ -50,6 +50,7 @@ def assert_same_corpora(one, other):
         "num_tokens",
         "has_dates",
         "split_by",
+        "word_choices",
     ):
         assert getattr(one, what) == getattr(other, what)
 

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from stickbreaker.engine.corpora.load import load_corpus
-from stickbreaker.engine.corpora.words import WordChoices
+from stickbreaker.engine.corpora.word_choices import WordChoices
 from tests.engine.corpora.small_files import build, reasons, refuses
 
 UCI = "3\n4\n5\n1 2 1\n1 4 1\n2 3 1\n2 4 1\n3 2 2\n"

@@ -6,7 +6,7 @@ from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.encodings import find_encoding
 from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.corpora.preview import preview
-from stickbreaker.engine.corpora.words import WordChoices
+from stickbreaker.engine.corpora.word_choices import WordChoices
 from tests.engine.corpora.small_files import build, refuses
 
 

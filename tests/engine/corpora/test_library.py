@@ -25,7 +25,7 @@ from stickbreaker.engine.corpora.load import list_corpora, load_corpus
 from stickbreaker.engine.corpora.sources import find_source
 from stickbreaker.engine.corpora.stored import StoredCorpus, store_corpus
 from stickbreaker.engine.corpora.texts import find_texts
-from stickbreaker.engine.corpora.words import WordChoices
+from stickbreaker.engine.corpora.word_choices import WordChoices
 from tests.engine.corpora.small_files import assert_same_corpora, refuses
 
 TEXTS = [

@@ -16,7 +16,7 @@ from stickbreaker.engine.corpora.build_stored import build
 from stickbreaker.engine.corpora.bundled import FILES, pack
 from stickbreaker.engine.corpora.load import list_corpora, load_corpus
 from stickbreaker.engine.corpora.stored import store_corpus
-from stickbreaker.engine.corpora.words import WordChoices
+from stickbreaker.engine.corpora.word_choices import WordChoices
 from tests.engine.corpora.small_files import (
     TEXTS,
     assert_same_corpora,

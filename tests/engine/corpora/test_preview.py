@@ -11,7 +11,8 @@ from stickbreaker.engine.corpora.build import build_corpus
 from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.preview import preview
 from stickbreaker.engine.corpora.sources import find_source
-from stickbreaker.engine.corpora.words import WordChoices, measure_words
+from stickbreaker.engine.corpora.word_choices import WordChoices
+from stickbreaker.engine.corpora.words import measure_words
 from tests.engine.corpora.small_files import refuses
 
 TEXTS = [

@@ -15,7 +15,8 @@ from stickbreaker.engine.corpora.build import build_corpus
 from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.corpora.sources import find_source
-from stickbreaker.engine.corpora.words import WordChoices, count_words
+from stickbreaker.engine.corpora.word_choices import WordChoices
+from stickbreaker.engine.corpora.words import count_words
 from tests.engine.corpora.small_files import PLAIN, TEXTS, build, reasons, refuses
 
 YEARS = [1900, 1901, 1902, 1903]

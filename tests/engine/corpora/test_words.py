@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from stickbreaker.engine.corpora.load import load_corpus
+from stickbreaker.engine.corpora.word_choices import MAX_VOCABULARY, WordChoices
 from stickbreaker.engine.corpora.words import (
     MAX_LETTERS,
-    MAX_VOCABULARY,
-    WordChoices,
     count_words,
     measure_words,
 )

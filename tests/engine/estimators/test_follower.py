@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.words import WordChoices
+from stickbreaker.engine.corpora.word_choices import WordChoices
 from stickbreaker.engine.estimators import Follower, OnlineHDP, OnlineLDA, load
 from stickbreaker.engine.estimators.counts import as_corpus
 from stickbreaker.engine.evaluation.held_out import PartScorer
