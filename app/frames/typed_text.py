@@ -1,7 +1,5 @@
 """A text that the user types, as the model reads it. Pure."""
 
-from collections import Counter
-from itertools import pairwise
 from typing import NamedTuple
 from unicodedata import normalize
 
@@ -11,6 +9,7 @@ from stickbreaker.app.frames.prose import TOKEN, ProsePiece, color_words
 from stickbreaker.app.model.reading import Model
 from stickbreaker.engine.algorithm import TopicSummary
 from stickbreaker.engine.corpora.documents import Documents
+from stickbreaker.engine.corpora.known_words import find_known
 
 
 class TypedReading(NamedTuple):
@@ -28,26 +27,27 @@ class TypedReading(NamedTuple):
 
 
 def read_typed(model: Model, summary: TopicSummary, text: str) -> TypedReading:
-    """Count the words of a text as those of a document, and infer its topics.
+    """Count the words of a text as those of the corpus were, and infer its topics.
 
-    Two neighbouring words count as one phrase if the vocabulary has it.
+    Raise CorpusError if its words cannot be told apart.
     """
-    vocabulary = model.corpus.vocabulary
+    known = find_known(model.corpus)
     words = [token.group().lower() for token in TOKEN.finditer(normalize("NFC", text))]
-    phrases = [pair for pair in map(" ".join, pairwise(words)) if pair in vocabulary]
-    known = [word for word in words if word in vocabulary]
-    counts = Counter(vocabulary.index(word) for word in (*known, *phrases))
-    unknown = list(dict.fromkeys(word for word in words if word not in vocabulary))
-    if not counts:
+    counts = known.count([text])
+    of_words = known.count(words)
+    columns = {
+        word: int(of_words.indices[start])
+        for word, start, end in zip(words, of_words.indptr, of_words.indptr[1:], strict=False)
+        if end > start
+    }
+    unknown = list(dict.fromkeys(word for word in words if word not in columns))
+    if not counts.nnz:
         pieces = [ProsePiece(text=text, topic_id=None)] if text else []
         return TypedReading(pieces, np.zeros(0), len(words), unknown)
-    ids = np.array(sorted(counts), np.int32)
-    numbers = np.array([counts[word] for word in ids], np.int32)
-    document = Documents(np.array([0, len(ids)]), ids, numbers)
+    document = Documents(np.array([0, counts.nnz]), counts.indices, counts.data)
     shares = np.asarray(model.algorithm.infer(model.config, model.state, document))[0]
-    best = (shares[:, None] * summary.topics[:, ids]).argmax(0)
-    topics = {
-        vocabulary[int(word)]: int(summary.topic_ids[topic])
-        for word, topic in zip(ids, best, strict=True)
-    }
+    best = (shares[:, None] * summary.topics[:, counts.indices]).argmax(0)
+    ids = dict(zip(counts.indices.tolist(), summary.topic_ids[best].tolist(), strict=True))
+    topics = {known.vocabulary[column]: topic_id for column, topic_id in ids.items()}
+    topics |= {word: ids[column] for word, column in columns.items() if column in ids}
     return TypedReading(color_words(text, topics), shares, len(words), unknown)

@@ -20,7 +20,7 @@ from stickbreaker.app.server.event_log import EventLog
 from stickbreaker.app.server.service import find_service, first_spec
 from stickbreaker.app.server.stream_source import StreamSource, find_source
 from stickbreaker.app.server.visitors import find_data
-from stickbreaker.engine import CorpusError, Follower, OnlineHDP, OnlineTopicModel, WordChoices
+from stickbreaker.engine import CorpusError, Follower, OnlineHDP, OnlineTopicModel
 from stickbreaker.engine.files.whole_files import FileError
 
 POLL_SECONDS = 1.0
@@ -68,9 +68,7 @@ class Stream:
         self._poll_seconds = poll_seconds
         self.events = events or EventLog()
         self.num_pages = 0
-        self._follower = Follower(
-            model or OnlineHDP(random_state=0), WordChoices(), drop_after=DROP_AFTER
-        )
+        self._follower = Follower(model or OnlineHDP(random_state=0), drop_after=DROP_AFTER)
         self._record = StreamRecord(source.name, self._follower.batch_size)
         self._rows = source.open(self._skip)
         self._position: Mapping[str, Any] | None = None
@@ -134,7 +132,7 @@ class Stream:
                 return
             model, position = found
             self._rows.seek(position["rows"])
-            follower = Follower(model, WordChoices(), drop_after=DROP_AFTER)
+            follower = Follower(model, drop_after=DROP_AFTER)
             self._record.resume(model, **position["record"])
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             _log.warning("The saved model of a stream cannot be read: %s", error)

@@ -20,6 +20,7 @@ from stickbreaker.app.widgets.colored_text import WORD_STYLE, prose_html
 from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.pick_list import PickList
 from stickbreaker.engine.algorithm import TopicSummary
+from stickbreaker.engine.corpora.corpus import CorpusError
 
 TITLE = "Type a text"
 HELP = (
@@ -87,7 +88,12 @@ class TypedText(StateFollower, Viewer):
             self.said.object = "<p>The model reads your text after its first mini-batch.</p>"
             return
         summary = self._summarize(model)
-        reading = read_typed(model, summary, text)
+        try:
+            reading = read_typed(model, summary, text)
+        except CorpusError as error:
+            self.said.object = f"<p>{escape(str(error))}</p>"
+            self.topics.show([])
+            return
         title = self.state.progress.topic_title
         self.said.object = f"{prose_html(reading.pieces, title)}<p>{describe(reading)}</p>"
         order = np.argsort(-reading.shares, kind="stable")[:MOST_TOPICS]

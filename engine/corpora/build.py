@@ -25,6 +25,7 @@ from stickbreaker.engine.corpora.columns import (
     take_chunk,
 )
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary, number_groups
+from stickbreaker.engine.corpora.known_words import KnownWords
 from stickbreaker.engine.corpora.rows import TOO_LARGE, BadRow, BadRows, Counted, Table
 from stickbreaker.engine.corpora.sources import Source
 from stickbreaker.engine.corpora.word_choices import WordChoices
@@ -53,10 +54,10 @@ class Built(NamedTuple):
 def build_corpus(
     source: Source,
     columns: Columns,
-    words: WordChoices | None = None,
+    words: WordChoices | KnownWords | None = None,
     report: Report = lambda share, message: None,
 ) -> Built:
-    """Build a corpus from a file or folder.
+    """Build a corpus from a file or folder, with new words, or with those that are known.
 
     `report` receives the share that is done (0 to 1) and a message, and may raise an exception to
     cancel. A file of counts is used unchanged without `words`. Raises CorpusError if the source
@@ -66,8 +67,8 @@ def build_corpus(
     if isinstance(table, Counted):
         return _take_counts(source, table, columns, words)
     columns = resolve_columns(table, columns)
-    choices = words or WordChoices()
-    counter = WordCounter(choices)
+    words = words or WordChoices()
+    counter = WordCounter(words.choices if isinstance(words, KnownWords) else words)
     cells = Cells(rows=[], dates=[], titles=[], groups=[])
     bad = BadRows()
     num_characters = 0
@@ -81,14 +82,14 @@ def build_corpus(
                 f" {TOO_LARGE}."
             )
         report(0.9 * chunk.share, "Counting words")
-    return _finish(source.name, table, columns, choices, (counter, cells, bad), report)
+    return _finish(source.name, table, columns, words, (counter, cells, bad), report)
 
 
 def _finish(
     name: str,
     table: Table,
     columns: Columns,
-    choices: WordChoices,
+    words: WordChoices | KnownWords,
     gathered: tuple[WordCounter, Cells, BadRows],
     report: Report,
 ) -> Built:
@@ -100,8 +101,9 @@ def _finish(
     if not len(kept):
         raise CorpusError(explain_no_rows(table.path, bad))
     report(0.95, "Choosing words")
-    counts, vocabulary = counter.everything()
-    counts, vocabulary = _name_file(table.path, limit_words, counts[kept], vocabulary, choices)
+    counts, terms = counter.everything()
+    chosen = _choose(table.path, limit_words, (counts[kept], terms), words)
+    counts = chosen.counts
     has_words = np.diff(counts.indptr) > 0
     wordless = [cells.rows[row] for row in kept[~has_words]]
     bad.add([table.name_bad(row, WORDLESS) for row in wordless])
@@ -113,26 +115,25 @@ def _finish(
     corpus = Corpus(
         name=name,
         counts=counts[has_words],
-        vocabulary=Vocabulary(tuple(vocabulary)),
+        vocabulary=chosen.vocabulary,
         dates=dates[kept],
         titles=titles,
         rows=np.array(cells.rows)[kept],
-        word_choices=choices,
+        word_choices=chosen.choices,
         **groups,
     )
-    return Built(corpus=corpus, bad=bad, notes=list_notes(table, columns, cells.dates, form))
+    notes = list_notes(table, columns, cells.dates, form) + chosen.notes
+    return Built(corpus=corpus, bad=bad, notes=notes)
 
 
 def _take_counts(
-    source: Source, counted: Counted, columns: Columns, words: WordChoices | None
+    source: Source, counted: Counted, columns: Columns, words: WordChoices | KnownWords | None
 ) -> Built:
     path = source.path
     if columns.names:
         raise CorpusError(f"{path} contains word counts. Omit text, date, title and group.")
-    counts = counted.counts
-    vocabulary = counted.words
-    if words is not None:
-        counts, vocabulary = _name_file(path, drop_words, counts, vocabulary, words)
+    chosen = _choose(path, drop_words, (counted.counts, counted.words), words)
+    counts = chosen.counts
     kept = np.flatnonzero(np.diff(counts.indptr) > 0)
     bad = counted.bad
     empty = np.setdiff1d(
@@ -150,20 +151,42 @@ def _take_counts(
     corpus = Corpus(
         name=source.name,
         counts=counts[kept],
-        vocabulary=Vocabulary(tuple(vocabulary)),
+        vocabulary=chosen.vocabulary,
         dates=dates,
         titles=[titles[number] for number in kept],
         rows=np.array(counted.rows or range(counts.shape[0]))[kept],
-        word_choices=words,
+        word_choices=chosen.choices,
     )
-    return Built(corpus=corpus, bad=bad, notes=counted.notes)
+    return Built(corpus=corpus, bad=bad, notes=counted.notes + chosen.notes)
 
 
-def _name_file(
-    path: Path, limit: Limit, counts: csr_array, words: Sequence[str], choices: WordChoices
-) -> Counts:
-    """Call `limit`, and add the file to the message of a CorpusError."""
-    try:
-        return limit(counts, words, choices)
-    except CorpusError as error:
-        raise CorpusError(f"{path}: {error}") from error
+class Chosen(NamedTuple):
+    """The words of a new corpus, their counts (D, V), how they were counted, and notes."""
+
+    counts: csr_array
+    vocabulary: Vocabulary
+    choices: WordChoices | None
+    notes: tuple[str, ...] = ()
+
+
+def _choose(
+    path: Path, limit: Limit, counted: Counts, words: WordChoices | KnownWords | None
+) -> Chosen:
+    """Choose words with `limit`, take those that are known, or keep all without `words`.
+
+    Raises CorpusError that names the file if no word remains.
+    """
+    counts, terms = counted
+    if isinstance(words, KnownWords):
+        taken = words.take(counts, terms)
+        left_out = words.explain_left_out(counts, terms)
+        if not taken.nnz:
+            raise CorpusError(f"{path}: no word is in the vocabulary of the given corpus or model.")
+        notes = (left_out,) if left_out else ()
+        return Chosen(taken, words.vocabulary, words.choices, notes)
+    if words is not None:
+        try:
+            counts, terms = limit(counts, terms, words)
+        except CorpusError as error:
+            raise CorpusError(f"{path}: {error}") from error
+    return Chosen(counts, Vocabulary(tuple(terms)), words)

@@ -11,6 +11,7 @@ from stickbreaker.engine.corpora.build import Built, build_corpus
 from stickbreaker.engine.corpora.bundled import BUILT_IN, load_built_in
 from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
+from stickbreaker.engine.corpora.known_words import HasWords, find_known
 from stickbreaker.engine.corpora.library import list_own, load_own
 from stickbreaker.engine.corpora.sources import (
     KINDS,
@@ -41,6 +42,7 @@ def load_corpus(  # noqa: PLR0913
     day_first: bool | None = None,
     encoding: str | None = None,
     words: WordChoices | None = None,
+    like: Corpus | HasWords | None = None,
     verbose: bool = False,
     callback: Callable[[float], object] | None = None,
 ) -> Corpus:
@@ -72,6 +74,9 @@ def load_corpus(  # noqa: PLR0913
         warning if the text is not Unicode.
     words : WordChoices, optional
         Which words are counted. By default, `WordChoices()`; a file of counts is used unchanged.
+    like : Corpus or fitted model, optional
+        Has the words that are counted, and their word choices; a warning says which share of the
+        words is left out.
     verbose : bool
         Whether a progress bar is shown while a file or folder is read.
     callback : callable, optional
@@ -89,7 +94,8 @@ def load_corpus(  # noqa: PLR0913
         If the corpus cannot be loaded; the message names the file, the row as in a spreadsheet, and
         the remedy.
     TypeError
-        If `name_or_path` is not a str or a path, or `words` is not `WordChoices`.
+        If `name_or_path` is not a str or a path, `words` is not `WordChoices`, or `like` is not a
+        corpus or a fitted model.
     """
     if not isinstance(name_or_path, str | PathLike):
         raise TypeError(
@@ -97,6 +103,9 @@ def load_corpus(  # noqa: PLR0913
             " in memory with CorpusVectorizer."
         )
     check_choices("words", words)
+    if like is not None and words is not None:
+        raise CorpusError("Omit words: like has its own.")
+    known = None if like is None else find_known(like)
     columns = Columns(
         text=text, date=date, title=title, group=group, day_first=day_first, encoding=encoding
     )
@@ -104,16 +113,16 @@ def load_corpus(  # noqa: PLR0913
     if isinstance(name_or_path, PathLike) or name_or_path not in list_corpora():
         source = find_source(_find_path(name_or_path))
     if source is None or source.kind == STORED:
-        if columns != Columns() or words is not None:
+        if columns != Columns() or words is not None or known is not None:
             raise CorpusError(
-                f"{name_or_path} is already built. Omit text, date, title, group and words."
+                f"{name_or_path} is already built. Omit text, date, title, group, words and like."
             )
         corpus = _load_named(str(name_or_path)) if source is None else open_stored(source.path)
         if callback is not None:
             callback(1.0)
         return corpus
     with show_share(verbose, callback) as report:
-        built = build_corpus(source, columns, words, report)
+        built = build_corpus(source, columns, known or words, report)
         report(1.0, "Done")
     _warn(Path(name_or_path).expanduser(), source, built)
     return built.corpus

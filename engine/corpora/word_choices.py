@@ -17,6 +17,7 @@ from unicodedata import normalize
 from stickbreaker.engine.declarations import check_settings, setting
 
 MAX_VOCABULARY = 100_000
+MAX_NGRAM = 3
 BY_SIZE = "the number of documents"
 
 _LISTS = {
@@ -263,7 +264,7 @@ class WordChoices:
         None, "", (1, 30), "fewest letters in a word", whole=True, left_to="the script"
     )
     keeps_digits: bool = setting(True, "", None, "words may contain digits and _")
-    max_ngram: int = setting(1, "", (1, 3), "most consecutive words counted as one phrase")
+    max_ngram: int = setting(1, "", (1, MAX_NGRAM), "most consecutive words counted as one phrase")
     min_documents: int | None = setting(
         None,
         "",

@@ -1,7 +1,8 @@
 """Counts of words as estimators take them: a corpus, an array, a sparse matrix or a data frame."""
 
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -13,11 +14,15 @@ from stickbreaker.engine.corpora.corpus import LARGEST_COUNT, Corpus, Vocabulary
 Counts: TypeAlias = Corpus | ArrayLike | sparray | spmatrix
 
 
+def holds_texts(X: Any) -> TypeGuard[Sequence[str]]:
+    """Whether X is a list of texts, or another sequence of them."""
+    is_row = isinstance(X, list | tuple | pd.Series) or (isinstance(X, np.ndarray) and X.ndim == 1)
+    return is_row and isinstance(next(iter(X), None), str)
+
+
 def refuse_texts(X: Any) -> None:
     """Refuse texts with a remedy; scikit-learn would advise to reshape them."""
-    is_row = isinstance(X, list | tuple | pd.Series) or (isinstance(X, np.ndarray) and X.ndim == 1)
-    first = next(iter(X), None) if is_row else X
-    if isinstance(first, str):
+    if isinstance(X, str) or holds_texts(X):
         raise ValueError(
             "X holds texts: count their words with CorpusVectorizer first, or read them with"
             " load_corpus."

@@ -13,8 +13,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stickbreaker.engine.algorithm import Algorithm, TopicSummary
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
+from stickbreaker.engine.corpora.known_words import find_known
 from stickbreaker.engine.corpora.word_choices import WordChoices
-from stickbreaker.engine.estimators.counts import Counts, as_corpus, name_columns, refuse_texts
+from stickbreaker.engine.estimators.counts import (
+    Counts,
+    as_corpus,
+    holds_texts,
+    name_columns,
+    refuse_texts,
+)
 from stickbreaker.engine.evaluation.held_out import (
     DOCUMENTS_AT_ONCE,
     PartScorer,
@@ -81,8 +88,8 @@ class FittedModel(Estimator):
 
         Parameters
         ----------
-        X : Corpus or array-like or sparse matrix of shape (D, V)
-            The documents.
+        X : Corpus or array-like or sparse matrix of shape (D, V), or list of D str
+            The documents, also as texts.
 
         Returns
         -------
@@ -342,6 +349,10 @@ class FittedModel(Estimator):
         """X as a Corpus; unless the model is new, it must have the model's words."""
         if isinstance(X, Corpus):
             return self._read_corpus(X, is_new)
+        if not is_new and self.words_ is not None and holds_texts(X):
+            known = find_known(self)
+            corpus = as_corpus(known.count(X))
+            return replace(corpus, vocabulary=known.vocabulary, word_choices=known.choices)
         refuse_texts(X)
         columns = name_columns(X)
         # scikit-learn compares names of columns only after a fit to a frame; this model may know
@@ -372,7 +383,7 @@ class FittedModel(Estimator):
             raise ValueError(
                 f"The {len(words)} words of {name} are not the {self.n_features_in_} that the model"
                 " was fitted with, or they are in another order: count them with the same"
-                " vocabulary."
+                " vocabulary, such as load_corpus(..., like=model)."
             )
 
     def _name_words(self, words: Sequence[str] | None) -> list[str]:

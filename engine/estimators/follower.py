@@ -20,6 +20,7 @@ from stickbreaker.engine.corpora.growing_files import (
     explain_table,
     read_growing,
 )
+from stickbreaker.engine.corpora.known_words import match_columns
 from stickbreaker.engine.corpora.word_choices import WordChoices, check_choices
 from stickbreaker.engine.corpora.words import (
     WordCounter,
@@ -292,10 +293,10 @@ class Follower:
         counter = WordCounter(self.choices)
         counter.add(text for _, text in rows)
         counts, words = counter.everything()
-        nats_per_word = self._score(self._count_known(counts, words))
+        nats_per_word = self._score(self._take_known(counts, words))
         self._num_batches += 1
         new_words, dropped_words = self._add_words(counts, words)
-        batch = self._count_known(counts, words)
+        batch = self._take_known(counts, words)
         self.model.partial_fit(
             batch, corpus_size=self.corpus_size, is_population=self.is_population
         )
@@ -318,16 +319,10 @@ class Follower:
             topic_shares=self.model.transform(batch).mean(0),
         )
 
-    def _count_known(self, counts: csr_array, words: list[str]) -> csr_array:
+    def _take_known(self, counts: csr_array, words: list[str]) -> csr_array:
         """The counts of the words that have columns, by column."""
-        known = np.array([word in self._columns for word in words], bool)
-        columns = np.array([self._columns.get(word, 0) for word in words], np.int32)
-        kept = known[counts.indices]
-        starts = np.append(0, np.cumsum(kept))[counts.indptr]
-        taken = (counts.data[kept], columns[counts.indices[kept]], starts)
-        batch = csr_array(taken, shape=(counts.shape[0], len(self._names)))
-        batch.sort_indices()
-        return batch
+        columns = [self._columns.get(word, -1) for word in words]
+        return match_columns(counts, columns, len(self._names))
 
     def _score(self, counts: csr_array) -> float:
         """Nats per held-out token of documents before they are learned; NaN if none is held out."""

@@ -40,7 +40,9 @@ CONVERGED = "Read {} times: documents set aside are predicted no better"
 class TopicModel(TopicTables):
     """What the estimators have in common.
 
-    X is a `Corpus`, or whole-number counts (D, V), sparse or dense.
+    X is a `Corpus`, or whole-number counts (D, V), sparse or dense. A fitted model that knows its
+    words also reads a list of D texts: it counts them as its corpus was counted, by `word_choices_`
+    if it has them, and leaves out words that are not in `words_`.
 
     Attributes
     ----------

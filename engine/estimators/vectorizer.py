@@ -98,6 +98,22 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
         """
         return self._to_corpus(super().transform(self._check(raw_documents)), dates)
 
+    def build_analyzer(self) -> Any:
+        """Return the function that lists the words of a text.
+
+        Returns
+        -------
+        callable
+            As that of `CountVectorizer`; it also lists the phrases of a given vocabulary.
+        """
+        fewest, most = self.ngram_range
+        longest = max((1 + str(word).count(" ") for word in self.vocabulary or ()), default=1)
+        if self.analyzer != "word" or longest <= most:
+            return super().build_analyzer()
+        return CountVectorizer(
+            **self.get_params() | {"ngram_range": (fewest, longest)}
+        ).build_analyzer()
+
     def set_output(self, *, transform: str | None = None) -> "CorpusVectorizer":
         """Return this vectorizer unchanged, so that a pipeline can set the output of its steps.
 

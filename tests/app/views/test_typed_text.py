@@ -1,11 +1,14 @@
 """A text that the user types, as the model reads it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from stickbreaker.app.frames.typed_text import read_typed
 from stickbreaker.app.state import RunState
 from stickbreaker.app.views.typed_text import TypedText
+from stickbreaker.engine import Vocabulary, WordChoices
 from stickbreaker.engine.corpora.documents import Documents
 from tests.app.small_runs import learn, small_corpus, small_spec
 
@@ -70,3 +73,22 @@ def test_a_text_waits_for_the_first_mini_batch():
     view = TypedText(RunState(), lambda: None)
     view.text.value_input = "word3"
     assert "after its first mini-batch" in view.said.object
+
+
+def test_a_typed_text_is_read_with_the_word_choices_of_its_corpus(record):
+    """Phrases count across stop words, and a stop word of the corpus does not count."""
+    choices = WordChoices(max_ngram=2, languages=("english",), own_stop_words="word7")
+    words = ("word3 harbour", *(f"word{i}" for i in range(1, 20)))
+    model = record.model()
+    corpus = replace(model.corpus, vocabulary=Vocabulary(words), word_choices=choices)
+    summary = model.algorithm.summarize(model.config, model.state)
+    reading = read_typed(replace(model, corpus=corpus), summary, "Word3 of the harbour, word7")
+    assert reading.unknown == ["of", "the", "harbour", "word7"]
+    document = Documents(np.array([0, 2]), np.array([0, 3], np.int32), np.array([1, 1], np.int32))
+    expected = model.algorithm.infer(model.config, model.state, document)[0]
+    np.testing.assert_array_equal(reading.shares, expected)
+
+
+def test_a_text_without_spaces_between_words_says_what_to_do(view):
+    view.text.value_input = "今天天气很好我们去公园散步然后回家吃饭。" * 3
+    assert "separate the words with spaces" in view.said.object

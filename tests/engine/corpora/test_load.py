@@ -171,7 +171,7 @@ def test_the_error_for_an_unknown_name_lists_the_corpora():
 
 def test_a_bundled_corpus_takes_no_columns():
     assert list_corpora()[:4] == ("state-of-the-union", "rfc", "rfc-documents", "bars")
-    with refuses("Omit text, date, title, group and words"):
+    with refuses("Omit text, date, title, group, words and like"):
         load_corpus("state-of-the-union", text="text")
 
 

@@ -1,12 +1,23 @@
 """Word choices stay with a corpus; function words of languages, and languages guessed from them."""
 
+import numpy as np
 import pytest
 
-from stickbreaker.engine import OnlineLDA, WordChoices, build, load, load_corpus
+from stickbreaker.engine import (
+    Corpus,
+    CorpusVectorizer,
+    OnlineLDA,
+    Vocabulary,
+    WordChoices,
+    build,
+    load,
+    load_corpus,
+)
 from stickbreaker.engine.corpora.shards import MANIFEST, STORED_CORPUS
 from stickbreaker.engine.corpora.stored import store_corpus
 from stickbreaker.engine.corpora.word_choices import LANGUAGES, guess_language, stop_words
 from stickbreaker.engine.files.verified_files import read_seal, seal_folder
+from tests.engine.corpora.small_files import refuses
 
 
 @pytest.mark.parametrize(
@@ -56,6 +67,64 @@ def test_word_choices_stay_with_a_corpus_its_folder_and_a_model(tmp_path):
     kept.append(load(tmp_path / "model.npz").to_corpus(corpus.counts))
     assert [each.word_choices for each in kept] == [CHOICES] * 6
     assert load_corpus(path).word_choices == WordChoices()
+
+
+def test_new_texts_are_counted_as_those_of_a_corpus_or_model_were(tmp_path, caplog):
+    """Phrases have no stop words inside, and the share of unknown words is said."""
+    old = tmp_path / "old.csv"
+    old.write_text("text\nwar of independence\nUnited States cotton\nunited states and war\n")
+    new = tmp_path / "new.csv"
+    new.write_text("text\nrailways\nWar of independence and railways\nThe United States\n")
+    corpus = load_corpus(old, words=WordChoices(max_ngram=2))
+    OnlineLDA(max_topics=2, random_state=0).fit(corpus).save(tmp_path / "model.npz")
+    model = load(tmp_path / "model.npz")
+    caplog.clear()
+    for like in (corpus, model):
+        found = load_corpus(new, like=like)
+        assert found.vocabulary == corpus.vocabulary
+        assert (found.word_choices, found.rows.tolist()) == (corpus.word_choices, [3, 4])
+        assert [list_words(found, row) for row in range(2)] == [
+            ["independence", "war", "war independence"],
+            ["states", "united", "united states"],
+        ]
+        assert "33.3% of the words are not in the given vocabulary" in caplog.text
+    texts = ["War of independence and railways", "The United States"]
+    assert model.transform(texts).tobytes() == model.transform(found).tobytes()
+    assert model.to_corpus(texts).word_choices == corpus.word_choices
+    (tmp_path / "vocab.txt").write_text("railways\nunited states\nwar\n")
+    (tmp_path / "counts.ldac").write_text("2 0:1 2:3\n1 1:2\n")
+    counted = load_corpus(tmp_path / "counts.ldac", like=model)
+    assert [list_words(counted, row) for row in range(2)] == [["war"], ["united states"]]
+
+
+def list_words(corpus, row):
+    documents = corpus.select([row]).documents()
+    return [corpus.vocabulary[word] for word in documents.words]
+
+
+def test_unknown_word_choices_count_all_words_and_phrases_of_the_vocabulary(tmp_path):
+    texts = ["Of war and x, war of independence"]
+    vocabulary = ("of", "of independence", "war", "x")
+    dates = np.full(1, "NaT", "datetime64[D]")
+    corpus = Corpus("unknown", [[1, 1, 1, 1]], Vocabulary(vocabulary), dates, ("One",))
+    path = tmp_path / "new.csv"
+    path.write_text(f'text\n"{texts[0]}"\n')
+    assert load_corpus(path, like=corpus).counts.toarray().tolist() == [[2, 1, 2, 1]]
+    found = CorpusVectorizer(vocabulary=vocabulary, token_pattern=r"\w+").transform(texts)
+    assert found.counts.toarray().tolist() == [[2, 1, 2, 1]]
+
+
+def test_errors_for_words_that_cannot_be_used_name_the_remedy(tiny_corpus, tmp_path):
+    path = tmp_path / "new.csv"
+    path.write_text("text\nrailways\n")
+    with pytest.raises(TypeError, match="give a Corpus or a fitted model"):
+        load_corpus(path, like=OnlineLDA())
+    with refuses("no word is in the vocabulary"):
+        load_corpus(path, like=tiny_corpus)
+    with refuses("Omit words"):
+        load_corpus(path, like=tiny_corpus, words=CHOICES)
+    with refuses("does not know its words"):
+        load_corpus(path, like=OnlineLDA(max_topics=2).fit(tiny_corpus.counts))
 
 
 def test_the_words_of_files_of_earlier_versions_are_counted_in_an_unknown_way(

@@ -1,0 +1,102 @@
+"""Count new texts with the words and word choices of a corpus or of a fitted model."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
+from stickbreaker.engine.corpora.word_choices import MAX_NGRAM, WordChoices
+from stickbreaker.engine.corpora.words import WordCounter, count_columns
+
+NUM_LISTED = 5
+
+
+@runtime_checkable
+class HasWords(Protocol):
+    """A fitted model."""
+
+    words_: tuple[str, ...] | None
+    word_choices_: WordChoices | None
+
+
+class KnownWords(NamedTuple):
+    """The words that are counted in new texts, and how."""
+
+    vocabulary: Vocabulary
+    choices: WordChoices
+
+    def count(self, texts: Iterable[str]) -> csr_array:
+        """Count the known words (D, V) of texts; raise CorpusError as `WordCounter` does."""
+        counter = WordCounter(self.choices)
+        counter.add(texts)
+        return self.take(*counter.everything())
+
+    def take(self, counts: csr_array, words: Sequence[str]) -> csr_array:
+        """Take the counts (D, V) of the known words from those (D, W) of other words."""
+        known = self.vocabulary
+        columns = [known.index(word) if word in known else -1 for word in words]
+        return match_columns(counts, columns, len(known))
+
+    def explain_left_out(self, counts: csr_array, words: Sequence[str]) -> str:
+        """Say which share of the counted words (D, W) is unknown; "" if all are known."""
+        _, totals = count_columns(counts)
+        # The phrases that are unknown are most of all.
+        totals[[" " in word for word in words]] = 0
+        is_known = np.array([word in self.vocabulary for word in words], bool)
+        left = np.flatnonzero(~is_known & (totals > 0))
+        if not len(left):
+            return ""
+        first = left[np.argsort(-totals[left], kind="stable")[:NUM_LISTED]]
+        listed = ", ".join(words[place] for place in first)
+        return (
+            f"{totals[left].sum() / totals.sum():.1%} of the words are not in the given vocabulary"
+            f" and are left out, most often {listed}."
+        )
+
+
+def find_known(like: Corpus | HasWords) -> KnownWords:
+    """Return the words of a corpus or of a fitted model.
+
+    If its word choices are not known, all words and phrases of the vocabulary are counted. Raises
+    TypeError for another object, and CorpusError for a model that does not know its words.
+    """
+    if isinstance(like, Corpus):
+        vocabulary: Vocabulary | None = like.vocabulary
+        choices = like.word_choices
+    elif isinstance(like, HasWords):
+        vocabulary = None if like.words_ is None else Vocabulary(like.words_)
+        choices = like.word_choices_
+    else:
+        raise TypeError(f"like is {like!r:.80}: give a Corpus or a fitted model.")
+    if vocabulary is None:
+        raise CorpusError(
+            "The model does not know its words: give one that learned from a Corpus, or a Corpus."
+        )
+    return KnownWords(vocabulary, choices or guess_choices(vocabulary))
+
+
+def guess_choices(vocabulary: Iterable[str]) -> WordChoices:
+    """Return word choices that count all words and phrases of a vocabulary.
+
+    >>> guess_choices(("peace", "united states")).max_ngram
+    2
+    """
+    longest = max((1 + word.count(" ") for word in vocabulary), default=1)
+    return WordChoices(min_letters=1, max_ngram=min(longest, MAX_NGRAM), languages=())
+
+
+def match_columns(counts: csr_array, columns: Sequence[int], num_columns: int) -> csr_array:
+    """Move the W columns of counts to other places among V columns; those with -1 are left out.
+
+    >>> match_columns(csr_array([[1, 2, 3]]), [3, -1, 0], 4).toarray().tolist()
+    [[3, 0, 0, 1]]
+    """
+    places = np.array(columns, np.int32)
+    is_kept = places[counts.indices] >= 0
+    starts = np.append(0, np.cumsum(is_kept))[counts.indptr]
+    entries = (counts.data[is_kept], places[counts.indices[is_kept]], starts)
+    moved = csr_array(entries, shape=(counts.shape[0], num_columns))
+    moved.sort_indices()
+    return moved
