@@ -58,7 +58,7 @@ def work(pipe: "Connection[Any, Any]", folder: Path | None = None) -> None:
     """Do tasks until the page or the server ends; this is the main function of the process."""
     # What reads files is loaded first, so that a file reaches the limit of memory and not a
     # library.
-    for library in ("pandas", "pyarrow.parquet"):
+    for library in ("pandas", "pyarrow.parquet", "python_calamine"):
         import_module(library)
     _limit_memory()
     last_report = 0.0

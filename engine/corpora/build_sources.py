@@ -17,9 +17,9 @@ from stickbreaker.engine.corpora.sources import (
     find_source,
     is_document,
     is_remote,
-    is_table,
     list_files,
     name_source,
+    pick_tables,
 )
 from stickbreaker.engine.files.whole_files import FileError, replacing
 
@@ -65,7 +65,7 @@ def _list_tables(path: Path) -> list[Source]:
     if source.kind != FOLDER:
         return [source._replace(path=found)]
     files = list_files(found)
-    tables = [file for file in files if is_table(file) and not is_stored(file.parent)]
+    tables = pick_tables(file for file in files if not is_stored(file.parent))
     own = [file for file in tables if file.parent == found]
     # Programs that write tables in subfolders add files such as _SUCCESS.
     texts = filter(is_document, files)

@@ -25,8 +25,8 @@ MARKS = (
 )
 # First bytes of files that are not text, what the file is, and the remedy.
 SIGNATURES = (
-    (b"PK\x03\x04", "a zip archive or an Office document", "unpack it, or save it as CSV UTF-8"),
-    (b"\xd0\xcf\x11\xe0", "an old Office document", "save it as CSV UTF-8"),
+    (b"PK\x03\x04", "a zip archive or an Office document", "rename it to .zip, .xlsx or .ods"),
+    (b"\xd0\xcf\x11\xe0", "an old Office document", "if it has sheets, rename it to .xls"),
     (b"\x1f\x8b", "compressed with gzip", "unpack it first"),
     (b"BZh", "compressed with bzip2", "unpack it first"),
     (b"\xfd7zXZ", "compressed with xz", "unpack it first"),

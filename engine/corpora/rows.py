@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from scipy.sparse import csr_array
 
+EXCEL = "Excel"
+OPEN_DOCUMENT = "OpenDocument"
 # The formats of tables, by the extensions of their files.
 TABLE_SUFFIXES = {
     ".csv": "CSV",
@@ -19,6 +21,11 @@ TABLE_SUFFIXES = {
     ".ndjson": "JSON lines",
     ".parquet": "Parquet",
     ".pq": "Parquet",
+    ".xlsx": EXCEL,
+    ".xlsm": EXCEL,
+    ".xlsb": EXCEL,
+    ".xls": EXCEL,
+    ".ods": OPEN_DOCUMENT,
 }
 MAX_COLUMNS = 1_000
 MAX_LISTED = 1_000

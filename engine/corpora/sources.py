@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
@@ -22,8 +22,17 @@ from stickbreaker.engine.corpora.count_files import (
 from stickbreaker.engine.corpora.count_tables import find_count_form, read_count_table
 from stickbreaker.engine.corpora.packed_files import open_plain, plain_path
 from stickbreaker.engine.corpora.parquet_files import open_parquet
-from stickbreaker.engine.corpora.rows import MAX_COLUMNS, TABLE_SUFFIXES, TOO_LARGE, Counted, Table
+from stickbreaker.engine.corpora.rows import (
+    EXCEL,
+    MAX_COLUMNS,
+    OPEN_DOCUMENT,
+    TABLE_SUFFIXES,
+    TOO_LARGE,
+    Counted,
+    Table,
+)
 from stickbreaker.engine.corpora.shards import is_stored
+from stickbreaker.engine.corpora.sheets import open_sheet
 from stickbreaker.engine.corpora.table_files import open_delimited, open_json, open_json_lines
 from stickbreaker.engine.corpora.text_files import (
     find_remedy,
@@ -37,9 +46,10 @@ from stickbreaker.engine.files.messages import explain_error
 from stickbreaker.engine.progress_bars import Report
 
 KINDS = (
-    "CSV (.csv), TSV (.tsv), JSON (.json, .jsonl) or Parquet (.parquet), also in a .zip or as .gz,"
-    " .bz2, .xz or .zst; a folder or a .zip of text files, UCI bag-of-words (docword.*.txt, .uci),"
-    " LDA-C (.ldac) or Matrix Market (.mtx, .mm) with a list of words in the same folder"
+    "CSV (.csv), TSV (.tsv), JSON (.json, .jsonl), Parquet (.parquet) or a sheet (.xlsx, .xls,"
+    " .ods), also in a .zip or as .gz, .bz2, .xz or .zst; a folder or a .zip of text files, UCI"
+    " bag-of-words (docword.*.txt, .uci), LDA-C (.ldac) or Matrix Market (.mtx, .mm) with a list of"
+    " words in the same folder"
 )
 STORED = "stored corpus"
 FOLDER = "folder of text files"
@@ -53,6 +63,8 @@ READERS: dict[str, Callable[[Path, str], Table]] = {
     "JSON": open_json,
     "JSON lines": open_json_lines,
     "Parquet": open_parquet,
+    EXCEL: open_sheet,
+    OPEN_DOCUMENT: open_sheet,
     FOLDER: open_folder,
     ARCHIVE: open_archive,
 }
@@ -66,6 +78,7 @@ ABOUT = re.compile(
 # A folder with more texts is one of texts, whatever else is in it.
 FEW_TEXTS = 10
 NUM_LISTED = 5
+Name = TypeVar("Name", str, Path)
 
 
 def is_remote(path: str) -> bool:
@@ -254,7 +267,19 @@ def is_document(name: PurePosixPath | Path) -> bool:
 def is_table(path: Path) -> bool:
     """Whether a file is a table, and not JSON that describes the files next to it, by its name."""
     suffix = plain_path(path).suffix.lower()
-    return suffix in TABLE_SUFFIXES and not (suffix == ".json" and ABOUT.match(path.stem))
+    may_describe = suffix == ".json" or is_sheet(path)
+    return suffix in TABLE_SUFFIXES and not (may_describe and ABOUT.match(path.stem))
+
+
+def is_sheet(path: Path) -> bool:
+    """Whether a file is of sheets, by its name."""
+    return TABLE_SUFFIXES.get(plain_path(path).suffix.lower()) in (EXCEL, OPEN_DOCUMENT)
+
+
+def pick_tables(names: Iterable[Name]) -> list[Name]:
+    """The tables of a folder or archive, by their names: sheets only if there are no others."""
+    tables = [name for name in names if is_table(Path(name))]
+    return [name for name in tables if not is_sheet(Path(name))] or tables
 
 
 def find_table(path: Path, files: Iterable[tuple[str, int]]) -> str:
@@ -264,16 +289,17 @@ def find_table(path: Path, files: Iterable[tuple[str, int]]) -> str:
     Files that describe a table are no texts. Raises CorpusError that names the tables if it is not
     clear what to read.
     """
-    tables: dict[str, int] = {}
+    found: dict[str, int] = {}
     texts: dict[str, int] = {}
     for name, size in files:
         plain = PurePosixPath(name)
         if is_table(Path(name)):
-            tables[name] = size
+            found[name] = size
         elif is_document(plain):
             texts[name] = size
         if len(texts) > FEW_TEXTS:
             return ""
+    tables = {name: found[name] for name in pick_tables(found)}
     if not tables or sum(tables.values()) < sum(texts.values()):
         return ""
     if len(tables) == 1 and not texts:

@@ -43,7 +43,7 @@ NUM_SNIFFED = 200
 MAX_ABOVE = 20
 HEADER_BELOW = "The names of the columns seem to be in row {}; the rows above it are left out."
 HEADER_TEXT = (
-    "Row 1 is read as the names of the columns, such as {!r}. If it is a document, add a row with"
+    "Row {} is read as the names of the columns, such as {!r}. If it is a document, add a row with"
     " names above it."
 )
 PLAIN_QUOTES = "Quotation marks are read as plain characters; otherwise rows would be lost."
@@ -100,7 +100,7 @@ def open_delimited(path: Path, given: str = "") -> Table:
         form = form._replace(has_quotes=False)
         with path.open(encoding=encoding.name, errors="replace", newline="") as text:
             header = next(islice(form.rows(text), form.num_above, None))
-    columns = _name_columns(header)
+    columns = name_columns(header)
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
         places = [columns.index(column) for column in wanted]
@@ -112,12 +112,17 @@ def open_delimited(path: Path, given: str = "") -> Table:
     notes = list(encoding.notes)
     if not form.has_quotes:
         notes.append(PLAIN_QUOTES)
-    if form.num_above:
-        notes.append(HEADER_BELOW.format(form.num_above + 1))
-    if not all(map(_looks_like_name, columns)):
-        notes.append(HEADER_TEXT.format(min(columns, key=_looks_like_name)[:40]))
+    notes += describe_header(columns, form.num_above)
     kind = TABLE_SUFFIXES[path.suffix.lower()]
     return Table(path=path, kind=kind, columns=columns, read=read, notes=tuple(notes))
+
+
+def describe_header(columns: Sequence[str], num_above: int) -> Iterator[str]:
+    """Say if there are rows above the names of the columns, or if a name looks like a text."""
+    if num_above:
+        yield HEADER_BELOW.format(num_above + 1)
+    if not all(map(_looks_like_name, columns)):
+        yield HEADER_TEXT.format(num_above + 1, min(columns, key=_looks_like_name)[:40])
 
 
 def _looks_like_name(cell: str) -> bool:
@@ -142,7 +147,8 @@ def _find_form(path: Path, encoding: str) -> Form:
     if not (_agree(lines, best)[0] or any(sign in bare for sign in signs)):
         # One column: a comma in a text does not end it.
         best = NO_SIGN
-    return Form(best, has_escapes=has_escapes, num_above=_count_above(lines, best))
+    num_above = count_above(_sniff_rows(lines, best))
+    return Form(best, has_escapes=has_escapes, num_above=num_above)
 
 
 def _each_row(lines: Sequence[str], **form: Any) -> Iterator[list[str] | None]:
@@ -193,9 +199,8 @@ def _double_quotes(line: str) -> str:
     return line.replace('\\"', '""')
 
 
-def _count_above(lines: Sequence[str], delimiter: str) -> int:
+def count_above(rows: Sequence[Sequence[str]]) -> int:
     """The number of rows with one cell or none above the first with the usual number of cells."""
-    rows = _sniff_rows(lines, delimiter)
     width, number = _usual([len(row) for row in rows])
     for above, row in enumerate(rows[:MAX_ABOVE]):
         if sum(bool(cell.strip()) for cell in row) > 1:
@@ -262,7 +267,7 @@ def _is_cut(line: str) -> bool:
     return len(line) == MAX_TEXT and not line.endswith("\n")
 
 
-def _name_columns(header: Sequence[str]) -> tuple[str, ...]:
+def name_columns(header: Sequence[str]) -> tuple[str, ...]:
     """Fill in missing column names, and number repeated ones."""
     names: dict[str, None] = {}
     for number, cell in enumerate(header, start=1):

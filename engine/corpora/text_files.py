@@ -34,7 +34,7 @@ TEXT_SUFFIXES = ("", ".txt", ".text", ".md", ".rst", ".log", ".tex")
 ARCHIVES = (*COMPRESSIONS, ".zip", ".7z", ".rar", ".tar", ".tgz", ".jar")
 REMEDIES = {
     ARCHIVES: "Unpack it first",
-    (".xls", ".xlsx", ".xlsm", ".ods", ".numbers"): "Save the table as CSV UTF-8",
+    (".numbers",): "Save the table as CSV UTF-8",
     (".txt", ".md"): (
         "If it is a table, rename it to .csv; if each line is a document, write text above them and"
         " rename it to .csv; if it is one of several documents, choose the folder with all of them"
@@ -254,7 +254,7 @@ def make_row(path: Path, number: int, file: TextFile, wanted: Sequence[str]) -> 
 
 def is_hidden(name: Path | PurePosixPath) -> bool:
     """Whether a file, named by its path in a folder, is hidden or in a hidden folder."""
-    return any(part.startswith((".", "__MACOSX")) and part != ".." for part in name.parts)
+    return any(part.startswith((".", "__MACOSX", "~$")) and part != ".." for part in name.parts)
 
 
 def _natural(name: Path | str) -> list[tuple[int, str]]:

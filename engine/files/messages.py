@@ -1,7 +1,7 @@
 """Parts of messages: why a file cannot be read or written, and texts cut to a length."""
 
 
-def explain_error(error: Exception) -> str:
+def explain_error(error: BaseException) -> str:
     """Say why something failed: what the system says, or the first line of the message.
 
     >>> explain_error(FileNotFoundError(2, "No such file", "a.csv")), explain_error(KeyError())

@@ -166,7 +166,7 @@ def test_the_error_for_an_unknown_name_lists_the_corpora():
     with refuses("Did you mean 'state-of-the-union'"):
         load_corpus("state-of-the-onion")
     with refuses(r"Use state-of-the-union, rfc, rfc-documents, bars, or a file .*\.csv.*Parquet"):
-        load_corpus("speeches.xlsx")
+        load_corpus("speeches.dat")
 
 
 def test_a_bundled_corpus_takes_no_columns():
@@ -313,7 +313,7 @@ def test_the_error_for_an_impossible_path_is_short(name):
             "mine.txt",
             "If it is a table, rename it to .csv; if each line is a document, write text above",
         ),
-        ("mine.xlsx", "Save the table as CSV"),
+        ("mine.numbers", "Save the table as CSV"),
         ("mine.dat", "Use CSV .*folder or a .zip of text files"),
     ],
 )

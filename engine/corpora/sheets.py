@@ -1,0 +1,157 @@
+"""Read the largest sheet of an Excel or OpenDocument file; the names of its columns are found as in
+CSV files.
+"""
+
+import io
+import re
+import zipfile
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stickbreaker.engine.corpora.cells import write_cell
+from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.packed_files import BROKEN, check_unpacked
+from stickbreaker.engine.corpora.rows import TABLE_SUFFIXES, Chunk, Row, Table, gather, shorten
+from stickbreaker.engine.corpora.table_files import (
+    NUM_SNIFFED,
+    count_above,
+    describe_header,
+    name_columns,
+)
+from stickbreaker.engine.files.messages import explain_error
+
+if TYPE_CHECKING:
+    from python_calamine import CalamineSheet, CalamineWorkbook
+
+# The cells of a sheet are in memory, also the empty ones to the left of and above others.
+MAX_CELLS = 100_000_000
+LAST_ROW = re.compile(rb'<row [^>]*?r="(\d+)"')
+FAR_COLUMN = re.compile(rb'<c r="([A-Z]{3})\d')
+NUM_LISTED = 5
+OFFICE = (b"PK", b"\xd0\xcf\x11\xe0")
+
+
+def open_sheet(path: Path, encoding: str = "") -> Table:
+    """Open the visible sheet with most rows; a note names the others.
+
+    Raises CorpusError if the file is damaged, encrypted, too large or empty.
+    """
+    with _explaining(path):
+        sheet, heights = _find_largest(_open_book(path))
+    if sheet is None or not sheet.height:
+        raise CorpusError(f"{path} has no rows. Choose a file with a sheet of texts.")
+    num_blank = (sheet.start or (0, 0))[0]
+    first = [list(map(_write, row)) for row in islice(sheet.iter_rows(), num_blank + NUM_SNIFFED)]
+    num_above = num_blank + count_above(first[num_blank:])
+    columns = name_columns(first[num_above])
+    seen = [0]
+
+    def read(wanted: Sequence[str]) -> Iterator[Chunk]:
+        places = [columns.index(column) for column in wanted]
+        share = lambda: seen[0] / (num_blank + sheet.height)  # noqa: E731
+        yield from gather(str(path), wanted, share, rows(places))
+
+    def rows(places: Sequence[int]) -> Iterator[Row]:
+        for row, cells in enumerate(islice(sheet.iter_rows(), num_above + 1, None), num_above + 2):
+            seen[0] = row
+            yield row, [_write(cells[place]) for place in places]
+
+    return Table(
+        path=path,
+        kind=TABLE_SUFFIXES[path.suffix.lower()],
+        columns=columns,
+        read=read,
+        notes=(*_describe_others(sheet.name, heights), *describe_header(columns, num_above)),
+    )
+
+
+def _describe_others(chosen: str, heights: dict[str, int]) -> Iterator[str]:
+    """Say which sheet is read, if there are others with content."""
+    others = [name for name in heights if heights[name] and name != chosen]
+    if others:
+        listed = ", ".join(repr(shorten(name)) for name in others[:NUM_LISTED])
+        more = f" and {len(others) - NUM_LISTED} more" * (len(others) > NUM_LISTED)
+        yield (
+            f"The sheet {shorten(chosen)!r} with {heights[chosen]:,} rows is read; {listed}{more}"
+            f" {'are' if len(others) > 1 else 'is'} left out. Save another sheet as a file of its"
+            " own to read it."
+        )
+
+
+@contextmanager
+def _explaining(path: Path) -> Generator[None, None, None]:
+    """Name the file in all errors of the reader."""
+    from python_calamine import CalamineError
+
+    try:
+        yield
+    except BaseException as error:
+        # A panic of the reader, which is written in Rust, is no Exception.
+        is_panic = type(error).__name__ == "PanicException"
+        known = (*BROKEN, CalamineError, ValueError, NotImplementedError)
+        if isinstance(error, CorpusError) or not (is_panic or isinstance(error, known)):
+            raise
+        raise CorpusError(
+            f"Cannot read the sheets of {path}: it is damaged or has a password"
+            f" ({explain_error(error)}). Save it again without a password, or as CSV UTF-8."
+        ) from error
+
+
+def _open_book(path: Path) -> "CalamineWorkbook":
+    from python_calamine import CalamineWorkbook
+
+    with path.open("rb") as stream:
+        content = stream.read()
+    if not content.startswith(OFFICE):
+        raise CorpusError(
+            f"{path} is not an Excel or OpenDocument file. If it is a text with separators, rename"
+            " it to .csv; otherwise save it again."
+        )
+    if content.startswith(b"PK"):
+        _check_members(path, content)
+    return CalamineWorkbook.from_object(io.BytesIO(content))
+
+
+def _find_largest(book: "CalamineWorkbook") -> tuple["CalamineSheet | None", dict[str, int]]:
+    """The visible sheet with most rows, and the number of rows of all sheets."""
+    from python_calamine import SheetTypeEnum, SheetVisibleEnum
+
+    known = [sheet for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
+    hidden = {sheet.name for sheet in known if sheet.visible != SheetVisibleEnum.Visible}
+    sheets = [book.get_sheet_by_name(sheet.name) for sheet in known]
+    heights = {sheet.name: sheet.height for sheet in sheets}
+    largest = max(
+        sheets,
+        key=lambda sheet: (sheet.name not in hidden and sheet.height > 0, sheet.height),
+        default=None,
+    )
+    return largest, heights
+
+
+def _check_members(path: Path, content: bytes) -> None:
+    """Refuse what needs too much memory; reading the members to their ends finds damage."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = archive.infolist()
+        check_unpacked(path, sum(member.file_size for member in members), len(content))
+        for member in members:
+            xml = archive.read(member)
+            last = LAST_ROW.match(xml, max(0, xml.rfind(b"<row ")))
+            far = max(FAR_COLUMN.findall(xml), default=b"")
+            width = sum((sign - 64) * 26**place for place, sign in enumerate(reversed(far)))
+            if last and int(last[1]) * width > MAX_CELLS:
+                raise CorpusError(
+                    f"{path} has cells up to column {far.decode()} and row {int(last[1]):,}. Delete"
+                    " what is far from the table."
+                )
+
+
+def _write(value: Any) -> str:
+    """The text of a cell: whole numbers without decimals, dates as ISO 8601.
+
+    >>> _write(1863.0), _write(0.5), _write("peace")
+    ('1863', '0.5', 'peace')
+    """
+    return write_cell(int(value) if isinstance(value, float) and value.is_integer() else value)
