@@ -7,12 +7,12 @@ import pandas as pd
 from bokeh.models import HoverTool, NumeralTickFormatter
 
 from stickbreaker.app.frames.reading_frames import order_by_peak
-from stickbreaker.app.plots.map_labels import CHIP, MAP_PIXELS, fit_map, label_dots, size_dots
+from stickbreaker.app.plots.map_labels import CHIP, NOTEBOOK_MAP, fit_map, label_dots, size_dots
 from stickbreaker.app.plots.reading_plots import DOT_ALPHA, HOVER, RAMP
 
 # The map, with room for its title and its tools.
-HALF_WIDTH = int(MAP_PIXELS[0]) + 40
-HEIGHT = int(MAP_PIXELS[1]) + 37
+HALF_WIDTH = int(NOTEBOOK_MAP[0]) + 40
+HEIGHT = int(NOTEBOOK_MAP[1]) + 37
 # Of the labels of the map: pixels to the right and down, by the columns of `label_dots`.
 OFFSETS = {"x_offset": "aside", "y_offset": "offset"}
 MOST_BARS = 15
@@ -24,8 +24,8 @@ TOOLTIPS = [("topic", "@title"), ("share of tokens", "@share{0.0 %}"), ("words",
 def draw_map(frame: pd.DataFrame) -> Any:
     """Draw a map frame: dots whose areas are the shares, the largest with names."""
     frame = frame.assign(size=size_dots(frame["share"]))
-    middle, level, scale = fit_map(frame)
-    half_width, half_height = (pixels / 2 / scale for pixels in MAP_PIXELS)
+    (middle, level), scale = fit_map(frame, NOTEBOOK_MAP)
+    half_width, half_height = (pixels / 2 / scale for pixels in NOTEBOOK_MAP)
     details = ["title", "share", "words", "color", "size"]
     dots = hv.Points(frame, ["x", "y"], details, label="Map of topics").opts(
         color="color",
@@ -35,8 +35,9 @@ def draw_map(frame: pd.DataFrame) -> Any:
         default_tools=[],
     )
     chip = {name: value for name, value in CHIP.items() if name != "padding"}
-    names = hv.Labels(label_dots(frame), ["x", "y"], ["text", *OFFSETS.values()]).opts(
-        text_baseline="bottom",
+    names = hv.Labels(
+        label_dots(frame, NOTEBOOK_MAP), ["x", "y"], ["text", *OFFSETS.values()]
+    ).opts(
         backend_opts={"glyph.padding": CHIP["padding"]},
         hooks=[_move_labels],
         **chip,

@@ -12,8 +12,10 @@ import numpy as np
 import pandas as pd
 from bokeh.layouts import gridplot
 from bokeh.models import (
+    CDSView,
     ColumnDataSource,
     CustomJS,
+    CustomJSFilter,
     CustomJSTickFormatter,
     DataRange1d,
     FactorRange,
@@ -47,7 +49,15 @@ from stickbreaker.app.plots.figures import (
     make_figure,
     patch_columns,
 )
-from stickbreaker.app.plots.map_labels import CHIP, MAP_PADDING, label_dots, shorten, size_dots
+from stickbreaker.app.plots.map_labels import (
+    CHIP,
+    MAP_PADDING,
+    PHONE_MAPS,
+    WIDE_MAPS,
+    label_dots,
+    shorten,
+    size_dots,
+)
 from stickbreaker.app.theme import EARLIER_RUN, THIS_RUN, topic_color
 
 HEAT_MAP = "heat map"
@@ -80,6 +90,7 @@ const topic_id = index === undefined ? [] : [source.data.topic_id[index]]
 if (topic_id[0] !== pointed.data.topic_id[0]) pointed.data = {topic_id}
 """
 LABEL_OF_WIDTH = "return (window.innerWidth < 600 ? narrow : wide)[tick]"
+ROWS_OF_WIDTH = "return source.data.narrow.map((each) => each === window.innerWidth < 600)"
 # In a wide window the tree stands next to the map.
 LEAF_OF_WIDTH = (
     "return (window.innerWidth < 600 || window.innerWidth >= 1350 ? narrow : wide)[tick]"
@@ -305,7 +316,7 @@ class MapPlot:
             nonselection_line_alpha="alpha",
             selection_fill_alpha=0.9,
         )
-        self.labels = empty_source("x", "y", "text", "aside", "offset")
+        self.labels = empty_source("x", "y", "text", "aside", "offset", "narrow")
         name = Text(
             x="x",
             y="y",
@@ -313,10 +324,10 @@ class MapPlot:
             x_offset="aside",
             y_offset="offset",
             text_align="center",
-            text_baseline="bottom",
             **CHIP,
         )
-        self.figure.add_glyph(self.labels, name)
+        of_width = CDSView(filter=CustomJSFilter(code=ROWS_OF_WIDTH))
+        self.figure.add_glyph(self.labels, name, view=of_width)
         tooltips = [("topic", "@title"), ("size", "@share{0.0 %} @whole"), ("words", "@words")]
         self.figure.add_tools(
             HoverTool(renderers=[dots], tooltips=tooltips, limit=1), TapTool(renderers=[dots])
@@ -344,7 +355,9 @@ class MapPlot:
         )
         with self.seed.standing_in(frame.empty):
             self.source.data = frame.to_dict("list")
-            self.labels.data = label_dots(frame).to_dict("list")
+            wide = label_dots(frame, *WIDE_MAPS).assign(narrow=False)
+            narrow = label_dots(frame, *PHONE_MAPS).assign(narrow=True)
+            self.labels.data = pd.concat([wide, narrow]).to_dict("list")
 
     def _tell(self, _name: str, _old: Any, new: Mapping[str, Sequence[Any]]) -> None:
         """What a browser says counts only if it is a topic of the map."""

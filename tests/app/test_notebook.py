@@ -11,7 +11,7 @@ from pyviz_comms import Comm
 
 from stickbreaker import engine
 from stickbreaker.app.notebook import LiveRun, plot_bars, plot_map, plot_time
-from stickbreaker.app.plots.map_labels import label_dots
+from stickbreaker.app.plots.map_labels import NOTEBOOK_MAP, label_dots
 from stickbreaker.engine.schedules import learning_rate
 
 
@@ -210,13 +210,13 @@ def test_labels_of_the_map_are_where_the_page_has_them_and_stay_at_their_dots_wh
     model, tiny_corpus
 ):
     shown = plot_map(model, tiny_corpus)
-    sought = label_dots(shown.Points.Map_of_topics.dframe())
+    sought = label_dots(shown.Points.Map_of_topics.dframe(), NOTEBOOK_MAP)
     (drawn,) = (each for each in hv.render(shown).renderers if isinstance(each.glyph, Text))
     # Places in units of the axes, and offsets in pixels.
     for glyph_property in ("x", "y", "text", "x_offset", "y_offset"):
         column = getattr(drawn.glyph, glyph_property)
         assert list(drawn.data_source.data[column]) == sought[column].tolist()
-    assert sought["offset"].abs().min() > 0
+    assert np.hypot(sought["aside"], sought["offset"]).min() > 0
 
 
 def test_without_the_page_show_says_what_to_install():

@@ -294,13 +294,14 @@ def test_views_without_a_reading_say_what_is_missing():
     assert "after the first mini-batch" in describe_reading(ReadingJob(), Progress())
 
 
-def test_the_map_names_its_fifteen_largest_topics_and_shows_earlier_sizes_in_a_replay(
+def test_the_map_names_its_largest_topics_for_each_width_and_shows_earlier_sizes_in_a_replay(
     job, progress
 ):
     view = TopicMap(RunState(shows_reading=True))
     read(view, job, progress)
     shown = len(job.reading.used)
-    assert len(view.plot.labels.data["text"]) == min(15, shown)
+    assert shown <= 15
+    assert view.plot.labels.data["narrow"] == [False] * shown + [True] * shown
     first = int(job.reading.summary.topic_ids[job.reading.used[0]])
     tokens = np.array([2.0, 0.0])
     then = Moment(
