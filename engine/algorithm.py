@@ -171,6 +171,30 @@ class NoisyStep(NamedTuple):
     target: np.ndarray
 
 
+class EditKind(StrEnum):
+    """What a person can do with topics."""
+
+    MERGE = "merge"
+    REMOVE = "remove"
+    SPLIT = "split"
+    PIN = "pin"
+    SEED = "seed"
+
+
+class Edit(NamedTuple):
+    """One thing that a person does with topics.
+
+    topic_ids: the topics that it changes; none for a seed. words: positions (M,) in the vocabulary
+    of the words of a seed. weight: of the prior tokens, as a multiple of the tokens that the words
+    have in the topic (pin) or in the corpus (seed).
+    """
+
+    kind: EditKind
+    topic_ids: tuple[int, ...] = ()
+    words: tuple[int, ...] = ()
+    weight: float = 1.0
+
+
 Init = Callable[[Any, int, np.random.Generator], State]
 Expect = Callable[[Any, Any, Batch], Any]
 Local = Callable[[Any, Any, Documents, np.random.Generator | None], Any]
@@ -185,6 +209,7 @@ WordTopics = Callable[[Any, Any, np.ndarray], tuple[np.ndarray, np.ndarray]]
 Stick = Callable[[Any, Any], Breaking]
 Trace = Callable[[Any, Any, Documents, int], SlotTrace]
 Preview = Callable[[Any, Any, Any, Batch], NoisyStep]
+Apply = Callable[[Any, Any, Edit, Batch], Any]
 LDAPriors = Callable[[Any, Any], tuple[np.ndarray, float]]
 Narrow = Callable[[Any, np.ndarray], Any]
 Trim = Callable[[Any], Any]
@@ -236,6 +261,8 @@ class Algorithm:
     lda_priors: (config, state) -> α (K,) and η of an LDA, whose state has λ - η as `topic_counts`.
     set_aside: (config, state, batch) -> the batch without the documents that its step must not
     learn from.
+    edit: (config, state, edit, batch) -> the state after what a person has done with topics; it
+    reads the documents of the batch to split a topic and to start one from words.
     transfer: how a shard's local step runs in another process; by default, all expectations are
     sent there.
     has_corpus_weights: whether documents share learned topic weights, as in an HDP; the prior of
@@ -265,6 +292,7 @@ class Algorithm:
     start_from: StartFrom | None = None
     lda_priors: LDAPriors | None = None
     set_aside: SetAside | None = None
+    edit: Apply | None = None
     transfer: Transfer = WHOLE
     has_corpus_weights: bool = True
 

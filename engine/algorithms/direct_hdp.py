@@ -23,6 +23,7 @@ from stickbreaker.engine.inference.dirichlet_step import (
     expect_documents,
     infer_shares,
 )
+from stickbreaker.engine.inference.edits import edit_topics
 from stickbreaker.engine.inference.evidence import set_aside
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.online import (
@@ -96,9 +97,7 @@ def blend(
     config: DirectHDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch
 ) -> tuple[OnlineHDPState, StepInfo]:
     """Step of λ, and of the tables towards those of the corpus."""
-    return blend_hdp(
-        config, state, statistics, batch, Steps(expect=expect, local=local, infer=infer)
-    )
+    return blend_hdp(config, state, statistics, batch, STEPS)
 
 
 def infer(config: DirectHDPConfig, state: OnlineHDPState, documents: Documents) -> np.ndarray:
@@ -108,6 +107,7 @@ def infer(config: DirectHDPConfig, state: OnlineHDPState, documents: Documents) 
     )
 
 
+STEPS = Steps(expect=expect, local=local, infer=infer)
 ALGORITHM = Algorithm(
     name="direct-hdp",
     title="Online HDP, direct assignment",
@@ -121,6 +121,7 @@ ALGORITHM = Algorithm(
     local=local,
     blend=blend,
     set_aside=set_aside,
+    edit=partial(edit_topics, STEPS),
     transfer=OF_STATISTICS,
     stick=stick,
     word_topics=word_topics,

@@ -23,6 +23,7 @@ from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import check_settings, setting
 from stickbreaker.engine.inference.candidates import Steps
 from stickbreaker.engine.inference.dirichlet_step import fit_documents
+from stickbreaker.engine.inference.edits import edit_topics
 from stickbreaker.engine.inference.evidence import set_aside
 from stickbreaker.engine.inference.global_step import Statistics
 from stickbreaker.engine.inference.online import (
@@ -148,9 +149,7 @@ def blend(
     config: HDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch
 ) -> tuple[OnlineHDPState, StepInfo]:
     """Step of λ and the tables, Eq. 22-27 with the mini-batch's D/S."""
-    return blend_hdp(
-        config, state, statistics, batch, Steps(expect=expect, local=local, infer=infer)
-    )
+    return blend_hdp(config, state, statistics, batch, STEPS)
 
 
 def infer(config: HDPConfig, state: OnlineHDPState, documents: Documents) -> np.ndarray:
@@ -159,6 +158,7 @@ def infer(config: HDPConfig, state: OnlineHDPState, documents: Documents) -> np.
     return infer_slots(documents, expectations, limits_of(config))
 
 
+STEPS = Steps(expect=expect, local=local, infer=infer)
 ALGORITHM = Algorithm(
     name="hdp",
     title="Online HDP",
@@ -172,6 +172,7 @@ ALGORITHM = Algorithm(
     local=local,
     blend=blend,
     set_aside=set_aside,
+    edit=partial(edit_topics, STEPS),
     transfer=OF_STATISTICS,
     stick=stick,
     trace=partial(trace_slots, _expect_words),

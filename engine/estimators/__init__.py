@@ -27,7 +27,9 @@ from stickbreaker.engine.estimators.classes import (
     OnlineLDA,
     OnlineSVIHDP,
 )
+from stickbreaker.engine.estimators.editable import EditableTopicModel
 from stickbreaker.engine.estimators.files import add_notes, load_model
+from stickbreaker.engine.estimators.fitted import TopicEdit
 from stickbreaker.engine.estimators.follower import Followed, Follower
 from stickbreaker.engine.estimators.model import TopicModel
 from stickbreaker.engine.estimators.online_model import OnlineTopicModel
@@ -44,6 +46,7 @@ __all__ = [
     "BatchHDP",
     "BatchLDA",
     "CorpusVectorizer",
+    "EditableTopicModel",
     "Followed",
     "Follower",
     "GibbsHDP",
@@ -56,6 +59,7 @@ __all__ = [
     "OnlineLDA",
     "OnlineSVIHDP",
     "OnlineTopicModel",
+    "TopicEdit",
     "TopicModel",
     "load",
     "score_topics",

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from stickbreaker.engine.algorithms import find_algorithm
+from stickbreaker.engine.estimators.editable import EditableTopicModel
 from stickbreaker.engine.estimators.model import TopicModel
 from stickbreaker.engine.estimators.online_model import OnlineTopicModel
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class OnlineHDP(OnlineTopicModel):
+class OnlineHDP(EditableTopicModel):
     """The scikit-learn estimator of this algorithm: Online HDP.
 
     Parameters
@@ -89,7 +90,7 @@ class OnlineHDP(OnlineTopicModel):
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class OnlineDirectHDP(OnlineTopicModel):
+class OnlineDirectHDP(EditableTopicModel):
     """The scikit-learn estimator of this algorithm: Online HDP, direct assignment.
 
     Parameters
@@ -212,7 +213,7 @@ class OnlineLDA(OnlineTopicModel):
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class OnlineSVIHDP(OnlineTopicModel):
+class OnlineSVIHDP(EditableTopicModel):
     """The scikit-learn estimator of this algorithm: Online HDP, as in Hoffman 2013.
 
     Parameters

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from stickbreaker.engine.corpora.word_choices import read_choices
-from stickbreaker.engine.estimators.fitted import FittedModel
+from stickbreaker.engine.estimators.fitted import FittedModel, TopicEdit
 from stickbreaker.engine.evaluation.topic_frames import empty_history
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.checkpoint import Checkpoint, CheckpointError
@@ -27,6 +27,7 @@ TOPIC_NAMES = "topic_names_"
 HISTORY = "history_."
 DATE_FORM = "date_form_"
 WORD_CHOICES = "word_choices_"
+EDITS = "edits_"
 # As given: a setting that was left to the corpus is left to it again at the next fit.
 PARAMETERS = "parameters"
 
@@ -53,6 +54,8 @@ def save_model(
         notes[DATE_FORM] = np.array(model.date_form_)
     if model.topic_names_:
         notes[TOPIC_NAMES] = np.array(json.dumps(list(model.topic_names_.items())))
+    if model.edits_:
+        notes[EDITS] = np.array(json.dumps([each._asdict() for each in model.edits_]))
     settings = RunSettings(passes=model.passes, seed=model.seed_, num_shards=model.num_shards)
     checkpoint.save(
         path,
@@ -122,3 +125,9 @@ def add_notes(model: Any, notes: Mapping[str, np.ndarray]) -> None:
         model.date_form_ = str(notes[DATE_FORM])
     if TOPIC_NAMES in notes:
         model.topic_names_ = dict(json.loads(str(notes[TOPIC_NAMES])))
+    if EDITS in notes:
+        model.edits_ = tuple(map(_read_edit, json.loads(str(notes[EDITS]))))
+
+
+def _read_edit(written: dict[str, Any]) -> TopicEdit:
+    return TopicEdit(**written | {name: tuple(written[name]) for name in ("topic_ids", "words")})

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -60,6 +60,33 @@ else:
         """The base classes of scikit-learn."""
 
 
+class TopicEdit(NamedTuple):
+    """What a person has done with topics of a model, and when.
+
+    Attributes
+    ----------
+    kind : {"merge", "remove", "split", "pin", "seed"}
+        What was done.
+    topic_ids : tuple of int
+        The topics that it changed. The first one stays; the last one of a split is new.
+    words : tuple of str
+        The words of a seed.
+    name : str
+        The name that a seeded topic was given.
+    step : int
+        The number of mini-batches learned from before.
+    documents_seen : int
+        The number of documents learned from before.
+    """
+
+    kind: str
+    topic_ids: tuple[int, ...]
+    words: tuple[str, ...] = ()
+    name: str = ""
+    step: int = 0
+    documents_seen: int = 0
+
+
 class FittedModel(Estimator):
     """What a fitted model answers; the attributes are described at `TopicModel`."""
 
@@ -82,6 +109,9 @@ class FittedModel(Estimator):
     topic_names_: dict[int, str]
     # Of the dates of a stream.
     date_form_: str = ""
+    # Of topics, by a person, and the models before them.
+    edits_: tuple[TopicEdit, ...] = ()
+    _before: tuple[dict[str, Any], ...] = ()
 
     def transform(self, X: Counts) -> np.ndarray:
         """Infer the topics of documents. The model does not change.

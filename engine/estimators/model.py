@@ -229,7 +229,7 @@ class TopicModel(TopicTables):
         self.documents_seen_ = 0
         self.topic_names_ = {}
         self.history_ = empty_history()
-        for name in ("state_", "n_iter_", "feature_names_in_"):
+        for name in ("state_", "n_iter_", "feature_names_in_", "edits_", "_before"):
             self.__dict__.pop(name, None)
         corpus = self._read(X, is_new=True)
         size = max(1, corpus.num_documents)

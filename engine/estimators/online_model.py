@@ -103,7 +103,10 @@ class OnlineTopicModel(TopicModel):
         """Let some words (U,) be like a word that has not occurred yet."""
         state = self.state_._replace(topic_counts=self.state_.topic_counts.forget(columns, like))
         if isinstance(state, OnlineHDPState):
-            state = state._replace(set_aside=state.set_aside.without(columns))
+            is_left = ~np.isin(state.decided.words, columns)
+            state = state._replace(
+                set_aside=state.set_aside.without(columns), decided=state.decided.select(is_left)
+            )
         self.state_ = state
 
     def _raise_limit(self, corpus: Corpus) -> None:

@@ -30,6 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stickbreaker.engine.algorithms import find_algorithm
+from stickbreaker.engine.estimators.editable import EditableTopicModel
 from stickbreaker.engine.estimators.model import TopicModel
 from stickbreaker.engine.estimators.online_model import OnlineTopicModel
 '''
@@ -121,6 +122,8 @@ def _parameter(setting: Field[Any]) -> Parameter:
 
 def _write_class(algorithm: Algorithm) -> Iterator[str]:
     base = "OnlineTopicModel" if algorithm.reads is Reads.BATCHES else "TopicModel"
+    if algorithm.edit is not None:
+        base = "EditableTopicModel"
     parameters = list_parameters(algorithm)
     yield "@dataclass(kw_only=True, repr=False, eq=False)"
     yield f"class {name_class(algorithm)}({base}):"

@@ -45,6 +45,18 @@ class Steps(NamedTuple):
     infer: Callable[[Any, Any, Documents], np.ndarray]
 
 
+class Rivals(NamedTuple):
+    """Topics that compete with those of a model for the words of a batch.
+
+    counts: λ - η (U, C) of its words, without the prior; tables: (C,); prior: tokens that they
+    have in any case, 0 or (U, C).
+    """
+
+    counts: np.ndarray
+    tables: np.ndarray
+    prior: Any = 0.0
+
+
 def fit_candidates(
     steps: Steps, config: Any, state: OnlineHDPState, batch: Batch
 ) -> tuple[OnlineHDPState, Statistics] | None:
@@ -71,16 +83,33 @@ def fit_candidates(
     counts = scale * _pick_documents(steps, config, known, documents, number).astype(
         state.topic_counts.precision
     )
-    tables = np.full(number, scale)
-    # Candidates and topics compete for the words; only the candidates learn from that.
+    rivals, statistics = compete(
+        steps, config, known, batch, Rivals(counts, np.full(number, scale))
+    )
+    nothing = rivals.counts[:0]
+    return add_topics(state, words[:0], nothing, np.zeros(number)), statistics
+
+
+def compete(
+    steps: Steps, config: Any, known: OnlineHDPState, batch: Batch, rivals: Rivals
+) -> tuple[Rivals, Statistics]:
+    """The rivals after rounds in which they compete with the topics of a state for the words of a
+    batch, and the statistics of the last round.
+
+    known: a state with the rows of these words; its topics do not learn.
+    """
+    words = known.topic_counts.held
+    number = len(rivals.tables)
+    shape = len(words), len(known.tables) + number
+    scale = batch_scale(batch)
     for _ in range(ROUNDS):
-        statistics = _sum_up(steps, config, add_topics(known, words, counts, tables), batch)
-        shape = len(words), num_known + number
-        counts = gather(statistics.counts, scale, shape, state.topic_counts.precision)[
-            :, num_known:
-        ]
-        tables = scale * statistics.tables[num_known:]
-    return add_topics(state, words[:0], counts[:0], np.zeros(number)), statistics
+        both = add_topics(known, words, rivals.counts + rivals.prior, rivals.tables)
+        statistics = _sum_up(steps, config, both, batch)
+        counts = gather(statistics.counts, scale, shape, known.topic_counts.precision)
+        rivals = rivals._replace(
+            counts=counts[:, -number:], tables=scale * statistics.tables[-number:]
+        )
+    return rivals, statistics
 
 
 def add_topics(

@@ -206,7 +206,7 @@ def choose_number(infer: Infer, config: OnlineHDPConfig, *states: OnlineHDPState
     topics. Between the fewest points that are enough and the next one, the number is found by
     halving the interval.
     """
-    paths = [find_path(state.topic_counts) for state in states]
+    paths = [find_path(state.topic_counts, state.decided.kept) for state in states]
     prior = np.log(states[0].concentrations.corpus)
     negligible = NEGLIGIBLE * states[0].set_aside.num_tokens
 
@@ -215,7 +215,9 @@ def choose_number(infer: Infer, config: OnlineHDPConfig, *states: OnlineHDPState
         return {number: float(each.sum() + prior * number) for number, each in scores.items()}
 
     # First the points of the path; the best of all paths decides what is enough.
-    points = [points_of(len(path.topics) + 1) for path in paths]
+    sizes = [len(_list_topics(*pair)) for pair in zip(states, paths, strict=True)]
+    fewest_left = [size - len(path.topics) for size, path in zip(sizes, paths, strict=True)]
+    points = list(map(points_of, sizes, fewest_left))
     scores = [score(place, each) for place, each in enumerate(points)]
     enough = max(max(each.values()) for each in scores) - negligible
 
@@ -228,7 +230,10 @@ def choose_number(infer: Infer, config: OnlineHDPConfig, *states: OnlineHDPState
         if known:
             # The score falls where topics are missing, so the fewest that are enough follow by
             # bisection.
-            too_few = max((number for number in points[place] if number < min(known)), default=0)
+            too_few = max(
+                (number for number in points[place] if number < min(known)),
+                default=fewest_left[place] - 1,
+            )
             between = range(too_few + 1, min(known))
             found.append(
                 (too_few + 1 + bisect_left(between, True, key=partial(is_enough, place)), place)
@@ -302,8 +307,9 @@ def slice_path(path: Removal, first: int, last: int) -> Removal:
     )
 
 
-def find_path(counts: DecayedCounts) -> Removal:
-    """Removals of topics, one after another, until one topic with tokens is left.
+def find_path(counts: DecayedCounts, kept: Sequence[int] | np.ndarray = ()) -> Removal:
+    """Removals of topics, one after another, until one topic with tokens is left, or only topics
+    `kept`.
 
     The closest pair first.
 
@@ -329,7 +335,9 @@ def find_path(counts: DecayedCounts) -> Removal:
     distances = sizes * (1.0 - overlaps) / np.minimum.outer(freedoms, freedoms)
     np.fill_diagonal(distances, np.inf)
     np.fill_diagonal(overlaps, -1.0)
-    number = max(0, len(topics) - 1)
+    is_kept = np.isin(topics, kept)
+    distances[np.ix_(is_kept, is_kept)] = np.inf
+    number = max(0, len(topics) - max(1, int(is_kept.sum())))
     shape = number, MOST_PARENTS
     path = Removal(
         topics=np.zeros(number, np.int64),
@@ -339,8 +347,10 @@ def find_path(counts: DecayedCounts) -> Removal:
     for place in range(number):
         # The closest pair: the smaller topic goes, and its mixture is the nearest topics by tokens.
         one, other = divmod(int(distances.argmin()), len(topics))
-        large, small = (one, other) if tokens[one] >= tokens[other] else (other, one)
-        nearest = np.argsort(-overlaps[small], kind="stable")[: min(MOST_PARENTS, number - place)]
+        ranks = (is_kept[one], tokens[one]), (is_kept[other], tokens[other])
+        large, small = (one, other) if ranks[0] >= ranks[1] else (other, one)
+        most = min(MOST_PARENTS, len(topics) - 1 - place)
+        nearest = np.argsort(-overlaps[small], kind="stable")[:most]
         path.topics[place] = topics[small]
         path.parents[place, : len(nearest)] = topics[nearest]
         path.weights[place, : len(nearest)] = tokens[nearest] / tokens[nearest].sum()
@@ -361,6 +371,7 @@ def find_path(counts: DecayedCounts) -> Removal:
             / (tokens[large] + tokens)
             / np.minimum(freedoms, freedoms[large])
         )
+        is_left &= ~(is_kept & is_kept[large])
         distances[large] = distances[:, large] = np.where(
             is_left, factors * (1.0 - overlaps[large]), np.inf
         )
@@ -379,15 +390,15 @@ def measure_overlaps(roots: np.ndarray, topic: int | None = None) -> np.ndarray:
     return wide if topic is None else wide[0]
 
 
-def points_of(num_topics: int) -> list[int]:
-    """Numbers of topics at which a path is scored first.
+def points_of(num_topics: int, fewest: int = 1) -> list[int]:
+    """Numbers of topics at which a path is scored first, down to the fewest.
 
     >>> points_of(30)
     [30, 22, 16, 12, 9, 6, 4, 3, 2, 1]
     """
     points = [num_topics]
-    while points[-1] > 1:
-        points.append(min(points[-1] - 1, int(LEFT * points[-1])))
+    while points[-1] > fewest:
+        points.append(max(fewest, min(points[-1] - 1, int(LEFT * points[-1]))))
     return points
 
 
@@ -427,9 +438,7 @@ def follow(
 
     Only words of the documents set aside have rows.
     """
-    # The topics at the start of the path: those that are removed and those that receive tokens.
-    parents = path.parents[path.weights > 0]
-    left = np.union1d(path.topics, parents) if len(parents) else np.array([state.tables.argmax()])
+    left = _list_topics(state, path)
     state = state._replace(topic_counts=state.topic_counts.only(state.set_aside.distinct_words()))
     done = 0
     num_topics = len(left)
@@ -439,6 +448,15 @@ def follow(
         left = np.setdiff1d(left, some.topics)
         done = num_topics - number
         yield state._replace(topic_counts=state.topic_counts.keep(left), tables=state.tables[left])
+
+
+def _list_topics(state: OnlineHDPState, path: Removal) -> np.ndarray:
+    """The topics at the start of a path: those that are removed, those that receive tokens, and
+    those that a person keeps.
+    """
+    parents = path.parents[path.weights > 0]
+    known = np.union1d(path.topics, parents) if len(parents) else [state.tables.argmax()]
+    return np.union1d(known, state.decided.kept)
 
 
 def _leave_out_worse(scores: dict[int, np.ndarray], negligible: float) -> dict[int, np.ndarray]:

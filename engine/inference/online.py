@@ -126,6 +126,14 @@ def _blend(
 ) -> tuple[OnlineHDPState, StepInfo]:
     blended, info = blend_topics(rate, state, statistics, batch)
     tables = blend_tables(state.tables, statistics.tables, batch, rate)
+    decided = state.decided
+    if len(decided.tokens):
+        # λ ← (1 - ρ) λ + ρ (η + prior tokens + D/S · counts), so that λ always holds the prior.
+        blended = blended._replace(
+            topic_counts=blended.topic_counts.add(
+                decided.words, decided.topics, rate * decided.tokens
+            )
+        )
     return blended._replace(
         tables=tables, documents_read=state.documents_read + batch.num_read
     ), info

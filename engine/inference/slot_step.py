@@ -121,8 +121,8 @@ def fit_slots(
     shares = np.zeros((num_documents, num_topics), topics.dtype)
     bounds = np.zeros(num_documents * has_bound)
     own = documents.indexed(expectations.words)
+    limits = _fit_limits(limits, expectations)
     counts = empty_counts(own, limits.max_active if is_learning else 0, topics.dtype)
-    limits = limits._replace(doc_concentration=expectations.doc_concentration)
     fit_two_level(
         own, topics, prior, START_ITERATIONS, limits, counts, tables, tokens, shares, bounds
     )
@@ -146,6 +146,16 @@ def infer_slots(documents: Documents, expectations: SlotExpectations, limits: Li
     if expectations.phase == Phase.WARM_UP:
         return fit_documents(documents, expectations, START_ITERATIONS, is_learning=False)[1]
     return fit_slots(documents, expectations, limits, is_learning=False)[1]
+
+
+def _fit_limits(limits: Limits, expectations: SlotExpectations) -> Limits:
+    """The limits with the α₀ of the expectations, and their number of topics, which can be above K,
+    where slots start on all topics.
+    """
+    limits = limits._replace(doc_concentration=expectations.doc_concentration)
+    if limits.is_uniform_start:
+        limits = limits._replace(max_active=len(expectations.prior))
+    return limits
 
 
 def _prior_of(expectations: SlotExpectations) -> Prior:
@@ -216,7 +226,7 @@ def _fit_each(
     """
     own = document.indexed(expectations.words)
     prior = _prior_of(expectations)
-    limits = limits._replace(doc_concentration=expectations.doc_concentration, tolerance=0.0)
+    limits = _fit_limits(limits, expectations)._replace(tolerance=0.0)
     each = (limits._replace(num_iterations=number) for number in range(1, num_iterations + 1))
     return [fit_one(own, expectations.topics, prior, START_ITERATIONS, some) for some in each]
 

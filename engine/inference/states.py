@@ -50,6 +50,25 @@ class Concentrations(NamedTuple):
     word: float
 
 
+class Decided(NamedTuple):
+    """What a person has decided about topics (engine/inference/edits.py).
+
+    kept: (C,) ids of topics that documents set aside never remove.
+    topics, words, tokens: (M,) the prior tokens of words in topics, which λ holds besides η.
+    """
+
+    kept: np.ndarray = np.zeros(0, np.int64)
+    topics: np.ndarray = np.zeros(0, np.int64)
+    words: np.ndarray = np.zeros(0, np.int64)
+    tokens: np.ndarray = np.zeros(0)
+
+    def select(self, is_left: np.ndarray) -> "Decided":
+        """Only some of the prior tokens, from a mask (M,)."""
+        return self._replace(
+            topics=self.topics[is_left], words=self.words[is_left], tokens=self.tokens[is_left]
+        )
+
+
 class ScheduleConfig(Protocol):
     """A config with a learning rate (τ₀ + t)^-κ."""
 
@@ -222,6 +241,7 @@ class OnlineHDPState(NamedTuple):
     set_aside: the documents that decide on the number of topics, α₀ and η.
     pass_score: nats per word of the documents set aside after the last pass.
     has_converged: whether that pass did not raise it.
+    decided: what a person has decided about topics.
     """
 
     topic_counts: DecayedCounts
@@ -238,3 +258,4 @@ class OnlineHDPState(NamedTuple):
     set_aside: Documents = NO_DOCUMENTS
     pass_score: float = -np.inf
     has_converged: bool = False
+    decided: Decided = Decided()

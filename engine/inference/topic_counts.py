@@ -357,6 +357,21 @@ class DecayedCounts:
         )
         return totals
 
+    def add(self, words: np.ndarray, topics: np.ndarray, tokens: np.ndarray) -> "DecayedCounts":
+        """These counts with further tokens (M,) of words (M,) in topics (M,), perhaps negative.
+
+        >>> counts = decayed_counts(np.array([[2.0, 1.0], [1.0, 0.5]]))
+        >>> counts.add(np.array([1]), np.array([0]), np.array([4.0])).dense()
+        array([[2. , 1. ],
+               [5. , 0.5]])
+        """
+        distinct, which = np.unique(words, return_inverse=True)
+        storage, places = self.storage.opened(distinct)
+        added = (tokens / self.scale).astype(self.precision)
+        np.add.at(storage.array, (places[which], topics), added)
+        totals = self.totals + np.bincount(topics, tokens, len(self.totals))
+        return replace(self, storage=storage, totals=totals)
+
     def keep(self, topics: np.ndarray) -> "DecayedCounts":
         """The counts of some topics (n,), in this order, and of the words that have rows here.
 

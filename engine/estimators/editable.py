@@ -1,0 +1,294 @@
+"""Estimators whose topics a person can edit: the online HDPs."""
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from stickbreaker.engine.algorithm import Edit, EditKind
+from stickbreaker.engine.corpora.corpus import Vocabulary
+from stickbreaker.engine.corpora.documents import Batch
+from stickbreaker.engine.estimators.counts import Counts
+from stickbreaker.engine.estimators.fitted import TopicEdit
+from stickbreaker.engine.estimators.online_model import OnlineTopicModel
+from stickbreaker.engine.inference.edits import (
+    PIN_WEIGHT,
+    EditError,
+    draw_documents,
+    find_support,
+)
+
+# How many edits can be undone.
+MOST_UNDONE = 10
+
+
+class EditableTopicModel(OnlineTopicModel):
+    """What the estimators have in common whose topics a person can edit.
+
+    The next `partial_fit` goes on from an edit. Topics keep their ids, and no id is used again.
+    Documents set aside remove no topic that was split, pinned or seeded.
+
+    Attributes
+    ----------
+    edits_ : tuple of TopicEdit
+        The edits, in order; `save` writes them too.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from stickbreaker.engine import OnlineHDP
+    >>> texts = [[4, 3, 2, 0, 0, 0], [0, 0, 0, 4, 3, 2]] * 50
+    >>> words = ["war", "navy", "army", "tariff", "cotton", "trade"]
+    >>> model = OnlineHDP(random_state=0).fit(pd.DataFrame(texts, columns=words))
+    >>> in_use = [int(each) for each in model.topics_frame(wide=True)["topic_id"]]
+    >>> merged = model.merge(in_use)
+    >>> model.n_topics_, model.edits_[0].kind
+    (1, 'merge')
+    >>> model.undo().n_topics_
+    2
+    """
+
+    def merge(self, topic_ids: Iterable[int]) -> int:
+        """Merge topics into the largest of them, which gets their words and their weight.
+
+        Parameters
+        ----------
+        topic_ids : iterable of int
+            At least two topics in use.
+
+        Returns
+        -------
+        int
+            The id of the topic that stays. The other topics are empty.
+
+        Raises
+        ------
+        ValueError
+            If a topic does not exist or is not in use, or there are fewer than two.
+        """
+        check_is_fitted(self)
+        ids = tuple(map(_check_id, topic_ids))
+        merged = self._edit(Edit(EditKind.MERGE, ids))
+        target = max(ids, key=lambda topic_id: merged.expected_tokens[topic_id])
+        self._take_edit(EditKind.MERGE, (target, *(each for each in ids if each != target)), merged)
+        return target
+
+    def remove(self, topic_id: int) -> None:
+        """Remove a topic; the other topics take its words in the documents that come next.
+
+        Parameters
+        ----------
+        topic_id : int
+            A topic in use.
+
+        Raises
+        ------
+        ValueError
+            If the topic does not exist, is not in use, or is the only one.
+        """
+        self._edit_one(EditKind.REMOVE, topic_id)
+
+    def pin(self, topic_id: int, weight: float = PIN_WEIGHT) -> None:
+        """Keep the words of a topic as they are now.
+
+        They become prior tokens, which count in each step like tokens of the documents: with the
+        default, documents move the words of the topic at most an eleventh of the way.
+
+        Parameters
+        ----------
+        topic_id : int
+            A topic in use.
+        weight : float
+            The number of prior tokens of each word, as a multiple of the tokens that the topic has
+            of it now. Words with less than half a token have none. 0 ends an earlier pin.
+
+        Raises
+        ------
+        ValueError
+            If the topic does not exist or is not in use, or the weight is not a number from 0 to
+            1,000.
+        """
+        self._edit_one(EditKind.PIN, topic_id, _check_weight(weight))
+
+    def split(self, topic_id: int, X: Counts | None = None) -> int:
+        """Split a topic in two, by the documents in which it occurs.
+
+        The topic keeps the larger half of its words. The words of the documents are divided so that
+        documents differ most, and then by what predicts them best.
+
+        Parameters
+        ----------
+        topic_id : int
+            A topic in use.
+        X : Corpus or array-like or sparse matrix of shape (D, V), optional
+            Documents with the topic, of which at most 4,096 are used. By default, the documents
+            that the model has set aside.
+
+        Returns
+        -------
+        int
+            The id of the further topic, which has the other half.
+
+        Raises
+        ------
+        ValueError
+            If the topic does not exist or is not in use, if it occurs in fewer than two of the
+            documents, or if these all use the same words.
+        """
+        check_is_fitted(self)
+        topic_id = _check_id(topic_id)
+        state = self._edit(Edit(EditKind.SPLIT, (topic_id,)), X)
+        new = len(state.tables) - 1
+        self._take_edit(EditKind.SPLIT, (topic_id, new), state)
+        return new
+
+    def seed_topic(
+        self, words: Iterable[str], name: str = "", X: Counts | None = None, weight: float = 1.0
+    ) -> int:
+        """Add a topic that starts from some words, which have prior tokens in it.
+
+        It starts with the words of documents that it can explain better than the other topics.
+        `support` says whether documents need it.
+
+        Parameters
+        ----------
+        words : iterable of str
+            Words of the vocabulary.
+        name : str
+            The name of the topic.
+        X : Corpus or array-like or sparse matrix of shape (D, V), optional
+            Documents with the words, of which at most 4,096 are used. By default, the documents
+            that the model has set aside.
+        weight : float
+            The number of prior tokens of each word, as a multiple of the tokens that the corpus has
+            of it.
+
+        Returns
+        -------
+        int
+            The id of the topic.
+
+        Raises
+        ------
+        ValueError
+            If there is no word, a word is not in the vocabulary, or the weight is not a number from
+            0 to 1,000.
+        """
+        check_is_fitted(self)
+        if isinstance(words, str):
+            raise ValueError(f"words is {words!r}: give a list of words, such as [{words!r}].")
+        chosen = tuple(word.strip().casefold() for word in words)
+        if self.words_ is None:
+            raise ValueError("The model does not know its words: fit it to a Corpus.")
+        vocabulary = Vocabulary(self.words_)
+        try:
+            columns = tuple(map(vocabulary.index, chosen))
+        except KeyError as error:
+            raise EditError(f"No topic was added: {error.args[0]}.") from error
+        edit = Edit(EditKind.SEED, words=columns, weight=_check_weight(weight))
+        state = self._edit(edit, X)
+        new = len(state.tables) - 1
+        self._take_edit(EditKind.SEED, (new,), state, chosen, name.strip())
+        if name.strip():
+            self.topic_names_ = {**self.topic_names_, new: name.strip()}
+        return new
+
+    def support(self, topic_id: int) -> float:
+        """Measure how far documents support a topic that was seeded.
+
+        Parameters
+        ----------
+        topic_id : int
+            A topic.
+
+        Returns
+        -------
+        float
+            The share of all tokens that the topic has without those of its seed's words and its
+            prior. If it is below .001 after a pass over the documents, they do not support the
+            topic, and `seed_topic` has added little more than its words.
+
+        Raises
+        ------
+        ValueError
+            If the topic does not exist.
+        """
+        check_is_fitted(self)
+        if not 0 <= _check_id(topic_id) < len(self.state_.tables):
+            raise EditError(f"There is no topic {topic_id}.")
+        return find_support(self.state_, topic_id)
+
+    def undo(self) -> Self:
+        """Take back the last edit: the model becomes what it was before.
+
+        It also forgets the documents that it has learned from since; give them again. The last ten
+        edits can be undone, as long as the model is in memory.
+
+        Returns
+        -------
+        EditableTopicModel
+            The model itself.
+
+        Raises
+        ------
+        ValueError
+            If there is no edit to take back.
+        """
+        if not self._before:
+            raise EditError("There is no edit to take back.")
+        *earlier, before = self._before
+        self.__dict__.update(before, _before=tuple(earlier))
+        return self
+
+    def _edit_one(self, kind: EditKind, topic_id: int, weight: float = 1.0) -> None:
+        check_is_fitted(self)
+        ids = (_check_id(topic_id),)
+        self._take_edit(kind, ids, self._edit(Edit(kind, ids, weight=weight)))
+
+    def _edit(self, edit: Edit, X: Counts | None = None) -> Any:
+        """The state after an edit, with documents X or those set aside."""
+        assert self.algorithm.edit is not None
+        documents = self.state_.set_aside
+        if X is not None:
+            documents = draw_documents(self._read(X)).documents()
+        batch = Batch(
+            doc_ids=np.arange(documents.num_documents),
+            documents=documents,
+            corpus_size=self.corpus_size_,
+        )
+        return self.algorithm.edit(self.config_, self.state_, edit, batch)
+
+    def _take_edit(
+        self,
+        kind: EditKind,
+        topic_ids: tuple[int, ...],
+        state: Any,
+        words: tuple[str, ...] = (),
+        name: str = "",
+    ) -> None:
+        """Take the state after an edit, and remember the model before it."""
+        fitted = {each: value for each, value in vars(self).items() if each.endswith("_")}
+        self._before = (*self._before, fitted | {"edits_": self.edits_})[-MOST_UNDONE:]
+        event = TopicEdit(
+            kind=str(kind),
+            topic_ids=topic_ids,
+            words=words,
+            name=name,
+            step=self.state_.step,
+            documents_seen=self.documents_seen_,
+        )
+        self.edits_ = (*self.edits_, event)
+        self.state_ = state
+
+
+def _check_id(topic_id: object) -> int:
+    if isinstance(topic_id, bool) or not isinstance(topic_id, int | np.integer):
+        raise EditError(f"{topic_id!r} is not the id of a topic: give a whole number.")
+    return int(topic_id)
+
+
+def _check_weight(weight: object) -> float:
+    if isinstance(weight, int | float | np.number) and 0.0 <= float(weight) <= 1000.0:
+        return float(weight)
+    raise EditError(f"weight is {weight!r}: give a number from 0 to 1,000.")
