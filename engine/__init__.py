@@ -9,7 +9,7 @@ from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.corpora.export import export_own
 from stickbreaker.engine.corpora.library import delete_own
-from stickbreaker.engine.corpora.load import list_corpora, load_corpus
+from stickbreaker.engine.corpora.load import corpus_from, list_corpora, load_corpus
 from stickbreaker.engine.corpora.preview import preview
 from stickbreaker.engine.corpora.stored import StoredCorpus, store_corpus
 from stickbreaker.engine.corpora.word_choices import WordChoices
@@ -84,6 +84,7 @@ __all__ = [
     "WordChoices",
     "apply_live",
     "build",
+    "corpus_from",
     "delete_own",
     "export_own",
     "find_algorithm",

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time
 from typing import Any
 
+import numpy as np
+
 # Deeper fields of objects are not columns.
 MAX_DEPTH = 8
 # Columns up to which fields inside of objects are added.
@@ -18,7 +20,7 @@ IS_OBJECT = "the text is a JSON object: put its text into a column of its own"
 
 
 def write_cell(value: Any, depth: int = 0) -> str:
-    """Convert a value from JSON or Parquet to text.
+    """Convert a value from JSON, Parquet or a data frame to text.
 
     None, NaN and objects become "". Dates and times are ISO 8601, as they were written, without a
     time zone. The texts of a list are joined by line ends, and its words by spaces.
@@ -28,11 +30,13 @@ def write_cell(value: Any, depth: int = 0) -> str:
     """
     if isinstance(value, str):
         return value
+    if isinstance(value, np.ndarray | tuple):
+        value = list(value)
     if isinstance(value, list) and depth < MAX_DEPTH:
         parts = [text for each in value if (text := write_cell(each, depth + 1).strip())]
         has_texts = any(len(part.split()) > 1 for part in parts)
         return ("\n" if has_texts else " ").join(parts)
-    if value is None or isinstance(value, dict | list | tuple) or value != value:
+    if value is None or isinstance(value, dict | list) or value != value:
         return ""
     if isinstance(value, bytes):
         return value.decode("utf-8", errors="replace")

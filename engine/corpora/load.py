@@ -1,4 +1,4 @@
-"""Load any corpus: bundled or built ones by name, other files and folders by path."""
+"""Load any corpus: bundled or built ones by name, files and folders by path, or data frames."""
 
 import logging
 import os
@@ -6,12 +6,14 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
-from stickbreaker.engine.corpora.build import Built, build_corpus
+from stickbreaker.engine.corpora.build import build_corpus
 from stickbreaker.engine.corpora.bundled import BUILT_IN, load_built_in
 from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
-from stickbreaker.engine.corpora.known_words import HasWords, find_known
+from stickbreaker.engine.corpora.frames import KIND, open_frame
+from stickbreaker.engine.corpora.known_words import HasWords, KnownWords, find_known
 from stickbreaker.engine.corpora.library import list_own, load_own
 from stickbreaker.engine.corpora.sources import (
     KINDS,
@@ -25,7 +27,7 @@ from stickbreaker.engine.corpora.sources import (
 from stickbreaker.engine.corpora.stored import name_unfinished, open_stored
 from stickbreaker.engine.corpora.word_choices import WordChoices, check_choices
 from stickbreaker.engine.files.messages import cut
-from stickbreaker.engine.progress_bars import show_share
+from stickbreaker.engine.progress_bars import Report, show_share
 
 LONGEST_NAME = 255
 LONGEST_SHOWN = 80
@@ -99,13 +101,10 @@ def load_corpus(  # noqa: PLR0913
     """
     if not isinstance(name_or_path, str | PathLike):
         raise TypeError(
-            f"name_or_path is a {type(name_or_path).__name__}: give a name or a path. Count texts"
-            " in memory with CorpusVectorizer."
+            f"name_or_path is a {type(name_or_path).__name__}: give a name or a path. Read texts"
+            " in memory with corpus_from."
         )
-    check_choices("words", words)
-    if like is not None and words is not None:
-        raise CorpusError("Omit words: like has its own.")
-    known = None if like is None else find_known(like)
+    chosen = _choose(words, like)
     columns = Columns(
         text=text, date=date, title=title, group=group, day_first=day_first, encoding=encoding
     )
@@ -113,7 +112,7 @@ def load_corpus(  # noqa: PLR0913
     if isinstance(name_or_path, PathLike) or name_or_path not in list_corpora():
         source = find_source(_find_path(name_or_path))
     if source is None or source.kind == STORED:
-        if columns != Columns() or words is not None or known is not None:
+        if columns != Columns() or chosen is not None:
             raise CorpusError(
                 f"{name_or_path} is already built. Omit text, date, title, group, words and like."
             )
@@ -122,9 +121,99 @@ def load_corpus(  # noqa: PLR0913
             callback(1.0)
         return corpus
     with show_share(verbose, callback) as report:
-        built = build_corpus(source, columns, known or words, report)
-        report(1.0, "Done")
-    _warn(Path(name_or_path).expanduser(), source, built)
+        return _build(source, columns, chosen, report)
+
+
+def corpus_from(  # noqa: PLR0913
+    frame: Any,
+    *,
+    name: str = KIND,
+    text: str | None = None,
+    date: str | None = None,
+    title: str | None = None,
+    group: str | None = None,
+    day_first: bool | None = None,
+    words: WordChoices | None = None,
+    like: Corpus | HasWords | None = None,
+    verbose: bool = False,
+    callback: Callable[[float], object] | None = None,
+) -> Corpus:
+    """Build a corpus from a data frame or a list in memory, as from a file of the same rows.
+
+    Parameters
+    ----------
+    frame : data frame, data set, or list of dict or str
+        A data frame of pandas or polars, one split of a data set of Hugging Face, or anything else
+        with `to_pandas`; or a list with an object for each row. Each row is a document.
+    name : str
+        The name of the corpus.
+    text, date, title, group : str, optional
+        The columns, as for `load_corpus`.
+    day_first : bool, optional
+        Whether 3/4/1863 is 3 April, as for `load_corpus`.
+    words : WordChoices, optional
+        Which words are counted, as for `load_corpus`.
+    like : Corpus or fitted model, optional
+        Has the words that are counted, as for `load_corpus`.
+    verbose : bool
+        Whether a progress bar is shown.
+    callback : callable, optional
+        As for `load_corpus`.
+
+    Returns
+    -------
+    Corpus
+        The corpus in the order of the rows; `rows` has their positions from 0, so that
+        `frame.iloc[corpus.rows]` are the rows of the documents.
+
+    Raises
+    ------
+    CorpusError
+        If the corpus cannot be built; the message names the row and the remedy.
+    TypeError
+        If `frame` is another object, `words` is not `WordChoices`, or `like` is not a corpus or a
+        fitted model.
+
+    Examples
+    --------
+    >>> letters = [{"body": "War and peace", "year": 1812}, {"body": "Peace", "year": 1815}]
+    >>> corpus_from(letters, text="body", date="year")
+    Corpus('data frame', 2 documents, 2 words, 3 tokens, 1812 to 1815)
+    """
+    chosen = _choose(words, like)
+    columns = Columns(text=text, date=date, title=title, group=group, day_first=day_first)
+    source = Source(kind=KIND, path=Path(name), table=open_frame(frame, name))
+    with show_share(verbose, callback) as report:
+        return _build(source, columns, chosen, report)
+
+
+def _choose(
+    words: WordChoices | None, like: Corpus | HasWords | None
+) -> WordChoices | KnownWords | None:
+    """The word choices, or the words of a corpus or model; raises an error if both are given."""
+    check_choices("words", words)
+    if like is None:
+        return words
+    if words is not None:
+        raise CorpusError("Omit words: like has its own.")
+    return find_known(like)
+
+
+def _build(
+    source: Source, columns: Columns, words: WordChoices | KnownWords | None, report: Report
+) -> Corpus:
+    """Build a corpus, and log the notes and the rows that were skipped."""
+    built = build_corpus(source, columns, words, report)
+    report(1.0, "Done")
+    for note in built.notes:
+        logger.warning(note)
+    if built.bad.count:
+        listed = "; ".join(map(str, built.bad.listed[:5]))
+        number = built.bad.count
+        left = f"{number} of {number + built.corpus.num_documents} rows"
+        if source.is_counted:
+            left = f"{number} line{'s' * (number > 1)}"
+        logger.warning("%s: skipped %s. First: %s", source.path, left, listed)
     return built.corpus
 
 
@@ -173,19 +262,6 @@ def list_corpora(folder: str | PathLike[str] | None = None) -> tuple[str, ...]:
     ('state-of-the-union', 'rfc', 'rfc-documents', 'bars')
     """
     return (*BUILT_IN, *(corpus.name for corpus in list_own(folder)))
-
-
-def _warn(path: Path, source: Source, built: Built) -> None:
-    """Log the notes of a new corpus, and the rows that were skipped."""
-    for note in built.notes:
-        logger.warning(note)
-    if built.bad.count:
-        listed = "; ".join(map(str, built.bad.listed[:5]))
-        number = built.bad.count
-        left = f"{number} of {number + built.corpus.num_documents} rows"
-        if source.is_counted:
-            left = f"{number} line{'s' * (number > 1)}"
-        logger.warning("%s: skipped %s. First: %s", path, left, listed)
 
 
 def _explain_unknown(name_or_path: str | PathLike[str]) -> str:

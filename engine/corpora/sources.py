@@ -113,12 +113,14 @@ def refuse_hidden(path: Path) -> None:
 class Source(NamedTuple):
     """What is read at a path: a file or folder, or the table `member` of an archive.
 
-    kind: `STORED`, `FOLDER`, `ARCHIVE`, or the format of a table or of a file of counts.
+    kind: `STORED`, `FOLDER`, `ARCHIVE`, or the format of a table or of a file of counts. table: one
+    in memory, whose name is the path.
     """
 
     kind: str
     path: Path
     member: str = ""
+    table: Table | None = None
 
     @property
     def is_counted(self) -> bool:
@@ -128,6 +130,8 @@ class Source(NamedTuple):
     @property
     def name(self) -> str:
         """The name of a corpus from this file or folder: its name without extensions."""
+        if self.table is not None:
+            return self.path.name
         if self.is_counted:
             return name_counts(self.path, self.kind)
         return self.path.stem if self.member else plain_path(self.path).stem
@@ -150,6 +154,8 @@ class Source(NamedTuple):
 
         Raise CorpusError if it cannot be opened, or has no text to count.
         """
+        if self.table is not None:
+            return check_columns(self.table)
         self.check_text()
         table = READERS[self.kind](open_plain(self.path, self.member), encoding or "")
         return check_columns(table)

@@ -374,7 +374,13 @@ def open_json(path: Path, given: str = "") -> Table:
         first = next((line for line in _short_lines(text) if line.strip()), "[]")
     if isinstance(_read_object(first), dict):
         return open_json_lines(path, given)
-    items = _load_items(path, encoding)
+    return open_items(path, "JSON", _load_items(path, encoding), encoding.notes)
+
+
+def open_items(
+    path: Path, kind: str, items: Sequence[Any], notes: tuple[str, ...] = (), first: int = 1
+) -> Table:
+    """Open a list of objects; first: the number of its first row."""
     columns: Fields = {}
     for item in items[:1_000]:
         add_fields(columns, list_fields(item))
@@ -385,14 +391,14 @@ def open_json(path: Path, given: str = "") -> Table:
         yield from gather(str(path), wanted, lambda: seen[0] / len(items), rows(paths, seen))
 
     def rows(paths: Sequence[Sequence[str]], seen: list[int]) -> Iterator[Row]:
-        for row, item in enumerate(items, start=1):
+        for row, item in enumerate(items, first):
             seen[0] = row
             if isinstance(item, dict):
                 yield row, [write_cell(find_field(item, field)) for field in paths]
             else:
                 yield BadRow(file=str(path), row=row, reason="the item is not a JSON object")
 
-    return Table(path=path, kind="JSON", columns=tuple(columns), read=read, notes=encoding.notes)
+    return Table(path=path, kind=kind, columns=tuple(columns), read=read, notes=notes)
 
 
 def _load_items(path: Path, encoding: Encoding) -> list[Any]:
