@@ -24,7 +24,7 @@ from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model, Reading
 from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import LiveSettings, RunSpec
-from stickbreaker.app.plots.model_plots import draw_bars, draw_map, draw_time
+from stickbreaker.app.plots.model_plots import draw_bars, draw_groups, draw_map, draw_time
 from stickbreaker.app.server.reader import Reader
 from stickbreaker.app.state import RunState
 from stickbreaker.app.views.curves import Curves
@@ -218,6 +218,21 @@ def plot_time(model: TopicModel, X: Counts, words: Sequence[str] | None = None) 
     model, X, words: as in `plot_map`. Raises ValueError if X has no dates.
     """
     return _draw_time(*_read_with(model, X, words))
+
+
+def plot_groups(
+    model: TopicModel, X: Counts, topic_id: int, groups: Sequence[object] | None = None
+) -> Any:
+    """Plot the share of a topic in each group of documents, with its 95 % interval.
+
+    model, X: as in `plot_map`. groups: the group of each document, by default those of the corpus.
+    Raises ValueError if X has no groups, or the model has no such topic in use.
+    """
+    frame = model.shares_by_group(X, groups)
+    frame = frame[frame["topic_id"] == topic_id]
+    if frame.empty:
+        raise ValueError(f"Topic {topic_id} is not in use: see topics_frame().")
+    return draw_groups(frame, f"{frame['label'].iloc[0]}: share of tokens in each group")
 
 
 def _draw_time(reading: Reading, title: Callable[[int], str]) -> Any:

@@ -1,6 +1,7 @@
 """A topic in groups of documents, such as authors or parties. Pure."""
 
-from typing import NamedTuple
+from base64 import b64encode
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -8,38 +9,13 @@ from scipy.sparse import csr_array
 
 from stickbreaker.app.frames.reading_frames import Span, in_span, read_shares
 from stickbreaker.app.model.reading import Reading
-from stickbreaker.engine.corpora.corpus import Corpus
-from stickbreaker.engine.evaluation.group_shares import shares_by_group
+from stickbreaker.engine.evaluation import group_shares
+from stickbreaker.engine.evaluation.archives import neutralise_formulas
+from stickbreaker.engine.evaluation.group_shares import Groups
+from stickbreaker.engine.evaluation.group_words import topic_tokens, word_frame
 
 MOST_GROUPS = 40
-# Its groups are addresses, called "1834 Andrew Jackson".
-OF_PRESIDENTS = "state-of-the-union"
-
-
-class Groups(NamedTuple):
-    """The group of each document (D,), and the names of groups; for intervals, the text that each
-    document is a passage of (D,).
-    """
-
-    of_document: np.ndarray
-    names: tuple[str, ...]
-    texts: np.ndarray
-
-
-def find_groups(corpus: Corpus) -> Groups | None:
-    """The groups of a corpus: the presidents of State of the Union. None if there is one, or each
-    document has its own.
-    """
-    names = np.array(corpus.group_titles, dtype=object)
-    texts = np.arange(corpus.num_documents)
-    if corpus.name == OF_PRESIDENTS:
-        names = np.array([title.partition(" ")[2] for title in names], dtype=object)
-        texts = corpus.groups
-    named, numbers = np.unique(names, return_inverse=True)
-    of_document = numbers[corpus.groups]
-    if not 1 < len(np.unique(of_document)) < corpus.num_documents:
-        return None
-    return Groups(of_document=of_document, names=tuple(named), texts=texts)
+NUM_WORDS = 20
 
 
 def group_frame(reading: Reading, groups: Groups, position: int, span: Span | None) -> pd.DataFrame:
@@ -48,26 +24,55 @@ def group_frame(reading: Reading, groups: Groups, position: int, span: Span | No
     Columns group, share, low, high, documents, whole: the share in all documents of the span.
     """
     rows = np.flatnonzero(in_span(reading, span) & (reading.doc_tokens > 0))
-    tokens = reading.doc_tokens[rows].astype(float)
-    topic_tokens = read_shares(reading)[rows][:, [position]].toarray().ravel() * tokens
+    tokens = reading.doc_tokens[rows]
     sizes = np.bincount(groups.of_document[rows], tokens, len(groups.names))
     shown = np.argsort(-sizes, kind="stable")[: min(MOST_GROUPS, np.count_nonzero(sizes))]
     places = np.full(len(groups.names), -1)
     places[shown] = np.arange(len(shown))
-    # Passages of one text are not independent: the text counts as one document.
-    _, first, texts = np.unique(groups.texts[rows], return_index=True, return_inverse=True)
-    text_tokens = np.bincount(texts, tokens)
-    shares = csr_array((np.bincount(texts, topic_tokens) / text_tokens)[:, None])
-    of_text = places[groups.of_document[rows[first]]]
-    found = shares_by_group(shares, text_tokens, of_text, len(shown))
-    frame = pd.DataFrame(
-        {
-            "group": [groups.names[group] for group in shown],
-            "share": found.shares.ravel(),
-            "low": found.low.ravel(),
-            "high": found.high.ravel(),
-            "documents": np.bincount(groups.of_document[rows], minlength=len(sizes))[shown],
-            "whole": topic_tokens.sum() / max(tokens.sum(), 1.0),
-        }
+    among = groups.select(rows)._replace(
+        of_document=places[groups.of_document[rows]],
+        names=tuple(groups.names[group] for group in shown),
     )
+    shares = csr_array(read_shares(reading)[rows][:, [position]])
+    frame = group_shares.group_frame(shares, tokens, among).drop(columns="topic")
     return frame.sort_values("share", ascending=False, kind="stable", ignore_index=True)
+
+
+def group_words_frame(
+    reading: Reading, groups: Groups, position: int, span: Span | None, pair: tuple[str, str]
+) -> pd.DataFrame:
+    """The words of a topic in two groups and a span, those that the first has more come first.
+
+    The columns are those of `engine.evaluation.group_words.word_frame`.
+    """
+    column = read_shares(reading)[:, [position]].toarray().ravel()
+    rows = np.flatnonzero(in_span(reading, span) & (column > 0))
+    shares = read_shares(reading)[rows].toarray()
+    documents = reading.corpus.select(rows).documents()
+    topics = reading.summary.topics
+    tokens = topic_tokens(documents, shares, topics, position)
+    words = list(reading.corpus.vocabulary)
+    return word_frame(tokens, groups.select(rows), pair, topics[position], words)
+
+
+def group_words_html(frame: pd.DataFrame, pair: tuple[str, str], file_name: str) -> str:
+    """Two lists of words of a frame of `group_words_frame`, each with z, and a link to all of it as
+    CSV.
+    """
+    lists = frame[frame["z"] > 0][:NUM_WORDS], frame[frame["z"] < 0][::-1][:NUM_WORDS]
+    parts = [_list_html(name, words) for name, words in zip(pair, lists, strict=True)]
+    named = frame.rename(columns=dict(zip(("first", "second"), pair, strict=True)))
+    content = b64encode(neutralise_formulas(named).to_csv(index=False).encode()).decode()
+    link = f'<a download="{escape(file_name)}" href="data:text/csv;base64,{content}">CSV</a>'
+    return f'<div style="display:flex;flex-wrap:wrap;gap:8px 48px">{"".join(parts)}</div>{link}'
+
+
+def _list_html(group: str, words: pd.DataFrame) -> str:
+    rows = "".join(
+        f'<tr><td style="padding-right:24px">{escape(word)}</td><td>{abs(z):.1f}</td></tr>'
+        for word, z in zip(words["word"], words["z"], strict=True)
+    )
+    return (
+        f'<table style="text-align:left"><caption>More in {escape(group)}</caption>'
+        f"<thead><tr><th>word</th><th>z</th></tr></thead><tbody>{rows}</tbody></table>"
+    )

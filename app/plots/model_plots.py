@@ -104,6 +104,29 @@ def draw_time(frame: pd.DataFrame, measure: str) -> Any:
     )
 
 
+def draw_groups(frame: pd.DataFrame, title: str) -> Any:
+    """Draw the shares of one topic in groups, a frame of `shares_by_group`, with their
+    intervals.
+    """
+    frame = frame.dropna(subset="share").sort_values("share", kind="stable")
+    frame = frame.assign(below=frame["share"] - frame["low"], above=frame["high"] - frame["share"])
+    frame = _use_plain_texts(frame, "group")
+    hover = HoverTool(tooltips=[("group", "@group"), ("share", "@share{0.0 %}")])
+    dots = hv.Scatter(frame, "group", ["share", "documents"]).opts(
+        size=8, tools=[hover], default_tools=[]
+    )
+    bars = hv.ErrorBars(frame, "group", ["share", "below", "above"])
+    return (bars * dots).opts(
+        invert_axes=True,
+        width=HALF_WIDTH,
+        height=110 + 22 * len(frame),
+        ylabel="share of tokens",
+        xlabel="",
+        yformatter=NumeralTickFormatter(format="0.0 %"),
+        title=title,
+    )
+
+
 def _use_plain_texts(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """Return a frame whose columns of texts are Python strings.
 

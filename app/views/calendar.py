@@ -1,4 +1,4 @@
-"""Topics over calendar time, as three kinds of charts, and one topic by group."""
+"""Topics over calendar time, as three kinds of charts, and one topic and its words by group."""
 
 from html import escape
 from typing import Any, cast
@@ -10,7 +10,12 @@ import panel_material_ui as pmui
 import param
 from panel.viewable import Viewer
 
-from stickbreaker.app.frames.group_frames import MOST_GROUPS, Groups, find_groups, group_frame
+from stickbreaker.app.frames.group_frames import (
+    MOST_GROUPS,
+    group_frame,
+    group_words_frame,
+    group_words_html,
+)
 from stickbreaker.app.frames.known_then_frames import then_frame
 from stickbreaker.app.frames.reading_frames import (
     ROWS_RULE,
@@ -28,6 +33,8 @@ from stickbreaker.app.widgets.help_button import heading_html, make_heading
 from stickbreaker.app.widgets.pick_list import PickList
 from stickbreaker.engine.algorithm import Reads
 from stickbreaker.engine.evaluation.doc_shares import MEASURES, UNITS, Periods, divide
+from stickbreaker.engine.evaluation.group_shares import Groups, find_groups
+from stickbreaker.engine.evaluation.group_words import OTHERS
 
 MOST_PERIODS = 400
 SPLITS = TIME, GROUP = ("time", "group")
@@ -57,6 +64,13 @@ HEADINGS = {
         " those of whole addresses."
     ),
 }
+OF_WORDS = (
+    "Words of the selected topic that one group uses more than another: the difference of their log"
+    " odds, with a prior of the topic's words (Monroe, Colaresi and Quinn 2008). z is the"
+    " difference in standard errors. Between groups of documents drawn at random, z is above 1.96"
+    " for at most about 5 % of words. Standard errors are for whole documents: a word that one"
+    " document repeats counts little."
+)
 WHOLE = (
     "This algorithm uses the whole corpus in each step, so there is no model from before a period"
     " was read. “Model at the time” needs an algorithm that learns from mini-batches."
@@ -101,6 +115,18 @@ class Calendar(StateFollower, Viewer):
         self._heat_map = HeatMap(self.pick_cell)
         self._heat_pane = pn.pane.Bokeh(self._heat_map.figure, sizing_mode="stretch_width")
         self.pane = pn.Column(self._heat_pane, sizing_mode="stretch_width", margin=0, visible=False)
+        self.pair = tuple(
+            pmui.Select(label=label, options=[OTHERS], value=OTHERS, size="small", width=210)
+            for label in ("Words more in", "than in")
+        )
+        self.group_words = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
+        self._words = pn.Column(
+            make_heading("Words by group", f"<p>{OF_WORDS}</p>"),
+            pn.FlexBox(*self.pair),
+            self.group_words,
+            sizing_mode="stretch_width",
+            visible=False,
+        )
         self.typical_heading = pn.pane.HTML("", sizing_mode="stretch_width", margin=(10, 10, 0, 10))
         self.typical = PickList(self._open)
         self._is_writing = False
@@ -108,6 +134,8 @@ class Calendar(StateFollower, Viewer):
             widget.param.watch(lambda event: self._draw(), "value")
         for widget in (self._from, self._to):
             widget.param.watch(lambda event: self._select_span(), "value")
+        for widget in self.pair:
+            widget.param.watch(lambda event: self._show_words(), "value")
         asked = (self.split, self.unit, self._measure, self.kind, self._from, self._to)
         # Two side by side on a phone, all in one row on a wide page.
         cells = [
@@ -122,6 +150,7 @@ class Calendar(StateFollower, Viewer):
             controls,
             self.note,
             self.pane,
+            self._words,
             self.typical_heading,
             self.typical,
         )
@@ -186,6 +215,7 @@ class Calendar(StateFollower, Viewer):
         reading, known = self.state.reading, self.known.value
         is_grouped = self._groups is not None and self.split.value == GROUP
         self.split_cell.visible = self._groups is not None
+        self._words.visible = False
         for part in (*self._time_cells, self.known):
             part.visible = not is_grouped
         self.heading.object = _heading(GROUP if is_grouped else known)
@@ -222,15 +252,40 @@ class Calendar(StateFollower, Viewer):
 
     def _show_groups(self, reading: Reading) -> None:
         """Draw the selected topic, or the largest one, in each group."""
-        position = reading.position(self.state.topic)
-        if position is None:
-            position = int(np.argmax(reading.summary.expected_tokens))
+        position = self._position(reading)
         frame = group_frame(reading, cast(Groups, self._groups), position, self.state.span)
         self._say(only_if(frame.empty, "No documents in these periods."))
         topic_id = int(reading.summary.topic_ids[position])
         drawn = group_plot(frame, topic_id, self.state.progress.topic_title(topic_id))
         self.pane[:] = [pn.pane.Bokeh(drawn, sizing_mode="stretch_width")]
-        self.pane.visible = not frame.empty
+        self.pane.visible = self._words.visible = not frame.empty
+        self._is_writing = True
+        groups = frame["group"].tolist()
+        try:
+            for select, offered in zip(self.pair, (groups, [OTHERS, *groups]), strict=True):
+                value = select.value if select.value in offered else (offered or [None])[0]
+                select.param.update(options=offered, value=value)
+        finally:
+            self._is_writing = False
+        self._show_words()
+
+    def _show_words(self) -> None:
+        """List the words that the selected topic has more in one group than in another."""
+        if self._is_writing or not self._words.visible or self._reading is None:
+            return
+        position, pair = self._position(self._reading), tuple(each.value for each in self.pair)
+        words = group_words_frame(
+            self._reading, cast(Groups, self._groups), position, self.state.span, pair
+        )
+        name = f"{self._reading.corpus.name}-topic-{self._reading.summary.topic_ids[position]}.csv"
+        self.group_words.object = group_words_html(words, pair, name)
+
+    def _position(self, reading: Reading) -> int:
+        """The place of the selected topic, or of the largest one."""
+        position = reading.position(self.state.topic)
+        if position is None:
+            return int(np.argmax(reading.summary.expected_tokens))
+        return position
 
     def _show(self, frame: pd.DataFrame) -> None:
         """Draw a frame. The heat map, the usual kind, is built once.

@@ -17,7 +17,7 @@ from stickbreaker.engine.algorithm import TopicSummary
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.estimators.counts import Counts
 from stickbreaker.engine.estimators.files import note_history, read_history, save_model
-from stickbreaker.engine.estimators.tables import TopicTables
+from stickbreaker.engine.estimators.groups import GroupTables
 from stickbreaker.engine.evaluation.topic_frames import checkpoint_frame, empty_history
 from stickbreaker.engine.progress_bars import Move, show_progress
 from stickbreaker.engine.runs.checkpoint import load as load_checkpoint
@@ -37,7 +37,7 @@ MOST_REREAD = 200_000
 CONVERGED = "Read {} times: documents set aside are predicted no better"
 
 
-class TopicModel(TopicTables):
+class TopicModel(GroupTables):
     """What the estimators have in common.
 
     X is a `Corpus`, or whole-number counts (D, V), sparse or dense. A fitted model that knows its

@@ -244,7 +244,7 @@ class TopicTables(FittedModel):
         """Show the topics in a notebook: a map, bars and, for dated documents, topics over time.
 
         The model does not change. `stickbreaker.app.notebook` also has each plot by itself:
-        `plot_map`, `plot_bars` and `plot_time`.
+        `plot_map`, `plot_bars` and `plot_time`; `plot_groups` shows a topic in groups of documents.
 
         Parameters
         ----------

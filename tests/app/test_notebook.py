@@ -10,7 +10,7 @@ from bokeh.models import ColorBar, ColumnDataSource, NumeralTickFormatter, Plot,
 from pyviz_comms import Comm
 
 from stickbreaker import engine
-from stickbreaker.app.notebook import LiveRun, plot_bars, plot_map, plot_time
+from stickbreaker.app.notebook import LiveRun, plot_bars, plot_groups, plot_map, plot_time
 from stickbreaker.app.plots.map_labels import NOTEBOOK_MAP, label_dots
 from stickbreaker.engine.schedules import learning_rate
 
@@ -192,6 +192,22 @@ def test_each_plot_of_a_model_is_of_holoviews_and_shows_its_topics_with_their_la
     over_time = plot_time(model, tiny_corpus)
     assert set(over_time["title"]) == labels
     assert set(over_time["period"]) == {str(year) for year in range(1790, 1796)}
+
+
+def test_a_topic_in_groups_is_drawn_with_the_intervals_of_the_table(model, tiny_corpus):
+    groups = ["war", "trade"] * 6
+    table = model.shares_by_group(tiny_corpus, groups)
+    topic_id = int(table["topic_id"][0])
+    own = table[table["topic_id"] == topic_id].set_index("group")
+    plot = plot_groups(model, tiny_corpus, topic_id, groups)
+    bars, dots = (layer.dframe().set_index("group") for layer in plot)
+    assert dots["share"].to_dict() == own["share"].to_dict()
+    ends = bars["share"] - bars["below"], bars["share"] + bars["above"]
+    for end, name in zip(ends, ("low", "high"), strict=True):
+        np.testing.assert_allclose(end[own.index], own[name])
+    assert len(hv.render(plot).y_range.factors) == 2
+    with pytest.raises(ValueError, match="Topic 99 is not in use"):
+        plot_groups(model, tiny_corpus, 99, groups)
 
 
 def test_shares_of_the_bars_have_a_format_and_names_of_topics_have_not(model, tiny_corpus):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from stickbreaker.app.frames import group_frames
-from stickbreaker.app.frames.group_frames import find_groups, group_frame
+from stickbreaker.app.frames.group_frames import group_frame
+from stickbreaker.engine.evaluation.group_shares import find_groups
 
 
 def give_groups(reading, groups, titles, **more):

@@ -1,5 +1,6 @@
 """What views of a reading say, on a model learned from the tiny corpus."""
 
+from base64 import b64decode
 from dataclasses import replace
 from types import MappingProxyType, SimpleNamespace
 
@@ -183,6 +184,17 @@ def test_the_selected_topic_is_drawn_by_group_if_the_corpus_has_groups(job, prog
     (pane,) = calendar.pane
     part = pane.object.select_one({"name": "shares"}).data_source.data["documents"]
     assert 0 < sum(part) < sum(whole) == corpus.num_documents
+    assert calendar.pair[0].options == list(pane.object.y_range.factors)[::-1]
+    words = calendar.group_words.object
+    more, less = (part.count("<tr><td") for part in words.split("</table>")[:2])
+    assert more + less > 0
+    content = b64decode(words.partition("base64,")[2].partition('"')[0]).decode()
+    first, second = (select.value for select in calendar.pair)
+    assert content.startswith(f"word,z,log_odds,{first},{second}")
+    (other,) = set(calendar.pair[0].options) - {first}
+    calendar.pair[0].value = other
+    assert f"More in {first}" in words
+    assert f"More in {other}" in calendar.group_words.object
     calendar.split.value = "time"
     assert calendar.known.visible
     assert [drawn.object for drawn in calendar.pane] != [pane.object]
