@@ -34,6 +34,7 @@ from stickbreaker.app.widgets.corpus_menu import CorpusMenu, make_note
 from stickbreaker.app.widgets.file_transfer import FileTransfer
 from stickbreaker.app.widgets.layouts import BAR_STYLE, write_bar
 from stickbreaker.app.widgets.word_form import WordForm
+from stickbreaker.engine.corpora.bundled import BUILT_IN
 from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import OwnCorpus, check_name, list_own
@@ -445,7 +446,7 @@ def _propose_name(path: Path, folder: Path | None) -> tuple[str, OwnCorpus | Non
     taken = {corpus.name.lower(): corpus for corpus in list_own(folder)}
     name = stem
     number = 1
-    while name.lower() in taken:
+    while name.lower() in {*taken, *BUILT_IN}:
         number += 1
         name = f"{stem} {number}"
     return name, taken.get(stem.lower())

@@ -13,6 +13,12 @@ from stickbreaker.engine.corpora.preview import Preview
 
 NONE = "(none)"
 PARTS = {"text": "Text", "date": "Date", "title": "Title", "group": "Group"}
+HELP = {
+    "group": (
+        "Topics by author, party or other group on the page Time; from 20 groups on, whole groups"
+        " are held out."
+    )
+}
 ORDERS = {"As most dates need": None, "Day first": True, "Month first": False}
 
 
@@ -27,7 +33,12 @@ class ColumnForm(pn.viewable.Viewer):
         self.first = make_note("")
         self.selects = {
             part: pmui.Select(
-                label=label, options=[NONE], value=NONE, size="small", sizing_mode="stretch_width"
+                label=label,
+                options=[NONE],
+                value=NONE,
+                helper_text=HELP.get(part, ""),
+                size="small",
+                sizing_mode="stretch_width",
             )
             for part, label in PARTS.items()
         }

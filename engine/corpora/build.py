@@ -130,8 +130,10 @@ def _take_counts(
     source: Source, counted: Counted, columns: Columns, words: WordChoices | KnownWords | None
 ) -> Built:
     path = source.path
-    if columns.names:
-        raise CorpusError(f"{path} contains word counts. Omit text, date, title and group.")
+    if columns._replace(encoding=None) != Columns():
+        raise CorpusError(
+            f"{path} contains word counts. Omit text, date, title, group and day_first."
+        )
     chosen = _choose(path, drop_words, (counted.counts, counted.words), words)
     counts = chosen.counts
     kept = np.flatnonzero(np.diff(counts.indptr) > 0)

@@ -39,13 +39,15 @@ VOCABULARY_NAMES = ("vocab.txt", "vocabulary.txt", "vocab.dat", "words.txt")
 ReadCounts = tuple[csr_array, BadRows, list[int]]
 
 
-def read_counts(path: Path, kind: str, report: Report = lambda share, message: None) -> Counted:
+def read_counts(
+    path: Path, kind: str, report: Report = lambda share, message: None, encoding: str = ""
+) -> Counted:
     """Read a file of word counts of a format (`UCI`, `LDA_C` or `MATRIX`), and the list of words in
-    the same folder.
+    the same folder, which has this encoding if it is given.
 
     Raises CorpusError if a file is missing, unreadable or too large.
     """
-    words, notes = read_vocabulary(find_vocabulary(path, kind))
+    words, notes = read_vocabulary(find_vocabulary(path, kind), encoding)
     read = {UCI: _read_uci, LDA_C: _read_lda_c, MATRIX: _read_matrix}[kind]
     try:
         with open_plain(path).open("rb") as stream:
@@ -105,7 +107,7 @@ def find_vocabulary(path: Path, kind: str) -> Path:
     )
 
 
-def read_vocabulary(path: Path) -> tuple[list[str], tuple[str, ...]]:
+def read_vocabulary(path: Path, given: str = "") -> tuple[list[str], tuple[str, ...]]:
     """Read the words of a list, one per line, and notes for the user.
 
     A repeated or missing word gets its line number.
@@ -113,7 +115,7 @@ def read_vocabulary(path: Path) -> tuple[list[str], tuple[str, ...]]:
     Raises CorpusError if the file is missing, not text, or has too many words or a word of more
     than `MAX_LETTERS` letters.
     """
-    encoding = find_encoding(path)
+    encoding = find_encoding(path, given)
     with path.open(encoding=encoding.name, errors="replace") as text:
         lines = text.read(MAX_WORDS * 40).splitlines()
     while lines and not lines[-1].strip():

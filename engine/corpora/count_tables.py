@@ -3,7 +3,7 @@ column for each word.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +28,8 @@ SHARE_OF_ZEROS = 0.25
 SHARE_OF_GOOD = 0.9
 # Words in a cell of a text, on average.
 LONG_TEXT = 8
+# Columns that a note lists.
+NUM_LISTED = 5
 REMEDY = 'To read texts from it, name their column, text="...".'
 
 
@@ -143,7 +145,17 @@ def read_count_table(table: Table, form: CountForm, report: Report) -> Counted:
     """Read a table of word counts."""
     kind = f"{table.kind} of word counts"
     read = _read_tidy if form.number else _read_matrix
-    return read(table, form, report)._replace(kind=kind, notes=(*table.notes, form.note))
+    notes = (*table.notes, *_list_left_out(table, form), form.note)
+    return read(table, form, report)._replace(kind=kind, notes=notes)
+
+
+def _list_left_out(table: Table, form: CountForm) -> Iterator[str]:
+    """Name the columns that are not read, such as those of dates."""
+    used = {form.document, form.number, *form.words}
+    if left := [repr(shorten(name)) for name in table.columns if name not in used]:
+        more = f" and {len(left) - NUM_LISTED:,} more" * (len(left) > NUM_LISTED)
+        columns = f"column{'s' * (len(left) > 1)} {', '.join(left[:NUM_LISTED])}{more}"
+        yield f"Counts have no dates and groups. Left out: the {columns}."
 
 
 def _read_tidy(table: Table, form: CountForm, report: Report) -> Counted:

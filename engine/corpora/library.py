@@ -2,7 +2,7 @@
 
 import logging
 import os
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
@@ -24,6 +24,8 @@ from stickbreaker.engine.files.whole_files import FileError, remove_folder
 
 FOLDER_VARIABLE = "STICKBREAKER_DATA"
 MAX_NAME = 80
+# Distinguishes the user's corpus from the built-in one with the same name.
+OWN = " (own)"
 
 logger = logging.getLogger(__name__)
 
@@ -106,7 +108,9 @@ def find_own(name: str, folder: str | PathLike[str] | None = None) -> OwnFiles:
 
 
 def _describe(place: Path) -> OwnCorpus:
-    """Describe the corpus in a folder, under the name of the folder."""
+    """Describe the corpus in a folder, under the name of the folder, or another one if a built-in
+    corpus has it.
+    """
     if is_old(place):
         return _describe_old(open_old(place))
     manifest = read_manifest(place)
@@ -114,7 +118,7 @@ def _describe(place: Path) -> OwnCorpus:
         manifest.built_at or datetime.fromtimestamp((place / MANIFEST).stat().st_mtime).isoformat()
     )
     return OwnCorpus(
-        name=unquote(place.name),
+        name=_name_own(place),
         num_documents=manifest.num_documents,
         vocab_size=manifest.vocab_size,
         num_tokens=manifest.num_tokens,
@@ -128,10 +132,16 @@ def _describe(place: Path) -> OwnCorpus:
     )
 
 
+def _name_own(place: Path) -> str:
+    """The name of the corpus in a folder."""
+    name = unquote(place.name)
+    return name + OWN * (name in BUILT_IN)
+
+
 def _describe_old(old: OldFolder) -> OwnCorpus:
     with reading(old.place, OLD_CORPUS):
         about = {each.name: old.about[each.name] for each in fields(OwnCorpus)}
-        about["name"] = unquote(old.place.name)
+        about["name"] = _name_own(old.place)
         about["date_span"] = tuple(about["date_span"] or ()) or None
         return OwnCorpus(**about)
 
@@ -147,7 +157,8 @@ def find_converted(name: str, folder: str | PathLike[str] | None = None) -> Path
 
 def _find_place(name: str, folder: str | PathLike[str] | None) -> Path:
     """The folder of a corpus. Raises CorpusError if there is none."""
-    place = find_folder(folder) / name_folder(name)
+    plain = name.removesuffix(OWN)
+    place = find_folder(folder) / name_folder(plain if plain in BUILT_IN else name)
     if not name or name.startswith(".") or not place.is_dir():
         raise CorpusError(f"No corpus {name!r} has been built. Build it, or choose another one.")
     return place
@@ -168,7 +179,8 @@ def check_name(name: str, folder: str | PathLike[str] | None = None) -> str:
         raise CorpusError(f"Invalid corpus name {name!r}: start with a letter or digit.")
     if len(name_folder(name)) > 200:
         raise CorpusError(f"Invalid corpus name {name!r}: use fewer non-Latin letters.")
-    taken = {corpus.name.lower() for corpus in list_own(folder)} | set(BUILT_IN)
+    taken = {corpus.name.lower() for corpus in list_own(folder)}
+    taken |= {built_in + end for built_in in BUILT_IN for end in ("", OWN)}
     if name.lower() in taken or (find_folder(folder) / name_folder(name)).exists():
         raise CorpusError(
             f"A corpus {name!r} already exists. Choose another name, or delete that corpus."
@@ -189,7 +201,7 @@ def load_own(name: str, folder: str | PathLike[str] | None = None) -> Corpus:
     """
     found = find_converted(name, folder)
     if isinstance(found, OldFolder):
-        return found.load()
+        return replace(found.load(), name=name)
     corpus = open_stored(found, name)
     if not corpus.is_loaded:
         return corpus

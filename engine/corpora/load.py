@@ -254,7 +254,8 @@ def list_corpora(folder: str | PathLike[str] | None = None) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        The built-in corpora, then those of the user.
+        The built-in corpora, then those of the user; one with the name of a built-in corpus is
+        listed with " (own)" after it.
 
     Examples
     --------

@@ -169,7 +169,7 @@ class Source(NamedTuple):
     def read(self, columns: Columns, report: Report) -> Table | Counted:
         """Open a table of texts, or read word counts; a column of texts that is given decides."""
         if self.is_counted:
-            return read_counts(self.path, self.kind, report)
+            return read_counts(self.path, self.kind, report, columns.encoding or "")
         table = self.open(columns.encoding)
         form = find_count_form(table) if columns.text is None else None
         return table if form is None else read_count_table(table, form, report)

@@ -293,6 +293,13 @@ def test_the_dialog_says_that_a_file_was_built_before(view, tmp_path):
     assert "A corpus named “Mine” already exists" in view.name_field.helper_text
 
 
+def test_a_name_that_a_built_in_corpus_has_is_not_proposed(view, tmp_path):
+    path = tmp_path / "bars.csv"
+    pd.DataFrame({"text": TEXTS}).to_csv(path, index=False)
+    look(view, path)
+    assert view.name_field.value == "bars 2"
+
+
 @pytest.mark.parametrize("name", ["", "rfc"])
 def test_an_invalid_name_is_refused_before_anything_is_built(view, path, name):
     look(view, path)

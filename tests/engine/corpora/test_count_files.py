@@ -53,6 +53,15 @@ def test_every_format_of_counts_gives_the_same_corpus(tmp_path, name, content, v
     assert fewer.vocabulary.words == ("treaty",)
 
 
+def test_the_encoding_of_the_words_can_be_given_and_counts_have_no_dates(tmp_path):
+    path = write_counts(tmp_path, "mine.ldac", "2 0:1 1:1\n")
+    (tmp_path / "vocab.txt").write_bytes("Zölle\nżal\n".encode("cp1250"))
+    assert load_corpus(path, encoding="cp1250").vocabulary.words == ("Zölle", "żal")
+    for more in ({"day_first": True}, {"date": "day"}):
+        with refuses("contains word counts. Omit text, date, title, group and day_first"):
+            load_corpus(path, **more)
+
+
 def test_bad_lines_of_counts_are_skipped_and_listed(tmp_path):
     path = write_counts(
         tmp_path,

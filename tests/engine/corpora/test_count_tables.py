@@ -58,6 +58,13 @@ def test_a_table_of_counts_is_read_as_counts(tmp_path, table, name, choices):
     assert "is read as" in seen.notes[-1]
 
 
+def test_columns_that_counts_do_not_have_are_named(tmp_path, caplog):
+    load_corpus(write(TIDY.assign(year=1959, author="Adams"), tmp_path / "a.csv"))
+    assert "Left out: the columns 'year', 'author'." in caplog.text
+    dated = MATRIX.assign(day="1959-01-01")
+    assert "Left out: the column 'day'." in preview(write(dated, tmp_path / "b.csv")).notes[0]
+
+
 def test_documents_without_a_name_and_names_that_are_numbers_are_read(tmp_path):
     numbered = MATRIX.assign(letter=range(30)).rename(columns={"letter": "doc_id"})
     for table in (MATRIX[WORDS].assign(ships=0), numbered):

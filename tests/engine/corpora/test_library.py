@@ -192,10 +192,27 @@ def test_the_error_for_an_invalid_name_says_what_to_change(folder):
 
 def test_a_name_can_be_used_only_once(table, folder):
     make(table, folder, "Mine")
-    for taken in ("mine", "Mine", "rfc"):
+    for taken in ("mine", "Mine", "rfc", "RFC (own)"):
         with refuses("already exists. Choose another name"):
             make(table, folder, taken)
     assert check_name(" /etc/passwd ", folder) == "/etc/passwd"
+
+
+def test_a_corpus_with_the_name_of_a_built_in_one_is_listed_opened_and_deleted(table, own_corpora):
+    """Another folder, or a name that an earlier version allowed."""
+    make(table, None)
+    folder = own_corpora / "corpora"
+    (folder / "mine").rename(folder / "bars")
+    assert [corpus.name for corpus in list_own()] == ["bars (own)"]
+    assert {"bars", "bars (own)"} < set(list_corpora())
+    assert load_corpus("bars").num_documents == 10_000
+    assert (load_corpus("bars (own)").name, load_own("bars (own)").num_documents) == (
+        "bars (own)",
+        3,
+    )
+    assert find_texts("bars (own)").read([0]) == [TEXTS[0]]
+    delete_own("bars (own)")
+    assert list(folder.iterdir()) == []
 
 
 def test_a_name_with_slashes_stays_in_the_folder_of_the_corpora(table, folder, tmp_path):
