@@ -28,6 +28,7 @@ from tests.benchmarks import (
     digests,
     heldout,
     imports,
+    libraries,
     machine,
     mutations,
     printed,
@@ -216,6 +217,43 @@ def test_a_row_of_the_coherence_table_lists_its_topics_and_stability_compares_se
     (line,) = coherence.tabulate(pd.DataFrame(rows)).to_dict("records")
     assert 0 <= line["stability"] < 1
     assert coherence.find_stability(pd.DataFrame([rows[0], rows[0]])) == pytest.approx(1.0)
+
+
+def test_libraries_learn_from_the_same_documents_with_the_size_that_completes_others_best(
+    few, monkeypatch
+):
+    monkeypatch.setattr(libraries, "load", few)
+    parts = libraries.divide(NAME, 150)
+    assert [part.num_documents for part in parts] == [122, 13, 15]
+    assert len(set(np.concatenate([part.doc_ids for part in parts]).tolist())) == 150
+    # The process of a fit is this one, whose memory is not measured.
+    monkeypatch.setattr(
+        libraries, "in_process", lambda do, *them: [do(*them) | {"peak_gb": 0.125 * them[-1]}]
+    )
+    rows = libraries.measure_all(NAME, 150, "scikit-learn NMF", 2, (2, 4))
+    assert [row["size"] for row in rows[:2]] == [2, 4]
+    best = max(rows[:2], key=lambda row: row["chosen_nats"])
+    assert [row["is_best"] for row in rows] == [row is best for row in rows[:2]] + [True]
+    (line,) = libraries.tabulate(rows).to_dict("records")
+    assert line["peak MB"] == str(125 * best["size"])
+    ours = {**best, "system": "hdp", "npmi": 0, "diversity": 0.5, "peak_gb": 9.0}
+    ours["nats"] = best["nats"] + 1
+    found = results.compare_libraries([ours, best])
+    assert [row["where"] for row in found] == [
+        f"{NAME}, diversity",
+        f"{NAME}, peak memory (GB)",
+    ]
+    assert found[0]["compared with"] == "scikit-learn NMF"
+
+
+def test_a_topic_of_word_frequencies_completes_documents_with_these():
+    train, chosen, _ = libraries.divide("25 topics", 200)
+    frequencies = np.asarray(train.counts.sum(0), float) + 0.5
+    frequencies /= frequencies.sum()
+    found = libraries.Fit(frequencies[None], np.array([100.0]), 1.0)
+    held = libraries.split_words(chosen.documents(), chosen.doc_ids, libraries.TEST_SEED)
+    expected = held.counts @ np.log(frequencies[held.words]) / held.num_tokens
+    assert libraries.complete(found, train, chosen, (1.0, 0.1)) == pytest.approx(expected, abs=1e-5)
 
 
 def test_memory_of_a_session_is_measured_after_the_first_third_and_speeds_are_compared_within_a_round():

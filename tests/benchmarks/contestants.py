@@ -291,7 +291,7 @@ class GensimLDA:
         self.documents, self.words = gensim_documents(train)
         self.size, self.seed = size, seed
 
-    def learn_all(self, passes):
+    def learn_all(self, passes, **settings):
         """Some passes."""
         from gensim.models import LdaModel
 
@@ -304,6 +304,7 @@ class GensimLDA:
             eta="auto",
             eval_every=None,
             random_state=self.seed,
+            **settings,
         )
 
     def topics(self):
