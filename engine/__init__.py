@@ -42,8 +42,10 @@ if TYPE_CHECKING:
         OnlineSVIHDP,
         OnlineTopicModel,
         Recorder,
+        Stability,
         TopicEdit,
         TopicModel,
+        consensus,
         from_gensim,
         from_sklearn,
         from_tomotopy,
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
         load_mallet,
         score_topics,
         stability,
+        stability_of,
     )
 
 __all__ = [
@@ -82,6 +85,7 @@ __all__ = [
     "Prepared",
     "Recorder",
     "RunSettings",
+    "Stability",
     "StoredCorpus",
     "TopicEdit",
     "TopicModel",
@@ -90,6 +94,7 @@ __all__ = [
     "WordChoices",
     "apply_live",
     "build",
+    "consensus",
     "corpus_from",
     "delete_own",
     "export_own",
@@ -107,6 +112,7 @@ __all__ = [
     "run",
     "score_topics",
     "stability",
+    "stability_of",
     "store_corpus",
 ]
 

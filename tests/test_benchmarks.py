@@ -6,6 +6,7 @@ import pickle
 import sys
 import time
 from dataclasses import replace
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,7 @@ from tests.benchmarks import (
     size,
     soak,
     speed,
+    stability,
     systems,
     topic_count,
     zipf_texts,
@@ -254,6 +256,47 @@ def test_a_topic_of_word_frequencies_completes_documents_with_these():
     held = libraries.split_words(chosen.documents(), chosen.doc_ids, libraries.TEST_SEED)
     expected = held.counts @ np.log(frequencies[held.words]) / held.num_tokens
     assert libraries.complete(found, train, chosen, (1.0, 0.1)) == pytest.approx(expected, abs=1e-5)
+
+
+def most_common(ours, theirs):
+    """The most words that two lists of topics, matched one to one, share in all."""
+    small, large = sorted((ours, theirs), key=len)
+    common = [[len(set(a) & set(b)) for b in large] for a in small]
+    return max(
+        sum(row[place] for row, place in zip(common, places, strict=True))
+        for places in permutations(range(len(large)), len(small))
+    )
+
+
+def test_a_topic_comes_back_if_its_partner_has_half_of_its_words():
+    ours = np.array([[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]])
+    theirs = np.array([[0, 1, 20, 21], [4, 22, 23, 24], [25, 26, 27, 28], [11, 10, 9, 8]])
+    assert coherence.has_partner(ours, theirs).tolist() == [True, False, True]
+    assert coherence.has_partner(theirs, ours).tolist() == [True, False, False, True]
+    # One topic of theirs is the partner of one topic only.
+    assert coherence.has_partner(np.array([[0, 1], [1, 0]]), np.array([[0, 1]])).sum() == 1
+
+
+def test_topics_are_matched_so_that_they_share_most_words():
+    rng = np.random.default_rng(0)
+    ours = np.array([rng.permutation(12)[:4] for _ in range(4)])
+    theirs = np.array([rng.permutation(12)[:4] for _ in range(6)])
+    best = most_common(ours, theirs)
+    assert 2 * coherence.has_partner(ours, theirs).sum() <= best
+    assert coherence.has_partner(ours, theirs).sum() == coherence.has_partner(theirs, ours).sum()
+    assert coherence.has_partner(ours, ours[::-1, ::-1]).all()
+
+
+def test_a_row_of_stability_has_a_consensus_of_each_set_of_runs_if_they_have_one(few, monkeypatch):
+    monkeypatch.setattr(stability, "load", lambda name, documents: few(name).select(range(60)))
+    row = stability.measure(NAME, 1, 2)
+    assert len(row["topics"]) == len(row["nats"]) == 4
+    assert all(0 < row[name] <= 1 for name in ("consensus_stability", "consensus_stability_words"))
+    assert len(row["consensus_nats"]) == 2
+    none = {name: value for name, value in row.items() if "npmi" not in name}
+    table = stability.tabulate([row, none])
+    assert table["model"].tolist() == ["one run", "consensus of 2"] * 2
+    assert table["by words"].tolist()[3] == "-"
 
 
 def test_memory_of_a_session_is_measured_after_the_first_third_and_speeds_are_compared_within_a_round():

@@ -16,16 +16,13 @@ from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.shelf import Shelf, hash_name
 from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.evaluation.topic_space import (
-    divergences_between,
+    NUM_MATCHED_WORDS,
+    find_partners,
     find_top_words,
-    match_topics,
 )
 from stickbreaker.engine.files.verified_files import Kind
 from stickbreaker.engine.files.whole_files import FileError
 
-NUM_WORDS = 50
-# Half of the divergence of two topics without a common word.
-LARGEST_DIVERGENCE = float(np.log(2)) / 2
 MAX_NAMES = 500
 FULL = f"{MAX_NAMES} names are kept for this corpus. Remove some names before you add others."
 
@@ -133,9 +130,12 @@ def match_names(
     theirs = [topic.words for topic in kept]
     listed = sorted({word for words in (*ours, *theirs) for word in words})
     places = {word: place for place, word in enumerate(listed)}
-    distances = divergences_between(_share_words(theirs, places), _share_words(ours, places))
-    near = np.where(distances <= LARGEST_DIVERGENCE, distances, np.log(2))
-    return {ids[used[topic]]: kept[name].name for name, topic in match_topics(near)}
+    partners = find_partners(_share_words(theirs, places), _share_words(ours, places))
+    return {
+        ids[used[topic]]: name.name
+        for name, topic in zip(kept, partners.tolist(), strict=True)
+        if topic >= 0
+    }
 
 
 def _take_words(model: Model, topics: np.ndarray, places: Sequence[int]) -> list[dict[str, float]]:
@@ -146,7 +146,7 @@ def _take_words(model: Model, topics: np.ndarray, places: Sequence[int]) -> list
     vocabulary = model.corpus.vocabulary
     return [
         {vocabulary[int(word)]: float(topic[word]) for word in best}
-        for topic, best in zip(chosen, find_top_words(chosen, NUM_WORDS), strict=True)
+        for topic, best in zip(chosen, find_top_words(chosen, NUM_MATCHED_WORDS), strict=True)
     ]
 
 

@@ -37,7 +37,12 @@ from stickbreaker.engine.estimators.model import TopicModel
 from stickbreaker.engine.estimators.online_model import OnlineTopicModel
 from stickbreaker.engine.estimators.restored import from_checkpoint as from_checkpoint
 from stickbreaker.engine.estimators.restored import load
-from stickbreaker.engine.estimators.stable_topics import stability
+from stickbreaker.engine.estimators.stable_topics import (
+    Stability,
+    consensus,
+    stability,
+    stability_of,
+)
 from stickbreaker.engine.estimators.topic_scores import score_topics
 from stickbreaker.engine.estimators.vectorizer import CorpusVectorizer
 
@@ -62,8 +67,10 @@ __all__ = [
     "OnlineSVIHDP",
     "OnlineTopicModel",
     "Recorder",
+    "Stability",
     "TopicEdit",
     "TopicModel",
+    "consensus",
     "from_gensim",
     "from_sklearn",
     "from_tomotopy",
@@ -71,4 +78,5 @@ __all__ = [
     "load_mallet",
     "score_topics",
     "stability",
+    "stability_of",
 ]

@@ -5,7 +5,6 @@ from importlib import import_module
 from os import PathLike
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 from sklearn.utils import estimator_html_repr
@@ -17,10 +16,10 @@ from stickbreaker.engine.evaluation.archives import write_arrays, write_sheets
 from stickbreaker.engine.evaluation.coherence import (
     OverallQuality,
     TopicQuality,
-    has_partner,
     measure_quality,
     sum_up,
 )
+from stickbreaker.engine.evaluation.found_again import find_again
 from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.evaluation.intrusion import ReadDocuments, ask_topics, ask_words
 from stickbreaker.engine.evaluation.labels import Labeller, label_topics
@@ -30,7 +29,6 @@ from stickbreaker.engine.evaluation.topic_frames import (
     topics_frame,
     topics_html,
 )
-from stickbreaker.engine.evaluation.topic_space import find_top_words
 
 # Imported by name when it is used: the engine does not depend on the app.
 NOTEBOOK = "stickbreaker.app.notebook"
@@ -82,14 +80,11 @@ class TopicTables(FittedModel):
             1, "label", pd.Series([labels[topic_id] for topic_id in frame["topic_id"]], dtype=str)
         )
         if others:
-            come_back = np.mean(
-                [has_partner(self._top_words(), other._top_words_for(self)) for other in others], 0
-            )
-            frame.insert(
-                3,
-                "stability",
-                frame["topic_id"].map(dict(zip(labels, come_back.tolist(), strict=True))),
-            )
+            for other in others:
+                other._check_like(self)
+            found = find_again(self._summary(), [other._summary() for other in others])
+            come_back = dict(zip(labels, found.num_found / len(others), strict=True))
+            frame.insert(3, "stability", frame["topic_id"].map(come_back))
         if not wide:
             return frame
         columns = [name for name in frame if name not in ("rank", "word", "probability")]
@@ -272,18 +267,12 @@ class TopicTables(FittedModel):
             ) from error
         return notebook.show_model(self, X, words)
 
-    def _top_words(self) -> np.ndarray:
-        """The ten most probable words (U, 10) of each topic in use, the largest topic first."""
-        summary = self._summary()
-        return find_top_words(summary.topics[rank_topics(summary.expected_tokens)], NUM_WORDS)
-
-    def _top_words_for(self, model: "TopicTables") -> np.ndarray:
-        """The same, for a comparison with a model of the same words."""
+    def _check_like(self, model: "TopicTables") -> None:
+        """Refuse a comparison with a model of other words."""
         if (self.n_features_in_, self.words_) != (model.n_features_in_, model.words_):
             raise ValueError(
                 "The models have different words: fit all of them to counts of the same vocabulary."
             )
-        return self._top_words()
 
     def _measure(self, X: Counts) -> TopicQuality:
         summary = self._summary()

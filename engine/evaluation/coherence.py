@@ -1,4 +1,4 @@
-"""Coherence of topics: NPMI of their top words, exclusivity, diversity, and stability over seeds.
+"""Coherence of topics: NPMI of their top words, exclusivity, and diversity.
 
 The top words of a topic are its ten most probable words. Topics are rows of E[topic]; words that
 occur together are counted over whole documents of reference counts.
@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csc_array
 
 from stickbreaker.engine.evaluation.topic_space import find_top_words
@@ -175,30 +174,3 @@ def diversity(top_words: ArrayLike) -> float:
     if not words.size:
         return float("nan")
     return len(np.unique(words)) / words.size
-
-
-def has_partner(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
-    """Which topics of a fit come back in another one (K,), from the top words (K, N) and (L, N) of
-    each.
-
-    Topics are matched one to one so that matched topics share as many words as possible. A topic
-    comes back if its partner shares at least half of its words.
-
-    >>> has_partner(np.array([[0, 1], [2, 3]]), np.array([[3, 0], [0, 4], [5, 6]]))
-    array([ True,  True])
-    """
-    found = np.zeros(len(ours), bool)
-    if not len(ours) or not len(theirs):
-        return found
-    num_words = 1 + max(int(ours.max()), int(theirs.max()))
-    one, other = (_membership(words, num_words) for words in (ours, theirs))
-    common = (one @ other.T).toarray()
-    rows, columns = linear_sum_assignment(-common)
-    found[rows] = 2 * common[rows, columns] >= ours.shape[1]
-    return found
-
-
-def _membership(words: np.ndarray, num_words: int) -> csc_array:
-    """Which words (K, W) are in each list (K, N)."""
-    rows = np.repeat(np.arange(len(words)), words.shape[1])
-    return csc_array((np.ones(words.size), (rows, words.ravel())), shape=(len(words), num_words))

@@ -8,6 +8,10 @@ from scipy.sparse import csc_array, csr_array
 SMALLEST = 1e-30
 # The weight of relevance that people found best (Sievert & Shirley 2014, sec. 4).
 RELEVANCE = 0.6
+# Two topics are the same if the Jensen-Shannon divergence of their most probable words, this many,
+# is at most half of that of two topics without a common word.
+NUM_MATCHED_WORDS = 50
+LARGEST_DIVERGENCE = float(np.log(2)) / 2
 
 
 def relevance(topic: np.ndarray, word_shares: np.ndarray, weight: float) -> np.ndarray:
@@ -118,6 +122,37 @@ def match_topics(distances: np.ndarray) -> list[tuple[int, int]]:
     pairs = zip(*linear_sum_assignment(distances), strict=True)
     alike = [(int(i), int(j)) for i, j in pairs if distances[i, j] < np.log(2) - 1e-9]
     return sorted(alike, key=lambda pair: distances[pair])
+
+
+def shorten_topics(topics: np.ndarray) -> csr_array:
+    """Topics (K, V) as the distributions of their fifty most probable words, in sparse rows.
+
+    >>> shorten_topics(np.array([[0.25, 0.75]])).toarray()
+    array([[0.25, 0.75]])
+    """
+    words = find_top_words(topics, NUM_MATCHED_WORDS)
+    shares = np.take_along_axis(topics, words, 1).astype(np.float64)
+    shares /= np.maximum(shares.sum(1, keepdims=True), SMALLEST)
+    rows = np.repeat(np.arange(len(words)), words.shape[1])
+    return csr_array((shares.ravel(), (rows, words.ravel())), shape=topics.shape)
+
+
+def find_partners(ours: csr_array, theirs: csr_array) -> np.ndarray:
+    """The same topic (K,) in another model for each of ours; -1 if it has none.
+
+    Topics, of fifty words each, are matched one to one so that the sum of the divergences is
+    smallest; pairs above LARGEST_DIVERGENCE are not the same topic.
+
+    >>> ours, theirs = np.array([[0.5, 0.5, 0], [0, 0, 1]]), np.array([[1, 0, 0], [0.6, 0.4, 0]])
+    >>> find_partners(csr_array(ours), csr_array(theirs))
+    array([ 1, -1])
+    """
+    partners = np.full(ours.shape[0], -1)
+    distances = divergences_between(ours, theirs)
+    near = np.where(distances <= LARGEST_DIVERGENCE, distances, np.log(2))
+    for topic, partner in match_topics(near):
+        partners[topic] = partner
+    return partners
 
 
 def _plogp(shares: np.ndarray) -> np.ndarray:

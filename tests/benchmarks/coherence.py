@@ -24,8 +24,10 @@ from itertools import permutations, product
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csc_array
 
-from stickbreaker.engine.evaluation.coherence import has_partner, measure_quality, npmi, sum_up
+from stickbreaker.engine.evaluation.coherence import measure_quality, npmi, sum_up
 from stickbreaker.engine.evaluation.held_out import count_topics
 from stickbreaker.engine.runs.compile import compile_algorithm
 from tests.benchmarks.contestants import (
@@ -134,6 +136,30 @@ def measure(name, documents, system, seed):
         "seconds": seconds,
         "listed": listed,
     }
+
+
+def has_partner(ours, theirs):
+    """Which topics of a fit come back in another one (K,), from the top words (K, N) and (L, N) of
+    each.
+
+    Topics are matched one to one so that matched topics share as many words as possible. A topic
+    comes back if its partner shares at least half of its words.
+    """
+    found = np.zeros(len(ours), bool)
+    if not len(ours) or not len(theirs):
+        return found
+    num_words = 1 + max(int(ours.max()), int(theirs.max()))
+    one, other = (_membership(words, num_words) for words in (ours, theirs))
+    common = (one @ other.T).toarray()
+    rows, columns = linear_sum_assignment(-common)
+    found[rows] = 2 * common[rows, columns] >= ours.shape[1]
+    return found
+
+
+def _membership(words, num_words):
+    """Which words (K, W) are in each list (K, N)."""
+    rows = np.repeat(np.arange(len(words)), words.shape[1])
+    return csc_array((np.ones(words.size), (rows, words.ravel())), shape=(len(words), num_words))
 
 
 def find_stability(part):

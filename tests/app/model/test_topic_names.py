@@ -13,7 +13,6 @@ from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.run_names import MAX_NAME, RunNames
 from stickbreaker.app.model.topic_names import (
     FULL,
-    LARGEST_DIVERGENCE,
     MAX_NAMES,
     NamedTopic,
     TopicNameError,
@@ -23,7 +22,7 @@ from stickbreaker.app.model.topic_names import (
 )
 from stickbreaker.engine import Corpus, Vocabulary
 from stickbreaker.engine.algorithm import TopicSummary
-from stickbreaker.engine.evaluation.topic_space import divergences
+from stickbreaker.engine.evaluation.topic_space import LARGEST_DIVERGENCE, divergences
 
 WAR = NamedTopic("war", {"army": 0.75, "navy": 0.25})
 TRADE = NamedTopic("trade", {"tariff": 0.5, "port": 0.5})

@@ -1,9 +1,15 @@
 """Topics that come back in other fits."""
 
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from stickbreaker import engine
+from stickbreaker.engine.estimators import stable_topics
+from stickbreaker.engine.runs.prepared import split_corpus
 from stickbreaker.engine.simulate import simulate_hdp
 
 
@@ -13,6 +19,19 @@ def corpus():
     return simulate_hdp(truth, 1000, 40, 1.0, 5.0, np.random.default_rng(3)).corpus
 
 
+COLUMNS = [
+    "topic_id",
+    "label",
+    "weight",
+    "stability",
+    "found_in",
+    "smallest_weight",
+    "largest_weight",
+    "words",
+    "constant_words",
+]
+
+
 def fit(corpus, seed, **given):
     return engine.OnlineHDP(random_state=seed, passes=1, **given).fit(corpus)
 
@@ -20,10 +39,16 @@ def fit(corpus, seed, **given):
 def test_topics_that_are_there_come_back_with_any_seed(corpus):
     models = [fit(corpus, seed) for seed in range(3)]
     frame = engine.stability(models)
-    assert frame.columns.tolist() == ["topic_id", "label", "weight", "stability", "words"]
+    assert frame.columns.tolist() == COLUMNS
     assert len(frame) == models[0].n_topics_
     assert (frame["weight"] * frame["stability"]).sum() > 0.9
-    assert set(frame["stability"]) <= {0.0, 0.5, 1.0}
+    assert frame["stability"].eq(frame["found_in"] / 2).all()
+    assert frame["smallest_weight"].le(frame["weight"]).all()
+    assert frame["largest_weight"].ge(frame["weight"]).all()
+    all_words, constant = (
+        frame[name].str.split(", ").map(set) for name in ("words", "constant_words")
+    )
+    assert all(few <= many for few, many in zip(constant, all_words, strict=True))
     assert frame["words"][0].split(", ") == models[0].topics_frame()["word"].head(10).tolist()
     assert engine.stability(models[:1] * 2)["stability"].eq(1.0).all()
 
@@ -51,3 +76,85 @@ def test_one_model_and_models_of_other_words_are_refused(corpus):
         engine.stability([model])
     with pytest.raises(ValueError, match="different words"):
         engine.stability([model, other])
+
+
+def test_runs_with_other_seeds_and_orders_hold_the_same_documents_out(corpus):
+    found = engine.stability_of(corpus, engine.OnlineHDP(passes=1, random_state=4), seeds=2)
+    runs = found.runs()
+    assert runs["seed"].tolist() == [4, 5, 6]
+    assert runs["num_topics"].tolist() == [model.n_topics_ for model in found.models]
+    assert runs["nats_per_word"].tolist() == [model.score(found.test) for model in found.models]
+    pd.testing.assert_frame_equal(found.frame(), engine.stability(found.models))
+    again = engine.stability_of(corpus, engine.OnlineHDP(passes=1, random_state=4), seeds=[6])
+    assert again.scores[1] == found.scores[2]
+    assert (found.models[0].components_ != again.models[1].components_).any()
+
+
+def test_in_the_order_of_dates_only_the_seeds_differ(corpus):
+    model = engine.OnlineHDP(passes=1, random_state=0)
+    found = engine.stability_of(corpus, model, seeds=[3], orders="chronological")
+    train, _ = split_corpus(corpus, engine.RunSettings())
+    alone = clone(model).set_params(random_state=3).fit(train)
+    assert (found.models[1].components_ == alone.components_).all()
+
+
+def test_an_unknown_order_and_no_seed_are_refused(corpus):
+    with pytest.raises(ValueError, match="choose one of shuffled, chronological"):
+        engine.stability_of(corpus, orders="random")
+    with pytest.raises(ValueError, match="seeds"):
+        engine.stability_of(corpus, seeds=0)
+
+
+def test_ctrl_c_ends_all_runs(corpus, monkeypatch):
+    def interrupt(*arguments):
+        warnings.warn("Interrupted: the model has read 1 of 2 documents.", stacklevel=2)
+
+    monkeypatch.setattr(stable_topics, "_fit", interrupt)
+    with pytest.raises(UserWarning, match="Interrupted"):
+        engine.stability_of(corpus, seeds=1)
+
+
+def test_a_consensus_has_the_topics_of_half_of_the_models_and_is_a_model_like_any_other(
+    corpus, tmp_path
+):
+    found = engine.stability_of(corpus, engine.OnlineHDP(passes=1), seeds=3)
+    joined = engine.consensus(found.models)
+    assert joined.n_topics_ == found.frame()["found_in"].eq(3).sum() == 4
+    assert joined.score(found.test) > min(found.scores) - 0.01
+    assert engine.stability([joined, *found.models])["found_in"].ge(2).all()
+    np.testing.assert_allclose(joined.transform(found.test).sum(1), 1.0, rtol=1e-6)
+    joined.save(tmp_path / "joined.npz")
+    loaded = engine.load(tmp_path / "joined.npz")
+    assert (loaded.transform(found.test) == joined.transform(found.test)).all()
+    pd.testing.assert_frame_equal(loaded.topics_frame(), joined.topics_frame())
+    before = joined.topics_frame()
+    loaded.partial_fit(corpus, corpus_size=corpus.num_documents)
+    pd.testing.assert_frame_equal(joined.topics_frame(), before)
+
+
+def test_the_consensus_of_a_model_with_itself_has_its_topics(corpus):
+    model = fit(corpus, 0)
+    joined = engine.consensus([model, model])
+    ours, theirs = (each.topics_frame(wide=True) for each in (model, joined))
+    assert ours["words"].tolist() == theirs["words"].tolist()
+
+
+def test_topics_of_random_words_do_not_come_back_and_have_no_consensus():
+    rng = np.random.default_rng(1)
+    null = simulate_hdp(np.full((1, 2000), 1 / 2000), 600, 60, 1.0, 1.0, rng).corpus
+    found = engine.stability_of(null, engine.OnlineHDP(passes=1), seeds=4)
+    frame = found.frame()
+    assert found.runs()["num_topics"].gt(100).all()
+    assert (frame["weight"] * frame["stability"]).sum() < 0.01
+    with pytest.raises(ValueError, match="No topic is in half"):
+        engine.consensus(found.models)
+
+
+def test_models_that_have_no_consensus_are_refused(corpus):
+    model = fit(corpus, 0)
+    with pytest.raises(ValueError, match="there are 1"):
+        engine.consensus([model])
+    with pytest.raises(ValueError, match="online HDPs of one class"):
+        engine.consensus([model, engine.OnlineLDA(max_topics=5, passes=1).fit(corpus)])
+    with pytest.raises(ValueError, match="different words"):
+        engine.consensus([model, fit(corpus.counts[:, :50], 0)])
