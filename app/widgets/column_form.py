@@ -13,12 +13,7 @@ from stickbreaker.engine.corpora.preview import Preview
 
 NONE = "(none)"
 PARTS = {"text": "Text", "date": "Date", "title": "Title", "group": "Group"}
-HELP = {
-    "group": (
-        "Topics by author, party or other group on the page Time; from 20 groups on, whole groups"
-        " are held out."
-    )
-}
+HELP = {"group": "An author or a party, for topics by group on the page Time."}
 ORDERS = {"As most dates need": None, "Day first": True, "Month first": False}
 
 

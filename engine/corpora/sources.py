@@ -33,7 +33,14 @@ from stickbreaker.engine.corpora.rows import (
 )
 from stickbreaker.engine.corpora.shards import is_stored
 from stickbreaker.engine.corpora.sheets import open_sheet
-from stickbreaker.engine.corpora.table_files import open_delimited, open_json, open_json_lines
+from stickbreaker.engine.corpora.table_files import (
+    LINES,
+    find_text_kind,
+    open_delimited,
+    open_json,
+    open_json_lines,
+    open_lines,
+)
 from stickbreaker.engine.corpora.text_files import (
     find_remedy,
     is_hidden,
@@ -65,6 +72,7 @@ READERS: dict[str, Callable[[Path, str], Table]] = {
     "Parquet": open_parquet,
     EXCEL: open_sheet,
     OPEN_DOCUMENT: open_sheet,
+    LINES: open_lines,
     FOLDER: open_folder,
     ARCHIVE: open_archive,
 }
@@ -220,7 +228,7 @@ def find_source(
         return Source(kind=STORED, path=path)
     if os.path.isdir(path):
         return _look_into(path, is_one)
-    source = name_source(path)
+    source = _recognise(name_source(path))
     if not os.path.isfile(path) and (source.kind or not path.suffix):
         raise CorpusError(f"File not found: {path.absolute()}. Check the folder and the name.")
     if not source.kind:
@@ -231,9 +239,21 @@ def find_source(
         raise CorpusError(f"{path} is larger than {most / 1e9:g} GB. {TOO_LARGE}.")
     if source.kind != ARCHIVE:
         return source
-    if found := find_table(path, list_members(path)):
+    members = list_members(path)
+    if found := find_table(path, members):
         return source._replace(kind=name_source(Path(found)).kind, member=found)
-    return source
+    only = Source(kind="", path=path, member=members[0][0] if len(members) == 1 else "")
+    recognised = _recognise(only)
+    return recognised if recognised.kind else source
+
+
+def _recognise(source: Source) -> Source:
+    """A text file that is clearly a table, or has one text per line, as such a source."""
+    name = source.member or source.path.name
+    is_plain = plain_path(Path(name)).suffix.lower() == ".txt"
+    if source.kind or not is_plain or not os.path.isfile(source.path):
+        return source
+    return source._replace(kind=find_text_kind(open_plain(source.path, source.member)))
 
 
 def _look_into(folder: Path, is_one: bool) -> Source:
@@ -256,6 +276,9 @@ def _look_into(folder: Path, is_one: bool) -> Source:
         return counted[0]
     if len(sources) == 1 and sources[0].kind:
         return sources[0]
+    if len(sources) == 1 == len(list_files(folder)):
+        only = _recognise(sources[0])
+        return only if only.kind else Source(kind=FOLDER, path=folder)
     if not is_one:
         return Source(kind=FOLDER, path=folder)
     inside = (file for file in folder.rglob("*") if not is_hidden(file.relative_to(folder)))

@@ -47,6 +47,14 @@ HEADER_TEXT = (
     " names above it."
 )
 PLAIN_QUOTES = "Quotation marks are read as plain characters; otherwise rows would be lost."
+LINES = "text file with one text per line"
+LONG_LINES = "the line is longer than {:,} characters: split it"
+# Fewer lines do not show what a text file is.
+LEAST_LINES = 10
+SHARE_OF_FILLED = 0.9
+SHARE_OF_ENDS = 0.8
+LONG_LINE = 120
+SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 
 
@@ -113,7 +121,8 @@ def open_delimited(path: Path, given: str = "") -> Table:
     if not form.has_quotes:
         notes.append(PLAIN_QUOTES)
     notes += describe_header(columns, form.num_above)
-    kind = TABLE_SUFFIXES[path.suffix.lower()]
+    # A text file may be a table.
+    kind = TABLE_SUFFIXES.get(path.suffix.lower(), "CSV")
     return Table(path=path, kind=kind, columns=columns, read=read, notes=tuple(notes))
 
 
@@ -137,7 +146,7 @@ def _find_form(path: Path, encoding: str) -> Form:
     first = "".join(lines[:1])
     if named := re.fullmatch(r"sep=(.)\s*", first):
         return Form(delimiter=named[1], num_above=1)
-    signs = DELIMITERS if path.suffix.lower() == ".csv" else "\t"
+    signs = "\t" if path.suffix.lower() in (".tsv", ".tab") else DELIMITERS
     escaped = list(map(_double_quotes, lines))
     has_escapes = escaped != lines and _count_good(escaped) > _count_good(lines)
     if has_escapes:
@@ -327,6 +336,58 @@ def _explain(error: csv.Error, num_lines: int) -> str:
     )
 
 
+def find_text_kind(path: Path) -> str:
+    """Find out from its first lines whether a text file is a table ("CSV" or "JSON lines"), or has
+    one text per line (`LINES`); "" if neither is clear.
+    """
+    try:
+        encoding = find_encoding(path)
+    except CorpusError:
+        return ""
+    with path.open(encoding=encoding.name, errors="replace", newline="") as text:
+        lines = [*islice(_short_lines(text), NUM_SNIFFED)]
+    filled = [line.strip() for line in lines if line.strip()]
+    if len(filled) < LEAST_LINES:
+        return ""
+    if all(line[0] + line[-1] == "{}" for line in filled):
+        return "JSON lines"
+    for sign in DELIMITERS:
+        rows = [row for row in _sniff_rows(lines, sign) if row] or [[]]
+        is_table = len(rows[0]) > 1 and len(set(map(len, rows))) == 1
+        has_names = len(rows[0]) > 1 and all(map(_looks_like_name, rows[0]))
+        if is_table or (has_names and not SENTENCE_END.search(filled[0])):
+            return "CSV" if is_table and has_names else ""
+    # Blank lines separate the paragraphs of one text, and lines of a text that is broken into lines
+    # are short and end anywhere.
+    if len(filled) < SHARE_OF_FILLED * len(lines):
+        return ""
+    num_ends = sum(bool(SENTENCE_END.search(line)) for line in filled)
+    is_long = sorted(map(len, filled))[len(filled) // 2] >= LONG_LINE
+    return LINES if is_long or num_ends >= SHARE_OF_ENDS * len(filled) else ""
+
+
+def open_lines(path: Path, given: str = "") -> Table:
+    """Open a text file with one text per line; its rows are the numbers of the lines.
+
+    Raises CorpusError if it is missing, empty or not text.
+    """
+    encoding = find_encoding(path, given)
+
+    def read(wanted: Sequence[str]) -> Iterator[Chunk]:
+        with _open_text(path, encoding) as (text, share):
+            yield from gather(str(path), wanted, share, rows(text, len(wanted)))
+
+    def rows(text: TextIO, num_wanted: int) -> Iterator[Row]:
+        for row, line in enumerate(_short_lines(text), start=1):
+            if _is_cut(line):
+                yield BadRow(file=str(path), row=row, reason=LONG_LINES.format(MAX_TEXT))
+            elif line.strip():
+                yield row, [line.strip()] * num_wanted
+
+    notes = (*encoding.notes, "Each line is read as a document.")
+    return Table(path=path, kind=LINES, columns=("text",), read=read, notes=notes)
+
+
 def open_json_lines(path: Path, given: str = "") -> Table:
     """Open a file with one JSON object per line.
 
@@ -432,7 +493,7 @@ def _short_lines(text: TextIO) -> Iterator[str]:
 def _read_object(line: str) -> dict[str, Any] | str:
     """Parse a line into a JSON object, an empty one if it is empty, or explain why it is wrong."""
     if _is_cut(line):
-        return f"the line is longer than {MAX_TEXT:,} characters: split it"
+        return LONG_LINES.format(MAX_TEXT)
     try:
         found = json.loads(line.rstrip() or "{}")
     except json.JSONDecodeError as error:

@@ -1,11 +1,19 @@
 """Folders and zip files of texts, intact and damaged."""
 
+import gzip
 import io
+import json
 import struct
+import textwrap
 
+import pytest
+
+from stickbreaker.engine import build as build_stored
+from stickbreaker.engine import load_corpus
 from stickbreaker.engine.corpora import packed_files, text_files
 from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.sources import FOLDER, Source, find_source
+from stickbreaker.engine.corpora.table_files import LINES
 from tests.engine.corpora.small_files import TEXTS, build, pack, reasons, refuses
 
 
@@ -118,3 +126,69 @@ def test_a_folder_is_read_as_texts_under_any_name(tmp_path):
         (folder / name).write_text("peace treaty")
     assert find_source(folder) == Source(FOLDER, folder)
     assert build(folder).corpus.titles == ("a", "b")
+
+
+SAID = [f"{text}, in the {number} th year of peace." for number, text in enumerate(TEXTS * 4, 1)]
+
+
+def write_table(sign):
+    said = [text.replace(",", "") if sign == "," else text for text in SAID]
+    rows = (f"19{row}{sign}{text}" for row, text in enumerate(said[:12], 10))
+    return "\n".join([f"year{sign}text", *rows])
+
+
+@pytest.mark.parametrize("place", ["mine.txt", "mine.txt.gz", "folder/mine.txt", "mine.zip"])
+@pytest.mark.parametrize(
+    ("content", "kind", "date", "rows"),
+    [
+        *((write_table(sign), "CSV", "year", range(2, 14)) for sign in "\t;|,"),
+        (
+            "\n".join(json.dumps({"text": text, "year": 1900}) for text in SAID),
+            "JSON lines",
+            "year",
+            range(1, len(SAID) + 1),
+        ),
+        ("\n".join(SAID) + "\n", LINES, None, range(1, len(SAID) + 1)),
+        ("\r\n".join(text * 9 + " and so" for text in SAID), LINES, None, range(1, len(SAID) + 1)),
+    ],
+)
+def test_a_text_file_that_is_clearly_a_table_or_a_list_of_texts_is_read(
+    tmp_path, place, content, kind, date, rows
+):
+    path = tmp_path / place
+    path.parent.mkdir(exist_ok=True)
+    if place.endswith(".zip"):
+        pack(path, **{"data/mine.txt": content})
+    elif place.endswith(".gz"):
+        path.write_bytes(gzip.compress(content.encode("utf-16")))
+    else:
+        path.write_text(content)
+    source = find_source(path.parent if "/" in place else path)
+    corpus = load_corpus(path.parent if "/" in place else path, date=date)
+    assert (source.kind, corpus.rows.tolist(), source.name) == (kind, [*rows], "mine")
+    assert build_stored(source.path, to=tmp_path / "built", date=date).rows.tolist() == [*rows]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        # A text that is broken into lines, paragraphs, verses, and a table without a header row.
+        "\n".join(textwrap.wrap(" ".join(SAID), 60)),
+        "\n\n".join(SAID),
+        "\n".join(text.split(",")[0] for text in SAID),
+        "\n".join(f"{row}\t{text}" for row, text in enumerate(SAID)),
+        # Of a table, only some rows have more commas.
+        "\n".join(["year,text", *(f"19{row},{text}" for row, text in enumerate(SAID, 10))]),
+        "\n".join(SAID[:9]),
+    ],
+)
+def test_another_text_file_stays_one_document_of_a_folder(tmp_path, content):
+    path = tmp_path / "mine.txt"
+    path.write_text(content)
+    assert (find_source(tmp_path).kind, build(tmp_path).corpus.num_documents) == (FOLDER, 1)
+    with refuses("If it is a table, rename it to .csv"):
+        load_corpus(path)
+    path.write_text("\n".join(SAID))
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / "other.txt").write_text("peace")
+    assert build(tmp_path).corpus.num_documents == 2
