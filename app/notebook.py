@@ -9,6 +9,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -20,19 +21,23 @@ from panel.viewable import Viewer
 from stickbreaker import engine
 from stickbreaker.app.fixes.notebook import are_drawn, find_roots, fix_notebook, is_loaded
 from stickbreaker.app.frames.reading_frames import calendar_frame, fitting_unit, map_frame
+from stickbreaker.app.model.disk_space import OWN_CORPORA, UserFiles
+from stickbreaker.app.model.kept_runs import KeptRun
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model, Reading
 from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import LiveSettings, RunSpec
 from stickbreaker.app.plots.model_plots import draw_bars, draw_groups, draw_map, draw_time
 from stickbreaker.app.server.reader import Reader
+from stickbreaker.app.server.service import load_by_name
+from stickbreaker.app.server.visitors import find_data
 from stickbreaker.app.state import RunState
 from stickbreaker.app.views.curves import Curves
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.word_table import WordTable
 from stickbreaker.app.widgets.sliders import asked_of, make_sliders
 from stickbreaker.engine.algorithm import Algorithm
-from stickbreaker.engine.estimators import TopicModel
+from stickbreaker.engine.estimators import Recorder, TopicModel
 from stickbreaker.engine.estimators.counts import Counts
 from stickbreaker.engine.evaluation.doc_shares import MEASURES
 from stickbreaker.engine.evaluation.labels import Labeller
@@ -174,6 +179,39 @@ class LiveRun(Viewer):
             self.state.publish(progress)
         for ref in find_roots(self._views):
             push_on_root(ref)
+
+
+def keep_run(recorder: Recorder, name: str = "") -> KeptRun:
+    """Add a recorded model to the kept runs of the app on this machine.
+
+    Compare lists it; opened, it is shown on Live, with the records as columns of the word lists, on
+    Topics, Time and Documents. Its corpus must be one that the app can open: of the project, or
+    built by `engine.build`. A recorder with one record keeps a fitted model. Raises CorpusError for
+    another corpus, ValueError before the first record, and FileError if it cannot be written.
+    """
+    corpus, model = recorder.corpus, recorder.model
+    if model is None:
+        raise ValueError("Nothing is recorded: call record(model) first.")
+    files = UserFiles(find_data(None))
+    known = load_by_name(corpus.name, files.folder / OWN_CORPORA)
+    if (known.counts != corpus.counts).nnz:
+        raise engine.CorpusError(
+            f"The corpus {corpus.name!r} of the app has other documents: use"
+            f" load_corpus({corpus.name!r})."
+        )
+    settings = engine.RunSettings()
+    spec = RunSpec(corpus.name, model.algorithm, model.config_, settings)
+    record = Record(spec, 1, time.perf_counter)
+    record.open(corpus, engine.prepare(spec.algorithm, spec.config, corpus, settings))
+    *earlier, last = recorder.updates
+    for update in (*earlier, replace(last, is_last=True)):
+        record.take(update)
+    found = record.model()
+    assert found is not None
+    run = files.kept.keep(record.progress(1), found, checkpoint=record.save())
+    assert run is not None
+    files.kept.rename(run.key, name)
+    return run
 
 
 class ReadingError(RuntimeError):

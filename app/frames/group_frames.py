@@ -15,7 +15,7 @@ from stickbreaker.engine.evaluation.group_shares import Groups
 from stickbreaker.engine.evaluation.group_words import topic_tokens, word_frame
 
 MOST_GROUPS = 40
-NUM_WORDS = 20
+NUM_WORDS = 15
 
 
 def group_frame(reading: Reading, groups: Groups, position: int, span: Span | None) -> pd.DataFrame:
@@ -64,7 +64,8 @@ def group_words_html(frame: pd.DataFrame, pair: tuple[str, str], file_name: str)
     named = frame.rename(columns=dict(zip(("first", "second"), pair, strict=True)))
     content = b64encode(neutralise_formulas(named).to_csv(index=False).encode()).decode()
     link = f'<a download="{escape(file_name)}" href="data:text/csv;base64,{content}">CSV</a>'
-    return f'<div style="display:flex;flex-wrap:wrap;gap:8px 48px">{"".join(parts)}</div>{link}'
+    style = "display:flex;flex-wrap:wrap;gap:8px 48px;font-size:14px"
+    return f'<div style="{style}">{"".join(parts)}</div>{link}'
 
 
 def _list_html(group: str, words: pd.DataFrame) -> str:

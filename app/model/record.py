@@ -196,7 +196,10 @@ class Record:
 
     def advance(self) -> None:
         """Learn from one mini-batch and note what happened."""
-        update = self._next_update()
+        self.take(self._next_update())
+
+    def take(self, update: Update) -> None:
+        """Note what happened in one mini-batch."""
         if update.next_batch is not None:
             self._take_next_batch(update.next_batch)
         self._take_step(update.stepped)

@@ -1,6 +1,7 @@
 import asyncio
 import subprocess
 import sys
+import time
 
 import holoviews as hv
 import numpy as np
@@ -8,9 +9,14 @@ import pytest
 from bokeh.document import Document
 from bokeh.models import ColorBar, ColumnDataSource, NumeralTickFormatter, Plot, Text
 from pyviz_comms import Comm
+from sklearn.decomposition import LatentDirichletAllocation
 
 from stickbreaker import engine
-from stickbreaker.app.notebook import LiveRun, plot_bars, plot_groups, plot_map, plot_time
+from stickbreaker.app.model.disk_space import KEPT_RUNS
+from stickbreaker.app.model.kept_runs import KeptRuns
+from stickbreaker.app.model.page_notes import read_spec
+from stickbreaker.app.model.record import Record
+from stickbreaker.app.notebook import LiveRun, keep_run, plot_bars, plot_groups, plot_map, plot_time
 from stickbreaker.app.plots.map_labels import NOTEBOOK_MAP, label_dots
 from stickbreaker.engine.schedules import learning_rate
 
@@ -250,3 +256,36 @@ else:
     raise AssertionError("no error")
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_recorded_model_of_another_library_is_a_kept_run_that_opens_in_full(
+    tmp_path, monkeypatch, tiny_corpus
+):
+    monkeypatch.setenv("STICKBREAKER_DATA", str(tmp_path))
+    corpus = engine.load_corpus("bars")
+    lda = LatentDirichletAllocation(10, random_state=0)
+    recorder = engine.Recorder(corpus)
+    with pytest.raises(ValueError, match="Nothing is recorded"):
+        keep_run(recorder)
+    for stop in (200, 400):
+        lda.partial_fit(corpus.counts[stop - 200 : stop])
+        recorder.record(lda, stop)
+    run = keep_run(recorder, "scikit-learn")
+    kept = KeptRuns(tmp_path / KEPT_RUNS)
+    (listed,) = kept.listing().runs
+    assert (listed.title, listed.status, listed.key) == ("scikit-learn", "finished", run.key)
+    saved = kept.load_checkpoint(run.key)
+    record = Record(read_spec(saved), 1, time.perf_counter)
+    spec = record.spec
+    record.open(corpus, engine.prepare(spec.algorithm, spec.config, corpus, spec.settings))
+    record.restore(saved)
+    progress = record.progress(1)
+    assert [column.documents_seen for column in progress.columns] == [200, 400]
+    assert progress.status == "finished"
+    model = record.model()
+    shares = model.algorithm.infer(model.config, model.state, corpus.documents())
+    np.testing.assert_array_equal(shares, recorder.model.transform(corpus))
+    other = engine.Recorder(tiny_corpus)
+    other.record(engine.OnlineLDA(max_topics=2, random_state=0).fit(tiny_corpus))
+    with pytest.raises(engine.CorpusError, match="tiny"):
+        keep_run(other)

@@ -42,8 +42,8 @@ SIMULATED = "25 topics"
 CORPORA = ("state-of-the-union", "rfc", SIMULATED)
 SIZES, QUICK_SIZES = (25, 50, 100), (10,)
 NUM_DOCUMENTS, QUICK_DOCUMENTS = 3000, 200
-PRIORS = (0.3, 1.0, 3.0, 10.0)
-MIXED = (1e-6, 0.001, 0.01, 0.1)
+PRIORS = (1.0, 3.0, 10.0, 30.0, 100.0)
+MIXED = (1e-6, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5)
 
 
 @dataclass(frozen=True)
