@@ -122,6 +122,7 @@ class SideDrawer(PlainScript):
     """
 
     is_closed = param.Boolean(False)
+    is_open = param.Boolean(False, doc="The browser shows the side.")
     num_pressed = param.Integer(0, doc="Each press opens or closes the side.")
 
     _esm = read_fix("side_drawer")

@@ -165,6 +165,7 @@ class Session(BrowserSession):
         watch = self.state.param.watch
         watch(lambda event: self.bring.open(), "brings_text")
         self.header.settings.on_click(self.drawer.press)
+        self.drawer.param.watch(self._fill_side, "is_open")
         watch(self._hold, ["holds_recorded", "topic", "word"])
         watch(self._open_document, ["document", "num_opened"])
         watch(lambda event: self.history.param.update(topics_key=event.new.topics_key), "progress")
@@ -272,15 +273,20 @@ class Session(BrowserSession):
         super().turn()
 
     def unfold(self) -> None:
-        """Draw page and settings in one message, once the browser has the run's state."""
+        """Draw the page in one message, once the browser has the run's state."""
         with pn.io.hold(self.document):
             self._rewind()
             self.turn()
-            side = self.controls if self.state.may_act else WatchedSettings(self.state)
-            self.side.objects = [side]
             self.bar.is_unfolded = True
+        self._fill_side()
         if self._recorded is not None:
             self.player.play(RECORDED_SECONDS)
+
+    def _fill_side(self, *events: Any) -> None:
+        """Draw the settings once the side is open."""
+        if self.bar.is_unfolded and self.drawer.is_open and not self.side.objects:
+            may_act = self.state.may_act
+            self.side.objects = [self.controls if may_act else WatchedSettings(self.state)]
 
     def stop(self) -> None:
         """Leave the run and release everything of this session."""

@@ -24,11 +24,12 @@ SLIDERS = {
 FIND_MARKS = """() => Bokeh.documents.flatMap(d => d.roots()).flatMap(r => [...r.references()])
     .filter(m => m.type === "ColumnDataSource" && "height" in m.data && "align" in m.data)
     .map(m => [...m.data.text].map((text, i) => [m.data.x[i], text]))"""
-# The settings come in one message with the open page, which is the last one of an opening.
+# The settings come once the side is open.
 IS_DRAWN = """() => {
-  const roots = Bokeh.documents.flatMap(d => d.roots())
+  const models = Bokeh.documents.flatMap(d => d.roots()).flatMap(r => [...r.references()])
+  const has = (test) => models.some(m => test(m.attributes))
   const isSetting = ({label, text}) => label === "Corpus" || text?.includes?.("Settings of this run")
-  return roots.some(r => [...r.references()].some(m => isSetting(m.attributes)))
+  return has(({is_unfolded}) => is_unfolded) && (!has(({sidebar_open}) => sidebar_open) || has(isSetting))
     && Bokeh.index.roots.every(root => root.is_idle)
 }"""
 FIND_STEPS = """() => {

@@ -112,6 +112,7 @@ def test_a_preset_moves_all_three_sliders_and_acts_from_the_next_mini_batch(dash
 def test_the_page_warns_of_settings_that_cannot_learn_before_the_start(dashboard):
     dashboard.pause()
     dashboard.press_key("batch_size", "End")
+    dashboard.press_key("delay", "End")
     expect(dashboard.page.get_by_text("S or τ₀, or use more passes").first).to_be_visible()
 
 

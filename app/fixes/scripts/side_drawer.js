@@ -10,12 +10,13 @@ export function render({model, view}) {
     if (wide.matches) findPage()?.setv({sidebar_open: isWanted()})
   }
   const keep = () => {
+    model.is_open = findPage().sidebar_open
     if (wide.matches && !model.is_closed) localStorage.setItem(kept, findPage().sidebar_open ? "open" : "closed")
   }
   const start = () => {
-    fitPage()
     const page = findPage()
     page?.connect(page.properties.sidebar_open.change, keep)
+    fitPage()
   }
   wide.addEventListener("change", fitPage)
   model.on("is_closed", makeRoom)

@@ -200,6 +200,7 @@ def test_every_button_of_a_watcher_s_page_is_missing_or_its_request_is_refused(p
     watcher = visit(link_of(presenter), "ben")
     watcher.look()
     watcher.unfold()
+    watcher.drawer.is_open = True
     assert not watcher.header.buttons.objects
     (settings,) = watcher.side
     assert settings.object.startswith("<h2>Settings of this run</h2>")
