@@ -20,10 +20,10 @@ def open_frame(frame: Any, name: str) -> Table:
     # pandas takes a second to import.
     import pandas as pd
 
+    if hasattr(frame, "to_pandas"):
+        frame = frame.to_pandas()
     if isinstance(frame, pd.Series):
         frame = frame.to_frame("text")
-    elif not isinstance(frame, pd.DataFrame) and hasattr(frame, "to_pandas"):
-        frame = frame.to_pandas()
     if isinstance(frame, pd.DataFrame):
         # Missing values of all types become None.
         frame = frame.astype(object).where(frame.notna(), None).to_dict("records")

@@ -52,11 +52,13 @@ def test_a_name_replaces_the_label_and_an_empty_name_restores_it(record):
 
 def test_the_curve_the_life_of_topics_and_an_estimator_have_the_same_topics_in_use(tmp_path):
     spec = small_spec(max_topics=40)
-    record = learn(small_corpus(), spec)
+    choices = engine.WordChoices(max_ngram=2)
+    record = learn(replace(small_corpus(), word_choices=choices), spec)
     progress, model = record.progress(1), record.model()
     write_model(begin_reading(model), progress, tmp_path / "model.npz")
     loaded = engine.load(tmp_path / "model.npz")
     used, tokens = set(progress.columns[-1].lists.topic_ids.tolist()), progress.now.expected_tokens
+    assert loaded.word_choices_ == choices
     assert used == set(loaded.topics_frame()["topic_id"])
     assert loaded.topic_labels() == {k: progress.labels[k] for k in loaded.topic_labels()}
     assert progress.steps["num_topics"][-1] == loaded.n_topics_ == len(used) < (tokens >= 1).sum()

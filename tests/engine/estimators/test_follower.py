@@ -115,12 +115,13 @@ def test_a_new_word_needs_the_documents_that_the_choices_ask_for():
     assert event.tokens_left_out == 2
 
 
-def test_a_saved_model_continues_with_its_words(tmp_path):
+def test_a_saved_model_continues_with_its_words_and_word_choices(tmp_path):
     whole, part = follower(OnlineHDP), follower(OnlineHDP)
     list(whole.follow(ROWS[:12]))
     list(part.follow(ROWS[:4]))
     part.model.save(tmp_path / "model.npz")
-    resumed = Follower(load(tmp_path / "model.npz"), CHOICES, corpus_size=100)
+    resumed = Follower(load(tmp_path / "model.npz"), corpus_size=100)
+    assert resumed.choices == CHOICES
     list(resumed.follow(ROWS[4:12]))
     assert bits(resumed.model) == bits(whole.model)
     assert resumed.model.words_ == whole.model.words_
