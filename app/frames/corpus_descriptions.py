@@ -9,7 +9,7 @@ from html import escape
 from stickbreaker.app.model.counting import count, count_all, only_if, span
 from stickbreaker.engine.corpora.library import OwnCorpus
 from stickbreaker.engine.corpora.preview import Preview
-from stickbreaker.engine.corpora.word_choices import MAX_VOCABULARY, WordChoices
+from stickbreaker.engine.corpora.word_choices import LANGUAGES, MAX_VOCABULARY, WordChoices
 from stickbreaker.engine.corpora.words import WordEffect
 
 NUM_LISTED = 100
@@ -61,12 +61,9 @@ def describe_preview(seen: Preview, shorten: Callable[[str], str] = str) -> str:
 
 
 def describe_language(seen: Preview) -> str:
-    """Name the detected language and the evidence for it."""
-    if seen.language == "unspaced":
-        return (
-            "The text looks like Chinese, Japanese or Thai, which do not separate words with"
-            " spaces. Separate the words with spaces first; otherwise no corpus can be built."
-        )
+    """Name the detected language and the evidence for it; "" if a note names it."""
+    if seen.language not in ("", *LANGUAGES):
+        return ""
     if not seen.language:
         return "No stop-word list matches the language of the text."
     share = f"{100 * seen.language_share:.0f} % of the tokens are stop words of this language"

@@ -3,8 +3,7 @@
 Pure.
 """
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 from unicodedata import normalize
@@ -14,9 +13,9 @@ import numpy as np
 from stickbreaker.app.frames.reading_frames import word_topics
 from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.reading import Reading
-from stickbreaker.engine.corpora.words import write_pattern
+from stickbreaker.engine.corpora.languages import Word
+from stickbreaker.engine.corpora.words import find_words
 
-TOKEN = re.compile(write_pattern(1, keeps_digits=True))
 SNIPPET_LETTERS = 160
 
 
@@ -38,14 +37,16 @@ def tint(reading: Reading, row: int, text: str) -> list[ProsePiece]:
     joined. Two neighbouring words that were counted as one phrase have the topic of the phrase.
     """
     topics = {word: topic_id for word, _, topic_id in word_topics(reading, row)}
-    return color_words(text, topics)
-
-
-def color_words(text: str, topics: Mapping[str, int]) -> list[ProsePiece]:
-    """Cut a text into words and phrases that have a topic, by its id, and the rest."""
     text = normalize("NFC", text)
-    tokens = list(TOKEN.finditer(text))
-    words = [token.group().lower() for token in tokens]
+    return color_words(text, find_words(text, reading.corpus.word_choices), topics)
+
+
+def color_words(text: str, tokens: Sequence[Word], topics: Mapping[str, int]) -> list[ProsePiece]:
+    """Cut a text into words and phrases that have a topic, by its id, and the rest.
+
+    tokens: all words of the text.
+    """
+    words = [token.word for token in tokens]
     found = [topics.get(word) for word in words]
     for place, pair in enumerate(pairwise(words)):
         phrase = topics.get(" ".join(pair))
@@ -56,10 +57,10 @@ def color_words(text: str, topics: Mapping[str, int]) -> list[ProsePiece]:
     for token, topic_id in zip(tokens, found, strict=True):
         if topic_id is not None:
             pieces += [
-                ProsePiece(text=text[end : token.start()], topic_id=None),
-                ProsePiece(text=token.group(), topic_id=topic_id),
+                ProsePiece(text=text[end : token.start], topic_id=None),
+                ProsePiece(text=text[token.start : token.end], topic_id=topic_id),
             ]
-            end = token.end()
+            end = token.end
     return [piece for piece in [*pieces, ProsePiece(text=text[end:], topic_id=None)] if piece.text]
 
 

@@ -5,11 +5,12 @@ from unicodedata import normalize
 
 import numpy as np
 
-from stickbreaker.app.frames.prose import TOKEN, ProsePiece, color_words
+from stickbreaker.app.frames.prose import ProsePiece, color_words
 from stickbreaker.app.model.reading import Model
 from stickbreaker.engine.algorithm import TopicSummary
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.corpora.known_words import find_known
+from stickbreaker.engine.corpora.words import find_words
 
 
 class TypedReading(NamedTuple):
@@ -32,22 +33,17 @@ def read_typed(model: Model, summary: TopicSummary, text: str) -> TypedReading:
     Raise CorpusError if its words cannot be told apart.
     """
     known = find_known(model.corpus)
-    words = [token.group().lower() for token in TOKEN.finditer(normalize("NFC", text))]
+    text = normalize("NFC", text)
+    tokens = find_words(text, known.choices)
+    words = [token.word for token in tokens]
     counts = known.count([text])
-    of_words = known.count(words)
-    columns = {
-        word: int(of_words.indices[start])
-        for word, start, end in zip(words, of_words.indptr, of_words.indptr[1:], strict=False)
-        if end > start
-    }
-    unknown = list(dict.fromkeys(word for word in words if word not in columns))
+    counted = [known.vocabulary[column] for column in counts.indices.tolist()]
+    unknown = list(dict.fromkeys(word for word in words if word not in counted))
     if not counts.nnz:
         pieces = [ProsePiece(text=text, topic_id=None)] if text else []
         return TypedReading(pieces, np.zeros(0), len(words), unknown)
     document = Documents(np.array([0, counts.nnz]), counts.indices, counts.data)
     shares = np.asarray(model.algorithm.infer(model.config, model.state, document))[0]
     best = (shares[:, None] * summary.topics[:, counts.indices]).argmax(0)
-    ids = dict(zip(counts.indices.tolist(), summary.topic_ids[best].tolist(), strict=True))
-    topics = {known.vocabulary[column]: topic_id for column, topic_id in ids.items()}
-    topics |= {word: ids[column] for word, column in columns.items() if column in ids}
-    return TypedReading(color_words(text, topics), shares, len(words), unknown)
+    topics = dict(zip(counted, summary.topic_ids[best].tolist(), strict=True))
+    return TypedReading(color_words(text, tokens, topics), shares, len(words), unknown)

@@ -102,6 +102,8 @@ def _finish(
         raise CorpusError(explain_no_rows(table.path, bad))
     report(0.95, "Choosing words")
     counts, terms = counter.everything()
+    if isinstance(words, WordChoices):
+        words = counter.choices
     chosen = _choose(table.path, limit_words, (counts[kept], terms), words)
     counts = chosen.counts
     has_words = np.diff(counts.indptr) > 0
@@ -122,7 +124,7 @@ def _finish(
         word_choices=chosen.choices,
         **groups,
     )
-    notes = list_notes(table, columns, cells.dates, form) + chosen.notes
+    notes = list_notes(table, columns, cells.dates, form) + chosen.notes + counter.notes
     return Built(corpus=corpus, bad=bad, notes=notes)
 
 

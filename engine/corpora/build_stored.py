@@ -40,6 +40,7 @@ from stickbreaker.engine.corpora.pieces import (
     describe_plan,
     has_pieces,
     list_bad,
+    resolve_plan,
 )
 from stickbreaker.engine.corpora.rows import BadRows
 from stickbreaker.engine.corpora.shards import Manifest, ShardSize, seal_corpus
@@ -172,13 +173,15 @@ def build(  # noqa: PLR0913
         columns = Columns(
             text=text, date=date, title=title, group=group, day_first=day_first, encoding=encoding
         )
-        plan = BuildPlan(
-            paths=paths,
-            columns=columns,
-            words=words or WordChoices(),
-            keeps_text=keeps_text,
-            max_memory=max_memory,
-            shard_documents=shard_documents,
+        plan = resolve_plan(
+            BuildPlan(
+                paths=paths,
+                columns=columns,
+                words=words or WordChoices(),
+                keeps_text=keeps_text,
+                max_memory=max_memory,
+                shard_documents=shard_documents,
+            )
         )
         workers = None if cluster is None else BuildWorkers(cluster, plan, work)
         _build(plan, work, target, report, workers)
@@ -225,7 +228,7 @@ def build_own(
                     max_memory=OWN_MEMORY,
                     shard_documents=SHARD_DOCUMENTS,
                 )
-                made = _make_corpus(plan, pieces, corpus, report)
+                made = _make_corpus(resolve_plan(plan), pieces, corpus, report)
                 made.seal(
                     corpus, name=request.name, built_at=datetime.now().isoformat(), is_loaded=True
                 )

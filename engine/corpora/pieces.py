@@ -11,7 +11,7 @@ import heapq
 import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from hashlib import sha256
 from itertools import chain, groupby, islice
@@ -40,10 +40,12 @@ from stickbreaker.engine.corpora.shards import map_arrow, write_arrow, write_tab
 from stickbreaker.engine.corpora.sources import count_bytes, find_source, list_files, name_source
 from stickbreaker.engine.corpora.word_choices import WordChoices
 from stickbreaker.engine.corpora.words import (
+    NUM_FIRST,
     WordCounter,
     count_columns,
     explain_no_words,
     keep_words,
+    resolve_choices,
 )
 from stickbreaker.engine.declarations import check_whole
 from stickbreaker.engine.files.whole_files import replacing
@@ -211,6 +213,25 @@ class PlanFiles:
         form = find_date_form(self.plan.columns, cells)
         self.notes = list_notes(self.table(0), self.plan.columns, cells.dates, form)
         return form
+
+
+def resolve_plan(plan: BuildPlan) -> BuildPlan:
+    """Choose the tokenizer that the first texts need, and say so.
+
+    Raises CorpusError if its library is missing.
+    """
+    sources = PlanFiles(plan)
+    texts: list[str] = []
+    cells = Cells(rows=[], dates=[], titles=[], groups=[])
+    for number, _, chunk in islice(chain.from_iterable(map(sources.chunks, sources.parts())), 20):
+        table = sources.table(number)
+        texts += take_chunk(chunk, sources.columns(number), cells, BadRows(), table)
+        if len(texts) >= NUM_FIRST:
+            break
+    words, notes = resolve_choices(plan.words, texts[:NUM_FIRST])
+    for note in notes:
+        logger.warning(note)
+    return replace(plan, words=words)
 
 
 def _divide(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:

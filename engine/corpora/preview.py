@@ -23,6 +23,7 @@ from stickbreaker.engine.corpora.columns import (
 )
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.dates import COMPACT, SERIAL, explain_date, find_form, read_dates
+from stickbreaker.engine.corpora.languages import LIBRARIES, UNKNOWN, explain_language
 from stickbreaker.engine.corpora.rows import BadRow, BadRows, Counted, Table
 from stickbreaker.engine.corpora.sources import STORED, find_source
 from stickbreaker.engine.corpora.stored import StoredCorpus, open_stored
@@ -37,6 +38,8 @@ from stickbreaker.engine.progress_bars import Report, show_share
 
 MAX_SAMPLE = 2_000
 MAX_SAMPLE_TEXT = 3_000_000
+# Libraries that find words take seconds for more.
+MAX_UNSPACED = 300_000
 NUM_SHOWN = 5
 MAX_SHOWN_TEXT = 600
 MAX_GUESSED_FROM = 100
@@ -247,6 +250,12 @@ def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
     named = zip(cells.titles, cells.rows, strict=True)
     titles = (title.strip() or f"row {row}" for title, row in named)
     language, share = guess_language(sample.texts)
+    texts = sample.texts
+    notes = list_notes(table, columns, cells.dates, form)
+    if language in LIBRARIES or language == UNKNOWN:
+        notes = (*notes, explain_language(language))
+        while sum(map(len, texts)) > MAX_UNSPACED and len(texts) > 1:
+            texts = texts[::2]
     return Preview(
         kind=table.kind,
         columns=table.columns,
@@ -259,8 +268,8 @@ def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
         language=language,
         language_share=share,
         first=_show_first(titles, dates, sample.first),
-        notes=list_notes(table, columns, cells.dates, form),
-        sample=tuple(sample.texts),
+        notes=notes,
+        sample=tuple(texts),
     )
 
 

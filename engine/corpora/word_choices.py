@@ -8,12 +8,13 @@ common adverbs).
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 from unicodedata import normalize
 
+from stickbreaker.engine.corpora.languages import SPACES, check_tokenizer, find_language
 from stickbreaker.engine.declarations import check_settings, setting
 
 MAX_VOCABULARY = 100_000
@@ -152,15 +153,6 @@ vår vårt väl är även åt över
 LANGUAGES = ("english", *_LISTS)
 
 LETTERS = re.compile(r"[^\W\d_]+")
-# Scripts written without spaces between words.
-UNSPACED = re.compile(
-    "[\u3005-\u3007\u3040-\u30ff\u3400-\u9fff]+|[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+"
-)
-# In such a script, words that are separated by spaces are shorter: in Chinese and Japanese, and in
-# Thai, Lao, Burmese and Khmer.
-LONG_RUNS = (5, 16)
-# Foreign words in Japanese are long.
-KATAKANA = re.compile("[\u30a0-\u30ff]+")
 MIN_SHARE = 0.12
 
 
@@ -182,15 +174,14 @@ def guess_language(texts: Iterable[str]) -> tuple[str, float]:
     both.
 
     The first 5,000 characters of each text are used. The language is "" if no share reaches
-    `MIN_SHARE`, and "unspaced" for scripts without spaces between words (Chinese, Japanese, Thai),
-    with the share of their characters that is in runs without spaces.
+    `MIN_SHARE`, and that of `find_language` for texts whose words a library finds.
 
     >>> guess_language(["Der Friede und die Zölle, von denen wir nicht reden wollen"])[0]
     'german'
     """
     texts = [text[:5000] for text in texts]
-    if share := share_unspaced(texts):
-        return "unspaced", share
+    if (found := find_language(texts))[0] not in ("", SPACES):
+        return found
     words: Counter[str] = Counter()
     for text in texts:
         words.update(LETTERS.findall(text.lower()))
@@ -201,30 +192,6 @@ def guess_language(texts: Iterable[str]) -> tuple[str, float]:
     }
     best = max(shares, key=lambda name: shares[name])
     return (best if shares[best] >= MIN_SHARE else ""), shares[best]
-
-
-def share_unspaced(texts: Iterable[str]) -> float:
-    """Return the share of the characters of Chinese, Japanese, Thai and similar scripts that is in
-    runs longer than words; 0 if words are separated, or most letters are of other scripts.
-
-    >>> share_unspaced(["今天天气很好，我们去公园。"]) > 0.5, share_unspaced(["今天 天气 很 好"])
-    (True, 0.0)
-    """
-    num_letters = num_unspaced = num_long = 0
-    for text in texts:
-        if text.isascii():
-            num_letters += len(text)
-            continue
-        runs = UNSPACED.findall(text)
-        num_letters += sum(map(str.isalpha, text))
-        num_unspaced += sum(map(len, runs))
-        num_long += sum(
-            len(run)
-            for run in runs
-            if len(run) >= LONG_RUNS[run[0] < "\u3000"] and not KATAKANA.fullmatch(run)
-        )
-    share = num_long / max(1, num_unspaced)
-    return share if num_unspaced > 0.3 * num_letters and share > 0.4 else 0.0
 
 
 @dataclass(frozen=True)
@@ -253,6 +220,12 @@ class WordChoices:
         The languages in `LANGUAGES` whose stop words are removed.
     own_stop_words : str
         More stop words, separated by spaces or commas.
+    tokenizer : {"chinese", "japanese", "thai", "korean", "spaces"} or callable, optional
+        What finds the words of a text: the library of a language that does not separate them
+        (`stickbreaker[chinese]` installs it), or a function that takes a text and returns a list of
+        its words, to which the other choices then apply. A library leaves function words out, and
+        gives verbs of Japanese and Korean as in a dictionary. By default, the library of the first
+        texts if they need one; "spaces" uses none. Files keep a function as "module:name".
 
     Raises
     ------
@@ -284,9 +257,11 @@ class WordChoices:
     max_words: int = setting(50_000, "", (1, MAX_VOCABULARY), "most words in the vocabulary")
     languages: tuple[str, ...] = ("english",)
     own_stop_words: str = ""
+    tokenizer: str | Callable[[str], Iterable[str]] | None = None
 
     def __post_init__(self) -> None:
         check_settings(self)
+        object.__setattr__(self, "tokenizer", check_tokenizer(self.tokenizer))
         languages = self.languages
         if isinstance(languages, str):
             languages = (languages,)

@@ -2,7 +2,9 @@
 
 import re
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from html import unescape
 from typing import NamedTuple
 from unicodedata import category, normalize
@@ -11,11 +13,20 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.word_choices import (
-    MAX_VOCABULARY,
-    WordChoices,
-    share_unspaced,
+from stickbreaker.engine.corpora.languages import (
+    HAN_KANA,
+    HANGUL,
+    LIBRARIES,
+    SPACES,
+    UNSPACED_SIGN,
+    Word,
+    check_library,
+    cut_text,
+    explain_language,
+    find_language,
+    has_library,
 )
+from stickbreaker.engine.corpora.word_choices import MAX_VOCABULARY, WordChoices
 
 # Longer words are not counted. An array of words takes the memory of its longest word for each of
 # them.
@@ -25,8 +36,9 @@ MAX_TERMS = 5_000_000
 # Ligatures in letters, and marks that no word has: soft hyphens and byte-order marks.
 JOINED = {sign: normalize("NFKC", sign) for sign in "ﬀﬁﬂﬃﬄﬅﬆ"} | {"\u00ad": "", "\ufeff": ""}
 LINE_END = re.compile(r"(?<=[^\W\d_])-\r?\n[ \t]*(?=[^\W\d_A-Z])")
-# Texts that show whether words are separated.
+# Texts that show whether words are separated, and letters after which fewer of them do.
 NUM_FIRST = 200
+FIRST_LETTERS = 1_000_000
 
 # Combining marks (vowel signs, for example) and the joiners of Persian and Indian scripts count as
 # letters.
@@ -34,11 +46,6 @@ MARKS = (
     "".join(chr(code) for code in range(0x300, 0x10000) if category(chr(code)) in ("Mn", "Mc"))
     + "\u200c\u200d"
 )
-HAN_KANA = (
-    "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    "\U00020000-\U0003ffff"
-)
-HANGUL = "\u1100-\u11ff\u3130-\u318f\uac00-\ud7ff"
 # The shortest words unless min_letters is set: 1 letter in Chinese and Japanese, 2 syllables in
 # Korean, 3 letters otherwise.
 USUAL_LETTERS = 3
@@ -65,6 +72,9 @@ def write_pattern(min_letters: int | None, keeps_digits: bool) -> str:
     return pattern.format(guard) % (min_letters or 1)
 
 
+FOUND = re.compile(write_pattern(1, keeps_digits=True))
+
+
 def shortest(word: str) -> int:
     """Return how many letters a word of its script must have, unless that is set.
 
@@ -80,37 +90,66 @@ class WordCounter:
     """Counts words chunk by chunk: call `add` for each chunk of texts, then `finish` once.
 
     repairs: whether words that PDF files and web pages split are joined, as in `repair_text`.
+    choices: those given; after the first texts, with the tokenizer that they need. notes: what to
+    say about it.
     """
 
     def __init__(self, choices: WordChoices, repairs: bool = True):
-        from sklearn.feature_extraction.text import CountVectorizer
-
-        vectorizer = CountVectorizer(
-            token_pattern=write_pattern(choices.min_letters, choices.keeps_digits),
-            stop_words=sorted(choices.left_out()) or None,
-            ngram_range=(1, choices.max_ngram),
-            preprocessor=_prepare_repaired if repairs else _prepare,
-        )
-        self._choices = choices
-        self._analyze = vectorizer.build_analyzer()
+        self.choices = choices
+        self.notes: tuple[str, ...] = ()
+        self._repairs = repairs
+        self._analyze: Callable[[str], list[str]] | None = None
         self._ids: dict[str, int] = {}
         self._words = array("i")
         self._counts = array("i")
         self._starts = array("q", [0])
+        # Texts that wait until the tokenizer is known.
         self._first: list[str] = []
+        self._num_letters = 0
 
     def add(self, texts: Iterable[str]) -> None:
         """Count the words of more texts.
 
-        Raise CorpusError at more than `MAX_TERMS` distinct words and phrases, and if the first
-        texts are written without spaces.
+        Raise CorpusError at more than `MAX_TERMS` distinct words and phrases, and if words cannot
+        be found.
         """
+        texts = iter(texts)
+        if self._analyze is None:
+            for text in texts:
+                self._first.append(text)
+                self._num_letters += len(text)
+                if len(self._first) == NUM_FIRST or self._num_letters > FIRST_LETTERS:
+                    self._start()
+                    break
+        if self._analyze is not None:
+            self._count(texts)
+
+    def _start(self) -> None:
+        """Choose the tokenizer by the first texts, and count them."""
+        from sklearn.feature_extraction.text import CountVectorizer
+
+        self.choices, self.notes = resolve_choices(self.choices, self._first)
+        choices = self.choices
+        vectorizer = CountVectorizer(
+            token_pattern=write_pattern(choices.min_letters, choices.keeps_digits),
+            stop_words=sorted(choices.left_out()) or None,
+            ngram_range=(1, choices.max_ngram),
+            preprocessor=self._prepare,
+        )
+        self._analyze = vectorizer.build_analyzer()
+        self._count(self._first)
+        self._first = []
+
+    def _prepare(self, text: str) -> str:
+        if self._repairs:
+            text = repair_text(text)
+        # NFC joins letters and combining marks, so that equal words have equal characters.
+        return space_text(normalize("NFC", text), self.choices).lower()
+
+    def _count(self, texts: Iterable[str]) -> None:
+        assert self._analyze is not None
         ids = self._ids
         for text in texts:
-            if len(self._first) < NUM_FIRST:
-                self._first.append(text[:1_000])
-                if len(self._first) == NUM_FIRST:
-                    refuse_unspaced(self._first)
             counted: dict[int, int] = {}
             for term in self._analyze(text):
                 word = ids.setdefault(term, len(ids))
@@ -133,8 +172,8 @@ class WordCounter:
 
     def everything(self) -> tuple[csr_array, list[str]]:
         """Return all counts (D, V) as a CSR array, and the V words in alphabetical order."""
-        if len(self._first) < NUM_FIRST:
-            refuse_unspaced(self._first)
+        if self._analyze is None:
+            self._start()
         shape = (len(self._starts) - 1, len(self._ids))
         parts = [np.array(part, kind) for part, kind in ((self._counts, "i4"), (self._words, "i4"))]
         counts = csr_array((*parts, np.array(self._starts, np.int64)), shape=shape)
@@ -147,25 +186,63 @@ class WordCounter:
 
         Raise CorpusError if there are none.
         """
-        return limit_words(*self.everything(), self._choices)
+        return limit_words(*self.everything(), self.choices)
 
 
-def refuse_unspaced(texts: Iterable[str]) -> None:
-    """Raise CorpusError if texts are written without spaces between words."""
-    if share_unspaced(texts):
-        raise CorpusError(
-            "The texts have no spaces between words, as in Chinese, Japanese or Thai: separate the"
-            " words with spaces first, with a program for the language (jieba, MeCab, PyThaiNLP)."
-        )
+def resolve_choices(
+    choices: WordChoices, texts: Iterable[str]
+) -> tuple[WordChoices, tuple[str, ...]]:
+    """Choose the tokenizer that texts need, unless it is chosen, and say so in a note.
+
+    Raise CorpusError if its library is missing.
+    """
+    if isinstance(choices.tokenizer, str):
+        try:
+            check_library(choices.tokenizer)
+        except ValueError as error:
+            raise CorpusError(str(error)) from error
+        return choices, ()
+    language, _ = find_language(text[:1_000] for text in texts)
+    if not language:
+        return choices, ()
+    if language == SPACES:
+        return replace(choices, tokenizer=SPACES), ()
+    note = explain_language(language)
+    if has_library(language):
+        return replace(choices, tokenizer=language), (note,)
+    if language == "korean":
+        return replace(choices, tokenizer=SPACES), (note,)
+    raise CorpusError(note)
 
 
-def _prepare(text: str) -> str:
-    # NFC joins letters and combining marks, so that equal words have equal characters.
-    return normalize("NFC", text).lower()
+def space_text(text: str, choices: WordChoices) -> str:
+    """Put spaces between the words that the tokenizer finds in a text, in NFC."""
+    tokenizer = find_tokenizer(text, choices)
+    if tokenizer is None:
+        return text
+    return " ".join(word.word for word in cut_text(text, tokenizer))
 
 
-def _prepare_repaired(text: str) -> str:
-    return _prepare(repair_text(text))
+def find_tokenizer(text: str, choices: WordChoices) -> str | None:
+    """Return the tokenizer of the choices, or the one that this text needs."""
+    if isinstance(choices.tokenizer, str):
+        return choices.tokenizer
+    beginning = text[:1_000]
+    if beginning.isascii() or not UNSPACED_SIGN.search(beginning):
+        return None
+    language, _ = find_language([beginning])
+    return language if language in LIBRARIES and has_library(language) else None
+
+
+def find_words(text: str, choices: WordChoices | None = None) -> list[Word]:
+    """Find all words of a text, in NFC, as they are counted; also short words and stop words."""
+    found = []
+    for part in cut_text(text, find_tokenizer(text, choices or WordChoices())):
+        is_verbatim = text[part.start : part.end] == part.word
+        for token in FOUND.finditer(part.word):
+            start, end = token.span() if is_verbatim else (0, part.end - part.start)
+            found.append(Word(token.group().lower(), part.start + start, part.start + end))
+    return found
 
 
 def repair_text(text: str) -> str:
@@ -298,7 +375,9 @@ def measure_words(
     """
     num_documents = len(texts)
     of_documents = of_documents or len(texts)
-    counter = WordCounter(choices)
+    choices, _ = resolve_choices(choices, texts)
+    texts = _space_all(tuple(texts), choices.tokenizer)
+    counter = WordCounter(replace(choices, tokenizer=SPACES))
     counter.add(texts)
     counts, words = counter.everything()
     min_documents, max_share = choices.limits(of_documents)
@@ -319,6 +398,13 @@ def measure_words(
         num_documents=num_documents,
         of_documents=of_documents,
     )
+
+
+@lru_cache(maxsize=1)
+def _space_all(texts: tuple[str, ...], tokenizer: str | None) -> tuple[str, ...]:
+    """Put spaces between the words of texts, once for choices that are tried one after another."""
+    choices = WordChoices(tokenizer=tokenizer)
+    return tuple(space_text(normalize("NFC", repair_text(text)), choices) for text in texts)
 
 
 def count_words(

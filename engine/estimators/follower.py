@@ -1,6 +1,7 @@
 """Learn from texts that keep arriving: mini-batches of equal size, and a vocabulary that grows."""
 
 import heapq
+import logging
 import math
 import os
 from collections.abc import Iterable, Iterator
@@ -31,6 +32,7 @@ from stickbreaker.engine.estimators.online_model import OnlineTopicModel
 from stickbreaker.engine.evaluation.held_out import PartScorer
 from stickbreaker.engine.schedules import USUAL_SIZE, resolve, resolve_stream
 
+logger = logging.getLogger(__name__)
 # The name of a column that no word has yet. Words have no digits.
 FREE = "unused {}"
 
@@ -293,6 +295,9 @@ class Follower:
         counter = WordCounter(self.choices)
         counter.add(text for _, text in rows)
         counts, words = counter.everything()
+        for note in counter.notes:
+            logger.warning(note)
+        self.choices = counter.choices
         nats_per_word = self._score(self._take_known(counts, words))
         self._num_batches += 1
         new_words, dropped_words = self._add_words(counts, words)

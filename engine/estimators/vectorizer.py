@@ -1,7 +1,9 @@
 """A step for scikit-learn's pipelines that counts words and passes them on with their dates."""
 
-from collections.abc import Iterable, Sequence
-from itertools import count
+import logging
+import re
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, count, islice
 from typing import Any, cast
 
 import numpy as np
@@ -9,11 +11,13 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
 from stickbreaker.engine.corpora.dates import DateReader, explain_date
-from stickbreaker.engine.corpora.words import (
-    NUM_FIRST,
-    refuse_unspaced,
-)
+from stickbreaker.engine.corpora.languages import SPACES
+from stickbreaker.engine.corpora.word_choices import WordChoices
+from stickbreaker.engine.corpora.words import MARKS, NUM_FIRST, resolve_choices, space_text
 
+logger = logging.getLogger(__name__)
+# As `CountVectorizer` has it, with vowel signs as letters.
+SPACED = re.compile(rf"[\w{MARKS}]{{2,}}")
 # None and the missing values of NumPy and pandas, as text.
 MISSING = ("None", "nan", "<NA>", "NaT")
 
@@ -32,8 +36,8 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
 
     # What `transform` keeps of the dates of the fit.
     _dates: DateReader | None = None
-    # The beginnings of the first texts.
-    _first: list[str] = []
+    # Its tokenizer finds the words of texts without spaces.
+    _choices: WordChoices | None = None
 
     def fit_transform(
         self,
@@ -67,10 +71,16 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
         CorpusError
             If a text is missing, a date cannot be read, or the numbers of texts and dates differ.
         """
-        self._first = []
-        counts = super().fit_transform(self._check(raw_documents))
-        if self.tokenizer is None and self.analyzer == "word":
-            refuse_unspaced(self._first)
+        texts = iter(self._check(raw_documents))
+        self._choices = None
+        if self.tokenizer is None and self.preprocessor is None and self.analyzer == "word":
+            first = list(islice(texts, NUM_FIRST))
+            known = [text for text in first if isinstance(text, str)]
+            self._choices, notes = resolve_choices(WordChoices(), known)
+            for note in notes:
+                logger.warning(note)
+            texts = map(self._space, chain(first, texts))
+        counts = super().fit_transform(texts)
         self._dates = DateReader(day_first=day_first)
         return self._to_corpus(counts, dates)
 
@@ -96,7 +106,22 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
         CorpusError
             As `fit_transform` does.
         """
-        return self._to_corpus(super().transform(self._check(raw_documents)), dates)
+        texts = self._check(raw_documents)
+        if self._choices is not None:
+            texts = map(self._space, texts)
+        return self._to_corpus(super().transform(texts), dates)
+
+    def build_tokenizer(self) -> Callable[[str], list[str]]:
+        """Return the function that splits a text into tokens.
+
+        Returns
+        -------
+        callable
+            As that of `CountVectorizer`; in Thai, vowel signs are letters.
+        """
+        if self._choices is None or self._choices.tokenizer in (None, SPACES):
+            return cast(Callable[[str], list[str]], super().build_tokenizer())
+        return SPACED.findall
 
     def build_analyzer(self) -> Any:
         """Return the function that lists the words of a text.
@@ -138,12 +163,13 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
         if len(shape := getattr(texts, "shape", ())) == 2:
             texts = _take_column(texts, shape)
         is_plain = not callable(self.analyzer) and self.preprocessor is None
-        return map(self._watch, map(_refuse_missing if is_plain else _keep, count(1), texts))
+        return map(_refuse_missing if is_plain else _keep, count(1), texts)
 
-    def _watch(self, text: Any) -> Any:
-        if len(self._first) < NUM_FIRST and isinstance(text, str):
-            self._first.append(text[:1_000])
-        return text
+    def _space(self, text: Any) -> Any:
+        """Put spaces between the words of a text that has none."""
+        if self._choices is None or not isinstance(text, str):
+            return text
+        return space_text(text, self._choices)
 
     def _to_corpus(self, counts: Any, dates: Sequence[object] | None) -> Corpus:
         """The counts (D, V) with their words, dates and numbers of documents."""

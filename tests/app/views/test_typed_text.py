@@ -90,5 +90,5 @@ def test_a_typed_text_is_read_with_the_word_choices_of_its_corpus(record):
 
 
 def test_a_text_without_spaces_between_words_says_what_to_do(view):
-    view.text.value_input = "今天天气很好我们去公园散步然后回家吃饭。" * 3
+    view.text.value_input = "ထိုနေ့တွင်ငြိမ်းချမ်းရေးစာချုပ်ကိုလက်မှတ်ရေးထိုးခဲ့သည်"
     assert "separate the words with spaces" in view.said.object

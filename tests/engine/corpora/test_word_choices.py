@@ -31,7 +31,7 @@ from tests.engine.corpora.small_files import refuses
         ("portuguese", "A paz e as tarifas de que falamos com os outros, não"),
         ("dutch", "De vrede en de tarieven waarover wij het hebben"),
         ("swedish", "Freden och tullarna som vi talar om är inte nya"),
-        ("unspaced", "平和と関税について話す"),
+        ("japanese", "平和と関税について話す"),
         ("", "zxq vbnm wrtp"),
     ],
 )

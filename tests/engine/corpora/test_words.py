@@ -13,8 +13,7 @@ from stickbreaker.engine.corpora.words import (
     count_words,
     measure_words,
 )
-from stickbreaker.engine.estimators import CorpusVectorizer
-from tests.engine.corpora.small_files import TEXTS, build, refuses
+from tests.engine.corpora.small_files import TEXTS, build
 
 
 @pytest.mark.parametrize(
@@ -114,25 +113,6 @@ def measure(text, choices):
     """The tokens of a text before the choices, and the words that they keep."""
     effect = measure_words([text], choices)
     return effect.raw_tokens, sorted(effect.words)
-
-
-UNSPACED = [
-    "今天天气很好，我们去公园散步。然后我们回家吃饭。",
-    "平和条約について話し合いました。港で会議が開かれました。",
-    "วันนี้อากาศดีมากเราไปเดินเล่นที่สวนสาธารณะกัน",
-    "ထိုနေ့တွင်ငြိမ်းချမ်းရေးစာချုပ်ကိုလက်မှတ်ရေးထိုးခဲ့သည်",
-]
-
-
-@pytest.mark.parametrize("text", UNSPACED)
-@pytest.mark.parametrize("number", [3, 300])
-def test_texts_without_spaces_are_refused_with_the_remedy(tmp_path, text, number):
-    path = tmp_path / "a.csv"
-    path.write_text("text\n" + f"{text}\n" * number, encoding="utf-8")
-    with refuses("separate the words with spaces first"):
-        load_corpus(path)
-    with refuses("separate the words with spaces first"):
-        CorpusVectorizer().fit_transform([text] * number)
 
 
 @pytest.mark.parametrize(
