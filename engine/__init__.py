@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from stickbreaker.engine.algorithm import TopicEdit
 from stickbreaker.engine.algorithms import REGISTRY, find_algorithm
 from stickbreaker.engine.corpora.build_stored import build
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
         OnlineTopicModel,
         Recorder,
         Stability,
-        TopicEdit,
         TopicModel,
         consensus,
         from_gensim,

@@ -20,7 +20,7 @@ reads mini-batches has a `batch_size`. The driver, the form of the app, the chec
 contract tests use only this record.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
@@ -195,6 +195,33 @@ class Edit(NamedTuple):
     weight: float = 1.0
 
 
+class TopicEdit(NamedTuple):
+    """What a person has done with topics of a model, and when.
+
+    Attributes
+    ----------
+    kind : {"merge", "remove", "split", "pin", "seed"}
+        What was done.
+    topic_ids : tuple of int
+        The topics that it changed. The first one stays; the last one of a split is new.
+    words : tuple of str
+        The words of a seed.
+    name : str
+        The name that a seeded topic was given.
+    step : int
+        The number of mini-batches learned from before.
+    documents_seen : int
+        The number of documents learned from before.
+    """
+
+    kind: str
+    topic_ids: tuple[int, ...]
+    words: tuple[str, ...] = ()
+    name: str = ""
+    step: int = 0
+    documents_seen: int = 0
+
+
 Init = Callable[[Any, int, np.random.Generator], State]
 Expect = Callable[[Any, Any, Batch], Any]
 Local = Callable[[Any, Any, Documents, np.random.Generator | None], Any]
@@ -209,7 +236,26 @@ WordTopics = Callable[[Any, Any, np.ndarray], tuple[np.ndarray, np.ndarray]]
 Stick = Callable[[Any, Any], Breaking]
 Trace = Callable[[Any, Any, Documents, int], SlotTrace]
 Preview = Callable[[Any, Any, Any, Batch], NoisyStep]
+
+
+class Proposal(NamedTuple):
+    """An edit, and how much better the documents set aside are predicted after it.
+
+    gain, error: in nats per token of their words, with its standard error.
+    """
+
+    edit: Edit
+    gain: float
+    error: float
+
+    @property
+    def is_supported(self) -> bool:
+        """Whether a split gains more than its error, or a merge loses less than its error."""
+        return self.gain > (-self.error if self.edit.kind is EditKind.MERGE else self.error)
+
+
 Apply = Callable[[Any, Any, Edit, Batch], Any]
+Propose = Callable[[Any, Any, Batch], Iterator[tuple[float, Proposal | None]]]
 LDAPriors = Callable[[Any, Any], tuple[np.ndarray, float]]
 Narrow = Callable[[Any, np.ndarray], Any]
 Trim = Callable[[Any], Any]
@@ -263,6 +309,7 @@ class Algorithm:
     learn from.
     edit: (config, state, edit, batch) -> the state after what a person has done with topics; it
     reads the documents of the batch to split a topic and to start one from words.
+    propose: (config, state, batch) -> the share done, and the evidence of a merge or split.
     transfer: how a shard's local step runs in another process; by default, all expectations are
     sent there.
     has_corpus_weights: whether documents share learned topic weights, as in an HDP; the prior of
@@ -293,6 +340,7 @@ class Algorithm:
     lda_priors: LDAPriors | None = None
     set_aside: SetAside | None = None
     edit: Apply | None = None
+    propose: Propose | None = None
     transfer: Transfer = WHOLE
     has_corpus_weights: bool = True
 

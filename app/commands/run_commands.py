@@ -17,7 +17,7 @@ from stickbreaker.app.server.run import Run
 from stickbreaker.app.server.service import Service, load_by_name
 from stickbreaker.app.server.visitors import find_data, for_presenters, may_manage
 from stickbreaker.app.state import LIVE, RunState
-from stickbreaker.engine.algorithm import Algorithm
+from stickbreaker.engine.algorithm import Algorithm, TopicEdit
 from stickbreaker.engine.corpora.texts import Texts, find_texts
 from stickbreaker.engine.files.whole_files import FileError
 
@@ -153,6 +153,18 @@ class RunCommands:
     def undo_names(self) -> None:
         """Take back the names that the topics of the run were given at its end."""
         self._controlled.runner.undo_names()
+
+    @for_presenters
+    def edit_topics(self, edit: TopicEdit) -> None:
+        """Change topics of the run; of the edit, the kind, the topics, the words and the name
+        count.
+        """
+        self._controlled.runner.edit(edit)
+
+    @for_presenters
+    def undo_edit(self) -> None:
+        """Go back to the run before its last edit."""
+        self._controlled.runner.undo_edit()
 
     @for_presenters
     def open_kept(self, key: str) -> None:

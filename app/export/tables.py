@@ -251,4 +251,5 @@ def write_model(reading: Reading, progress: Progress, path: Path) -> None:
     estimator = from_checkpoint(checkpoint, model.corpus.vocabulary.words, progress.corpus_size)
     estimator.word_choices_ = model.corpus.word_choices
     estimator.topic_names_ = dict(progress.names)
+    estimator.edits_ = progress.edits.done
     estimator.save(path)

@@ -50,7 +50,7 @@ class AnatomyQuestion:
     @property
     def _key(self) -> tuple[Any, ...]:
         model = self.model
-        return *model.moment, model.config, self.topic, self.document, self.place
+        return *model.key, model.config, self.topic, self.document, self.place
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from stickbreaker.engine.algorithm import Algorithm, Reads
+from stickbreaker.engine.algorithm import Algorithm, Reads, TopicEdit
 from stickbreaker.engine.algorithms import find_algorithm
 from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.inference.states import OnlineHDPConfig, ScheduleConfig
@@ -151,6 +151,24 @@ class ReturnedNames(NamedTuple):
     fault: str = ""
 
 
+class EditLog(NamedTuple):
+    """What a person has done with the topics of a run.
+
+    done: in order; fault: why the last request was not possible; can_undo: whether the last edit
+    can be taken back; unsupported: seeded topics that the documents do not support after a pass.
+    """
+
+    done: tuple[TopicEdit, ...] = ()
+    fault: str = ""
+    can_undo: bool = False
+    unsupported: tuple[int, ...] = ()
+
+    def until(self, documents_seen: int) -> "EditLog":
+        """The edits up to a moment of the run; none of these can be undone there."""
+        done = tuple(each for each in self.done if each.documents_seen <= documents_seen)
+        return EditLog(done=done)
+
+
 @dataclass(frozen=True)
 class StreamFacts:
     """What a page says about a stream without an end, besides its topics.
@@ -196,11 +214,11 @@ class Progress:
     planned_columns: documents seen at each column that is still to come. label: names the spec, for
     legends and titles. default_topics: those that the word lists show until the user selects some.
     names: what people have called topics, by id; returned: those of them that were kept for the
-    corpus. labels: of the topics at any column of the word lists, by id. work: what the engine
-    does, set when a step begins; begun_at: when that was, by the runner's clock. recorded_on: the
-    day on which a recorded run was learned, which stands in for a run that waits for compiled code;
-    "" for a run of this server. stream: of a stream without an end, whose corpus_size and
-    documents_total are 0; None for a run over a corpus.
+    corpus. labels: of the topics at any column of the word lists, by id. edits: of its topics.
+    work: what the engine does, set when a step begins; begun_at: when that was, by the runner's
+    clock. recorded_on: the day on which a recorded run was learned, which stands in for a run that
+    waits for compiled code; "" for a run of this server. stream: of a stream without an end, whose
+    corpus_size and documents_total are 0; None for a run over a corpus.
     """
 
     version: int = 0
@@ -240,10 +258,16 @@ class Progress:
     names: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
     labels: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
     returned: ReturnedNames = field(default_factory=ReturnedNames)
+    edits: EditLog = field(default_factory=EditLog)
     work: str = ""
     begun_at: float = 0.0
     recorded_on: str = ""
     stream: StreamFacts | None = None
+
+    @property
+    def model_key(self) -> tuple[Any, int, int]:
+        """Which run, how many documents it has learned from, and how many edits it has."""
+        return self.run_id, self.documents_seen, len(self.edits.done)
 
     def topic_title(self, topic_id: int) -> str:
         """A topic's name by a person, else its label, else its id."""

@@ -28,7 +28,8 @@ class Model:
     train: the documents of the corpus that the run learns from, in reading order. first_readings:
     `FirstReadings` of the run, which keep growing. moments: the columns of its word lists. labels:
     of its topics, by id; label_with: as for `label_topics`. num_in_corpus: the documents of the
-    whole corpus, where `corpus` is a sample of it. topics_key: as in `Progress`.
+    whole corpus, where `corpus` is a sample of it. topics_key: as in `Progress`. num_edits: of its
+    topics, by a person.
     """
 
     run_id: int
@@ -44,11 +45,12 @@ class Model:
     label_with: Labeller | None = None
     num_in_corpus: int = 0
     topics_key: str = ""
+    num_edits: int = 0
 
     @property
-    def moment(self) -> tuple[Any, int]:
-        """Which run the model is of, and how many documents it had seen."""
-        return self.run_id, self.documents_seen
+    def key(self) -> tuple[Any, int, int]:
+        """Which run the model is of, how many documents it had seen, and how many edits it had."""
+        return self.run_id, self.documents_seen, self.num_edits
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +165,7 @@ def with_reading(progress: Progress, reading: Reading | None) -> Progress:
     """The progress with tokens and labels of a complete reading of its current model."""
     if reading is None or not reading.is_read or progress.now is None:
         return progress
-    if reading.model.moment != (progress.run_id, progress.documents_seen):
+    if reading.model.key != progress.model_key:
         return progress
     now = replace(progress.now, read_tokens=reading.summary.expected_tokens)
     return replace(progress, now=now, labels=reading.labels)

@@ -34,10 +34,11 @@ from stickbreaker.app.model.progress import (
     Progress,
 )
 from stickbreaker.app.model.reading import Model, list_read
+from stickbreaker.app.model.run_edits import RunEdits, score_test
 from stickbreaker.app.model.run_names import RunNames
 from stickbreaker.app.model.run_spec import RunSpec, describe_change
 from stickbreaker.app.model.word_lists import NUM_LISTED, make_moment, take_lists
-from stickbreaker.engine.algorithm import Phase
+from stickbreaker.engine.algorithm import Phase, TopicEdit
 from stickbreaker.engine.evaluation.labels import Labeller, label_topics
 from stickbreaker.engine.parallel.clusters import ClusterError, TaskLostError
 from stickbreaker.engine.runs import events
@@ -118,6 +119,7 @@ class Record:
         self._next_batch = History(NEXT_BATCH_COLUMNS)
         self._bounds = History(BOUND_COLUMNS)
         self._marks: list[Mark] = []
+        self.edits = RunEdits()
         self.columns: list[Moment] = []
         self._default_topics = DefaultTopics()
         self._first_readings = FirstReadings()
@@ -188,7 +190,47 @@ class Record:
             columns=tuple(self.columns),
             labels=dict(self._labels),
             label_with=self._label_with,
+            num_edits=len(self.edits.done),
         )
+
+    def find_edited(self, edit: TopicEdit) -> Any:
+        """The state after an edit; None if it is not possible, which the progress explains."""
+        return self.edits.find_edited(self._prepare_now(), self._state, edit)
+
+    def take_edit(self, edit: TopicEdit, state: Any) -> None:
+        """Go on from the state after an edit, with a mark and a held-out score."""
+        before = self.save() or self.save_start()
+        mark = Mark(self.documents_seen, self._seconds, self._date, "")
+        edit = self.edits.note(edit, state, before, mark, self._title)
+        # From here on the run learns other topics than one that begins with its settings.
+        self.topic_names.part()
+        if edit.name:
+            self.topic_names.rename(edit.topic_ids[-1], edit.name)
+        prepared = self._prepare_now()
+        if not self.documents_seen or prepared is None or self._date is None:
+            return
+        self.close()
+        self._updates = None
+        self._resumed = None
+        self._state = state
+        if self.is_over:
+            # The run as it was stays kept, so that the two can be compared.
+            self.is_kept = False
+            self.kept_key = ""
+        if (nats := score_test(prepared, state)) is not None:
+            self._heldout.append(self.documents_seen, self._date, self._seconds, nats)
+        summary = self.spec.algorithm.summarize(self.spec.config, state)
+        if self.columns and self.columns[-1].documents_seen == self.documents_seen:
+            self.columns.pop()
+        self._take_moment(events.Moment(self.documents_seen, self._date, summary))
+
+    def _prepare_now(self) -> engine.Prepared | None:
+        """The prepared run with the present settings; None until the corpus is open."""
+        return self.prepared and replace(self.prepared, config=self.spec.config)
+
+    def _title(self, topic_id: int) -> str:
+        names = self.topic_names.copy()
+        return names.get(topic_id) or self._labels.get(topic_id) or f"topic {topic_id}"
 
     def start_step(self) -> None:
         """Note that a step begins, before `advance` takes it."""
@@ -226,7 +268,9 @@ class Record:
         client = None
         if self.prepared.algorithm.step is None:
             client = self._find_client()
-        if self._updates is None:
+        if self._updates is None and self.edits.done:
+            self._resumed = self._resumed_edited()
+        elif self._updates is None:
             # Runs of the same settings learn the same topics, so they share the names of topics.
             key = (*self._name_corpus(), self.spec.algorithm.name, config, self.spec.settings)
             self.topic_names.share(self._known.setdefault(key, {}))
@@ -241,6 +285,13 @@ class Record:
         prepared = replace(self.prepared, config=config)
         self._updates = engine.run(prepared, resume=resumed, client=client)
         return next(self._updates)
+
+    def _resumed_edited(self) -> Checkpoint:
+        """The edited run as it is, from which the engine goes on."""
+        saved = self._resumed or self.save() or self.save_start()
+        if saved.state is None and (prepared := self._prepare_now()) is not None:
+            saved = replace(saved, state=self.edits.start(prepared))
+        return saved
 
     def _name_corpus(self) -> list[Any]:
         """The name and the sizes by which the corpus is recognised, once it is open."""
@@ -284,6 +335,7 @@ class Record:
             "corpus": self._name_corpus(),
             "chosen": sorted(spec.chosen),
             "topics_key": self.topics_key,
+            "edits": self.edits.to_json(),
             **about,
         }
         return Checkpoint(
@@ -312,6 +364,7 @@ class Record:
     def restore(self, checkpoint: Checkpoint) -> None:
         """Continue a saved record, after `open`; CorpusError if the corpus is another one."""
         about = read_page(checkpoint)
+        self.edits.restore(about)
         if checkpoint.documents_seen:
             self._restore(checkpoint, about)
         self._resumed = checkpoint
@@ -346,6 +399,7 @@ class Record:
             self._default_topics.follow(self.columns[:end], corpus)
         self.topic_names.restore(about)
         self._labels = dict(about["labels"])
+        self._check_seeds()
         self.kept_key = about["kept_key"]
         self.is_over = about["is_over"]
         if self.is_over:
@@ -423,7 +477,7 @@ class Record:
             heldout=self._heldout.curve(),
             next_batch=self._next_batch.curve(),
             bounds=self._bounds.curve(),
-            marks=tuple(self._marks),
+            marks=self._list_marks(),
             columns=tuple(self.columns),
             now=now,
             vocabulary=corpus.vocabulary if corpus is not None else None,
@@ -433,9 +487,15 @@ class Record:
             names=self.topic_names.copy(),
             labels=MappingProxyType(dict(self._labels)),
             returned=self.topic_names.returned,
+            edits=self.edits.log(),
             work=self._describe_step() if self.status == "running" and self._begun_at else "",
             begun_at=self._begun_at,
         )
+
+    def _list_marks(self) -> tuple[Mark, ...]:
+        """The changes of settings and the edits, in order."""
+        marks = [*self._marks, *(each.mark for each in self.edits.done)]
+        return tuple(sorted(marks, key=lambda mark: mark.documents_seen))
 
     def _describe_step(self) -> str:
         """Describe the documents of the present step."""
@@ -483,6 +543,11 @@ class Record:
             words = self.corpus.vocabulary.words
             kept = self._labels if event.documents_seen % self.corpus_size else {}
             self._labels |= label_topics(event.summary, words, kept, self._label_with)
+        self._check_seeds()
+
+    def _check_seeds(self) -> None:
+        if self.edits.done:
+            self.edits.check_seeds(self._state, self.documents_seen, self.corpus_size)
 
     def _take_next_batch(self, event: Evaluated) -> None:
         self._next_batch.append(

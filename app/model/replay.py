@@ -63,6 +63,7 @@ def rewind(progress: Progress, documents_seen: int | None) -> Progress:
         # A batch is scored before it is learned, so the score of the step to come is not known yet.
         next_batch=_cut(progress.next_batch, seen - 1),
         marks=tuple(mark for mark in progress.marks if mark.documents_seen <= seen),
+        edits=progress.edits.until(seen),
         columns=reached,
         now=next(reversed(reached), None),
         planned_columns=later,

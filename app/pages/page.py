@@ -72,7 +72,11 @@ class ReadingPage(Page):
         """Read the corpus if the run has no reading, and again when it has finished."""
         progress = self.state.progress
         reading = self.state.reading
-        is_new = reading is None or reading.model.run_id != progress.run_id
+        is_new = (
+            reading is None
+            or reading.model.run_id != progress.run_id
+            or reading.model.num_edits != len(progress.edits.done)
+        )
         has_failed = self.state.job.status == "failed"
         if progress.documents_seen and not has_failed and (is_new or progress.status == "finished"):
             self.commands.read()

@@ -6,6 +6,7 @@ from typing import Any
 import panel as pn
 
 from stickbreaker.app.pages.page import ReadingPage
+from stickbreaker.app.views.topic_edits import TopicEdits
 from stickbreaker.app.views.topic_explorer import TopicExplorer
 from stickbreaker.app.views.topic_map import TopicMap
 from stickbreaker.app.views.topic_quality import TopicQualityView
@@ -15,8 +16,8 @@ STYLE = """
 :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: 8px 24px; align-items: start; }
 @media (min-width: 1200px) { :host { grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); } }
 @media (min-width: 1350px) { :host { grid-template-columns: minmax(0, 7fr) minmax(0, 3fr); } }
-@media (min-width: 1200px) { :host { grid-template-rows: auto auto 1fr; } .aside { grid-column: 2;
-  grid-row: 1 / span 3; } }
+@media (min-width: 1200px) { :host { grid-template-rows: auto auto auto 1fr; }
+  .aside { grid-column: 2; grid-row: 1 / span 4; } }
 """
 
 
@@ -35,12 +36,13 @@ class Topics(ReadingPage):
         quality = TopicQualityView(state)
         word = WordLife(state)
         self.explorer = TopicExplorer(state, self.commands, word)
-        self.views = (self.explorer, word, topic_map, quality)
+        self.edits = TopicEdits(state, self.commands)
+        self.views = (self.explorer, word, topic_map, quality, self.edits)
         # The selected topic is next to the table and the map, so that they are seen together, or
         # below the table in a narrow window.
         aside = pn.Column(
             self.explorer.chosen, css_classes=["aside"], sizing_mode="stretch_width", margin=0
         )
-        parts = (quality, aside, topic_map, self.explorer.others)
+        parts = (quality, aside, self.edits, topic_map, self.explorer.others)
         top = pn.Column(*parts, sizing_mode="stretch_width", stylesheets=[STYLE], margin=0)
         return [top, self.explorer.documents]

@@ -29,13 +29,13 @@ class ReadingLink:
     def __init__(self, kept: KeptRuns):
         self._kept = kept
         self._lock = threading.Lock()
-        self._run: tuple[tuple[Any, int], str] | None = None
+        self._run: tuple[tuple[Any, int, int], str] | None = None
         self._reading: Reading | None = None
 
     def take_run(self, key: str, model: Model) -> None:
         """Note the newest kept run, and which model it ended with."""
         with self._lock:
-            self._run = model.moment, key
+            self._run = model.key, key
             self._join()
 
     def take_reading(self, reading: Reading) -> None:
@@ -47,8 +47,8 @@ class ReadingLink:
     def _join(self) -> None:
         if self._run is None or self._reading is None:
             return
-        moment, key = self._run
-        if moment != self._reading.model.moment:
+        model_key, key = self._run
+        if model_key != self._reading.model.key:
             return
         try:
             self._kept.take_reading(key, self._reading)

@@ -77,7 +77,7 @@ class Reader:
         reading = self.job.reading
         if self.job.status != "ready" or reading is None:
             return False
-        return reading.model.moment == model.moment
+        return reading.model.key == model.key
 
     def _work(self, model: Model) -> None:
         try:

@@ -3,16 +3,20 @@
 from dataclasses import dataclass, field, replace
 
 from stickbreaker.app.model.run_spec import RunSpec
+from stickbreaker.engine.algorithm import TopicEdit
 from stickbreaker.engine.runs.checkpoint import Checkpoint
 
 
 @dataclass(frozen=True)
 class Start:
-    """A run to begin. saved: where it continues; is_on_disk: whether its address opens it there."""
+    """A run to begin. saved: where it continues; is_on_disk: whether its address opens it there;
+    before: the run before its edits.
+    """
 
     spec: RunSpec
     saved: Checkpoint | None = None
     is_on_disk: bool = False
+    before: tuple[Checkpoint, ...] = ()
 
 
 @dataclass
@@ -33,6 +37,7 @@ class Requests:
     forgets_earlier: bool = False
     names: dict[int, str] = field(default_factory=dict)
     undoes_names: bool = False
+    edits: tuple[TopicEdit, ...] = ()
 
     def begin(self, start: Start, is_running: bool) -> None:
         """Ask for another run, which learns at once or waits."""
@@ -47,4 +52,5 @@ class Requests:
         self.start = self.changed = None
         self.forgets_earlier = self.undoes_names = False
         self.names = {}
+        self.edits = ()
         return taken

@@ -25,6 +25,7 @@ from stickbreaker.app.model.run_store import Ending, RunStore
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue, describe_wait
 from stickbreaker.app.server.run_requests import Requests, Start
+from stickbreaker.engine.algorithm import TopicEdit
 from stickbreaker.engine.runs.checkpoint import Checkpoint
 from stickbreaker.engine.runs.memory import check_memory
 
@@ -115,13 +116,15 @@ class Runner:
         checkpoint was not saved by a runner.
         """
         start = Start(spec=read_spec(checkpoint), saved=checkpoint, is_on_disk=is_on_disk)
-        with self._asking() as requests:
-            requests.begin(start, is_running)
+        self._continue(start, is_running)
 
     def extend(self) -> None:
         """Read the corpus once more, in a new run that continues the finished one."""
         if self._record is not None and (checkpoint := self._record.extend()) is not None:
-            self.restore(checkpoint, is_running=True, is_on_disk=True)
+            spec = read_spec(checkpoint)
+            before = self._record.edits.before
+            start = Start(spec=spec, saved=checkpoint, is_on_disk=True, before=before)
+            self._continue(start, is_running=True)
 
     def resume(self) -> None:
         """Continue to learn."""
@@ -180,6 +183,23 @@ class Runner:
         """Take back the names that the corpus has kept and the topics of this run were given."""
         with self._asking() as requests:
             requests.undoes_names = True
+
+    def edit(self, edit: TopicEdit) -> None:
+        """Change topics of the current run, which learns on from there."""
+        with self._asking() as requests:
+            requests.edits = (*requests.edits, edit)
+
+    def undo_edit(self) -> None:
+        """Go back to the run before its last edit, which learns on from there."""
+        record = self._record
+        if record is not None and record.edits.before:
+            *earlier, saved = record.edits.before
+            self._continue(Start(spec=read_spec(saved), saved=saved, before=tuple(earlier)))
+
+    def _continue(self, start: Start, is_running: bool | None = None) -> None:
+        """Leave the current run and open another one, which learns if this one does."""
+        with self._asking() as requests:
+            requests.begin(start, requests.is_running if is_running is None else is_running)
 
     def model(self) -> Model | None:
         """Return the model of the current run as it stands; None before its first mini-batch."""
@@ -275,8 +295,26 @@ class Runner:
             self._begin(self._record, taken.start.saved)
         if taken.changed is not None and taken.start is None:
             self._save_change()
+        for edit in taken.edits:
+            self._edit(edit)
         if taken.changed is not None or taken.forgets_earlier or renamed is not None:
             self._publish()
+
+    def _edit(self, edit: TopicEdit) -> None:
+        """Edit topics; the run without the edit goes on beside this one."""
+        record = self._record
+        if record is None:
+            return
+        state = record.find_edited(edit)
+        if state is not None:
+            self._on_change(record)
+            record.take_edit(edit, state)
+            if edit.name:
+                self._keep_names(record, record.topic_names.own, set())
+            self._is_unsaved = True
+            if not record.documents_seen:
+                self._store.save(record.save_start())
+        self._publish()
 
     def _save_change(self) -> None:
         """Note that settings have changed, so that they are saved even if the run is paused."""
@@ -314,6 +352,7 @@ class Runner:
         self._record = Record(
             start.spec, self._num_runs, self._clock, self._names, self._find_client
         )
+        self._record.edits.before = start.before
         if start.saved is not None:
             self._record.topics_key = read_page(start.saved)["topics_key"]
         return left

@@ -68,11 +68,7 @@ def is_behind(job: ReadingJob, progress: Progress) -> bool:
         return False
     if job.reading is None or job.status != "ready":
         return True
-    model = job.reading.model
-    return (model.run_id, model.documents_seen) != (
-        progress.run_id,
-        progress.documents_seen,
-    )
+    return job.reading.model.key != progress.model_key
 
 
 def describe_reading(job: ReadingJob, progress: Progress) -> str:

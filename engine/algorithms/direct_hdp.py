@@ -36,6 +36,7 @@ from stickbreaker.engine.inference.online import (
     summarize,
     word_topics,
 )
+from stickbreaker.engine.inference.proposals import propose_edits
 from stickbreaker.engine.inference.states import OnlineHDPState
 from stickbreaker.engine.inference.sticks import expected_weights
 from stickbreaker.engine.inference.transfer import OF_STATISTICS
@@ -122,6 +123,7 @@ ALGORITHM = Algorithm(
     blend=blend,
     set_aside=set_aside,
     edit=partial(edit_topics, STEPS),
+    propose=partial(propose_edits, STEPS),
     transfer=OF_STATISTICS,
     stick=stick,
     word_topics=word_topics,

@@ -35,6 +35,7 @@ from stickbreaker.engine.inference.online import (
     summarize,
     word_topics,
 )
+from stickbreaker.engine.inference.proposals import propose_edits
 from stickbreaker.engine.inference.slot_step import (
     SlotExpectations,
     expect_slots,
@@ -173,6 +174,7 @@ ALGORITHM = Algorithm(
     blend=blend,
     set_aside=set_aside,
     edit=partial(edit_topics, STEPS),
+    propose=partial(propose_edits, STEPS),
     transfer=OF_STATISTICS,
     stick=stick,
     trace=partial(trace_slots, _expect_words),

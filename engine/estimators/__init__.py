@@ -24,7 +24,6 @@ from stickbreaker.engine.estimators.classes import (
     OnlineSVIHDP,
 )
 from stickbreaker.engine.estimators.editable import EditableTopicModel
-from stickbreaker.engine.estimators.fitted import TopicEdit
 from stickbreaker.engine.estimators.follower import Followed, Follower
 from stickbreaker.engine.estimators.imported import (
     Recorder,
@@ -68,7 +67,6 @@ __all__ = [
     "OnlineTopicModel",
     "Recorder",
     "Stability",
-    "TopicEdit",
     "TopicModel",
     "consensus",
     "from_gensim",

@@ -1,26 +1,25 @@
 """Estimators whose topics a person can edit: the online HDPs."""
 
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from stickbreaker.engine.algorithm import Edit, EditKind
+from stickbreaker.engine.algorithm import Edit, EditKind, TopicEdit
 from stickbreaker.engine.corpora.corpus import Vocabulary
-from stickbreaker.engine.corpora.documents import Batch
+from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.estimators.counts import Counts
-from stickbreaker.engine.estimators.fitted import TopicEdit
 from stickbreaker.engine.estimators.online_model import OnlineTopicModel
 from stickbreaker.engine.inference.edits import (
+    MOST_UNDONE,
     PIN_WEIGHT,
     EditError,
     draw_documents,
     find_support,
+    list_changed,
 )
-
-# How many edits can be undone.
-MOST_UNDONE = 10
 
 
 class EditableTopicModel(OnlineTopicModel):
@@ -67,12 +66,8 @@ class EditableTopicModel(OnlineTopicModel):
         ValueError
             If a topic does not exist or is not in use, or there are fewer than two.
         """
-        check_is_fitted(self)
         ids = tuple(map(_check_id, topic_ids))
-        merged = self._edit(Edit(EditKind.MERGE, ids))
-        target = max(ids, key=lambda topic_id: merged.expected_tokens[topic_id])
-        self._take_edit(EditKind.MERGE, (target, *(each for each in ids if each != target)), merged)
-        return target
+        return self._edit(Edit(EditKind.MERGE, ids))[0]
 
     def remove(self, topic_id: int) -> None:
         """Remove a topic; the other topics take its words in the documents that come next.
@@ -87,7 +82,7 @@ class EditableTopicModel(OnlineTopicModel):
         ValueError
             If the topic does not exist, is not in use, or is the only one.
         """
-        self._edit_one(EditKind.REMOVE, topic_id)
+        self._edit(Edit(EditKind.REMOVE, (_check_id(topic_id),)))
 
     def pin(self, topic_id: int, weight: float = PIN_WEIGHT) -> None:
         """Keep the words of a topic as they are now.
@@ -109,7 +104,7 @@ class EditableTopicModel(OnlineTopicModel):
             If the topic does not exist or is not in use, or the weight is not a number from 0 to
             1,000.
         """
-        self._edit_one(EditKind.PIN, topic_id, _check_weight(weight))
+        self._edit(Edit(EditKind.PIN, (_check_id(topic_id),), weight=_check_weight(weight)))
 
     def split(self, topic_id: int, X: Counts | None = None) -> int:
         """Split a topic in two, by the documents in which it occurs.
@@ -136,12 +131,7 @@ class EditableTopicModel(OnlineTopicModel):
             If the topic does not exist or is not in use, if it occurs in fewer than two of the
             documents, or if these all use the same words.
         """
-        check_is_fitted(self)
-        topic_id = _check_id(topic_id)
-        state = self._edit(Edit(EditKind.SPLIT, (topic_id,)), X)
-        new = len(state.tables) - 1
-        self._take_edit(EditKind.SPLIT, (topic_id, new), state)
-        return new
+        return self._edit(Edit(EditKind.SPLIT, (_check_id(topic_id),)), X)[-1]
 
     def seed_topic(
         self, words: Iterable[str], name: str = "", X: Counts | None = None, weight: float = 1.0
@@ -187,9 +177,7 @@ class EditableTopicModel(OnlineTopicModel):
         except KeyError as error:
             raise EditError(f"No topic was added: {error.args[0]}.") from error
         edit = Edit(EditKind.SEED, words=columns, weight=_check_weight(weight))
-        state = self._edit(edit, X)
-        new = len(state.tables) - 1
-        self._take_edit(EditKind.SEED, (new,), state, chosen, name.strip())
+        new = self._edit(edit, X, chosen, name.strip())[0]
         if name.strip():
             self.topic_names_ = {**self.topic_names_, new: name.strip()}
         return new
@@ -219,10 +207,48 @@ class EditableTopicModel(OnlineTopicModel):
             raise EditError(f"There is no topic {topic_id}.")
         return find_support(self.state_, topic_id)
 
+    def propose_edits(self, X: Counts) -> pd.DataFrame:
+        """Try merges and splits, and measure how well documents set aside are predicted after each.
+
+        The five closest pairs of topics are merged, and the ten largest topics are split. The model
+        does not change.
+
+        Parameters
+        ----------
+        X : Corpus or array-like or sparse matrix of shape (D, V)
+            The documents of the fit in the same order, of which at most 4,096 are used. Those that
+            the fit has set aside are left out.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each edit, the best first: kind, topic_ids (for `merge` or `split`), gain (in
+            nats per token of the documents set aside), error (its standard error) and is_supported
+            (a split gains more than its error, or a merge loses less than that).
+
+        Raises
+        ------
+        ValueError
+            If the model has set no documents aside.
+        """
+        check_is_fitted(self)
+        if not self.state_.set_aside.num_documents:
+            raise EditError("The model has set no documents aside: fit it with duplicates='merge'.")
+        documents = draw_documents(self._read(X), leaves_out=True).documents()
+        assert self.algorithm.propose is not None
+        tried = self.algorithm.propose(self.config_, self.state_, self._batch(documents))
+        rows = [
+            (str(each.edit.kind), each.edit.topic_ids, each.gain, each.error, each.is_supported)
+            for _, each in tried
+            if each is not None
+        ]
+        frame = pd.DataFrame(rows, columns=["kind", "topic_ids", "gain", "error", "is_supported"])
+        return frame.sort_values("gain", ascending=False, ignore_index=True)
+
     def undo(self) -> Self:
         """Take back the last edit: the model becomes what it was before.
 
-        It also forgets the documents that it has learned from since; give them again. The last ten
+        It also forgets the documents that it has learned from since; give them again. The last five
         edits can be undone, as long as the model is in memory.
 
         Returns
@@ -241,45 +267,37 @@ class EditableTopicModel(OnlineTopicModel):
         self.__dict__.update(before, _before=tuple(earlier))
         return self
 
-    def _edit_one(self, kind: EditKind, topic_id: int, weight: float = 1.0) -> None:
+    def _edit(
+        self, edit: Edit, X: Counts | None = None, words: tuple[str, ...] = (), name: str = ""
+    ) -> tuple[int, ...]:
+        """Edit topics with documents X or those set aside, and return which topics changed."""
         check_is_fitted(self)
-        ids = (_check_id(topic_id),)
-        self._take_edit(kind, ids, self._edit(Edit(kind, ids, weight=weight)))
-
-    def _edit(self, edit: Edit, X: Counts | None = None) -> Any:
-        """The state after an edit, with documents X or those set aside."""
         assert self.algorithm.edit is not None
         documents = self.state_.set_aside
         if X is not None:
             documents = draw_documents(self._read(X)).documents()
-        batch = Batch(
-            doc_ids=np.arange(documents.num_documents),
-            documents=documents,
-            corpus_size=self.corpus_size_,
-        )
-        return self.algorithm.edit(self.config_, self.state_, edit, batch)
-
-    def _take_edit(
-        self,
-        kind: EditKind,
-        topic_ids: tuple[int, ...],
-        state: Any,
-        words: tuple[str, ...] = (),
-        name: str = "",
-    ) -> None:
-        """Take the state after an edit, and remember the model before it."""
-        fitted = {each: value for each, value in vars(self).items() if each.endswith("_")}
-        self._before = (*self._before, fitted | {"edits_": self.edits_})[-MOST_UNDONE:]
+        state = self.algorithm.edit(self.config_, self.state_, edit, self._batch(documents))
         event = TopicEdit(
-            kind=str(kind),
-            topic_ids=topic_ids,
+            kind=str(edit.kind),
+            topic_ids=list_changed(edit, state),
             words=words,
             name=name,
             step=self.state_.step,
             documents_seen=self.documents_seen_,
         )
+        fitted = {each: value for each, value in vars(self).items() if each.endswith("_")}
+        self._before = (*self._before, fitted | {"edits_": self.edits_})[-MOST_UNDONE:]
         self.edits_ = (*self.edits_, event)
         self.state_ = state
+        return event.topic_ids
+
+    def _batch(self, documents: Documents) -> Batch:
+        """Documents as a batch of the corpus."""
+        return Batch(
+            doc_ids=np.arange(documents.num_documents),
+            documents=documents,
+            corpus_size=self.corpus_size_,
+        )
 
 
 def _check_id(topic_id: object) -> int:

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from stickbreaker.engine.algorithm import TopicEdit
 from stickbreaker.engine.corpora.word_choices import read_choices
-from stickbreaker.engine.estimators.fitted import FittedModel, TopicEdit
+from stickbreaker.engine.estimators.fitted import FittedModel
 from stickbreaker.engine.evaluation.topic_frames import empty_history
 from stickbreaker.engine.runs import checkpoint
 from stickbreaker.engine.runs.checkpoint import Checkpoint, CheckpointError

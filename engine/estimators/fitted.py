@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from stickbreaker.engine.algorithm import Algorithm, TopicSummary
+from stickbreaker.engine.algorithm import Algorithm, TopicEdit, TopicSummary
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.corpora.known_words import find_known
 from stickbreaker.engine.corpora.word_choices import WordChoices
@@ -58,33 +58,6 @@ else:
 
     class Estimator(TransformerMixin, BaseEstimator):
         """The base classes of scikit-learn."""
-
-
-class TopicEdit(NamedTuple):
-    """What a person has done with topics of a model, and when.
-
-    Attributes
-    ----------
-    kind : {"merge", "remove", "split", "pin", "seed"}
-        What was done.
-    topic_ids : tuple of int
-        The topics that it changed. The first one stays; the last one of a split is new.
-    words : tuple of str
-        The words of a seed.
-    name : str
-        The name that a seeded topic was given.
-    step : int
-        The number of mini-batches learned from before.
-    documents_seen : int
-        The number of documents learned from before.
-    """
-
-    kind: str
-    topic_ids: tuple[int, ...]
-    words: tuple[str, ...] = ()
-    name: str = ""
-    step: int = 0
-    documents_seen: int = 0
 
 
 class FittedModel(Estimator):

@@ -22,16 +22,19 @@ from stickbreaker.engine.algorithm import Edit, EditKind
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference.candidates import Rivals, Steps, add_topics, compete
-from stickbreaker.engine.inference.evidence import remove_topics
+from stickbreaker.engine.inference.evidence import remove_topics, share_set_aside
 from stickbreaker.engine.inference.expectations import topic_weights
 from stickbreaker.engine.inference.global_step import batch_scale
 from stickbreaker.engine.inference.held_words import Split, predict
 from stickbreaker.engine.inference.states import OnlineHDPState
 from stickbreaker.engine.inference.topic_counts import Merging, Removal
+from stickbreaker.engine.kernels.held_out import draw_places
 
 # A pinned topic has prior tokens of the words of which it has at least this number of tokens.
 LEAST_PINNED = 0.5
 PIN_WEIGHT = 10.0
+# How many edits can be undone.
+MOST_UNDONE = 5
 # Documents that are read to split a topic or to seed one; of more, some are drawn.
 MOST_DOCUMENTS = 4096
 # Each half of a split needs this share of the topic's tokens in the documents.
@@ -285,12 +288,32 @@ def _seed(
     return _give_prior(seeded, new, words, tokens)
 
 
-def draw_documents(corpus: Corpus) -> Corpus:
-    """The documents of a corpus that an edit reads, in their order."""
-    if corpus.num_documents <= MOST_DOCUMENTS:
-        return corpus
-    rows = np.random.default_rng(0).choice(corpus.num_documents, MOST_DOCUMENTS, replace=False)
-    return corpus.select(np.sort(rows))
+def list_changed(edit: Edit, state: OnlineHDPState) -> tuple[int, ...]:
+    """The topics that an edit has changed, in the state after it: the one that stays, others that
+    were merged into it, and a new one last.
+    """
+    new = len(state.tables) - 1
+    if edit.kind is EditKind.SEED:
+        return (new,)
+    if edit.kind is EditKind.SPLIT:
+        return (*edit.topic_ids, new)
+    ids = sorted(set(edit.topic_ids), key=lambda topic_id: -state.expected_tokens[topic_id])
+    return tuple(ids)
+
+
+def draw_documents(corpus: Corpus, leaves_out: bool = False) -> Corpus:
+    """The documents of a corpus that an edit reads, in their order.
+
+    leaves_out: whether those are left out that a run over this corpus sets aside.
+    """
+    number = corpus.num_documents
+    is_left_out = np.zeros(number, bool)
+    if leaves_out:
+        draw_places(0, share_set_aside(number), is_left_out)
+    rows = np.flatnonzero(~is_left_out)
+    if len(rows) > MOST_DOCUMENTS:
+        rows = np.sort(np.random.default_rng(0).choice(rows, MOST_DOCUMENTS, replace=False))
+    return corpus if len(rows) == number else corpus.select(rows)
 
 
 def find_support(state: OnlineHDPState, topic_id: int) -> float:
@@ -299,6 +322,6 @@ def find_support(state: OnlineHDPState, topic_id: int) -> float:
     It is below SUPPORTED_SHARE if documents do not support the topic.
     """
     own = state.decided.select(state.decided.topics == topic_id)
-    tokens = state.topic_counts.dense()[:, topic_id].astype(np.float64)
-    tokens[own.words] = 0.0
-    return float(tokens.sum() / max(state.expected_tokens.sum(), 1.0))
+    of_words = state.topic_counts.rows(own.words)[:, topic_id].sum() - own.tokens.sum()
+    others = max(0.0, float(state.expected_tokens[topic_id] - of_words))
+    return others / max(float(state.expected_tokens.sum()), 1.0)

@@ -14,7 +14,7 @@ from stickbreaker.app.model.topic_names import NamedTopic, TopicNameError, Topic
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.runner import LONG_PAUSE_SECONDS, MAX_EARLIER, PAUSE, PUBLISH_SECONDS
-from stickbreaker.engine import Corpus, RunSettings, Vocabulary, prepare, run
+from stickbreaker.engine import Corpus, RunSettings, TopicEdit, Vocabulary, prepare, run
 from stickbreaker.engine.runs.compile import LEARNS
 from stickbreaker.engine.schedules import TOKENS_OF_A_TOPIC
 from tests.app.small_runs import HDP, SETTINGS, Watched, load_small, open_spec, small_spec
@@ -589,4 +589,55 @@ def test_a_run_that_needs_too_much_memory_is_refused_before_it_starts(
     monkeypatch.setenv(RUN_MEMORY.variable, "1")
     runner.set_pace(0.0)
     runner.restart(small_spec())
+    until(lambda: runner.progress.status == "finished")
+
+
+def test_topics_are_edited_between_mini_batches_and_an_undo_goes_back(make_runner, until):
+    runner = make_runner()
+    runner.restart(small_spec())
+    until(lambda: runner.progress.status == "finished")
+    untouched = runner.progress
+    runner.edit(TopicEdit("merge", (0, 2)))
+    until(lambda: runner.progress.edits.done)
+    assert runner.progress.edits.can_undo
+    assert runner.progress.now.num_topics == untouched.now.num_topics - 1
+    runner.extend()
+    until(lambda: runner.progress.documents_seen == 200 and runner.progress.status == "finished")
+    assert [each.kind for each in runner.progress.edits.done] == ["merge"]
+    runner.undo_edit()
+    until(lambda: not runner.progress.edits.done and runner.progress.status == "finished")
+    assert runner.progress.documents_seen == 100
+    np.testing.assert_array_equal(
+        runner.progress.now.expected_tokens, untouched.now.expected_tokens
+    )
+    assert not runner.progress.edits.can_undo
+    runner.undo_edit()
+
+
+def test_a_run_that_learns_continues_after_an_edit_and_after_an_undo(make_runner, until):
+    gate = threading.Event()
+    watched = Watched(gate=gate)
+    runner = make_runner()
+    runner.restart(replace(watched.spec(), settings=replace(SETTINGS, passes=1)), is_running=False)
+    until(lambda: runner.progress.documents_total == 100)
+    gate.set()
+    runner.step()
+    until(lambda: runner.progress.documents_seen == 10 and runner.progress.status == "paused")
+    runner.edit(TopicEdit("seed", (), ("word3",), "Third"))
+    until(lambda: runner.progress.edits.done)
+    assert runner.progress.names == {3: "Third"}
+    runner.resume()
+    until(lambda: runner.progress.status == "finished")
+    assert runner.progress.documents_seen == 100
+    runner.undo_edit()
+    until(lambda: runner.progress.documents_seen == 10)
+    assert runner.progress.names == {}
+
+
+def test_an_edit_that_is_not_possible_is_explained_and_the_run_goes_on(make_runner, until):
+    runner = make_runner()
+    runner.restart(small_spec(), is_running=False)
+    runner.edit(TopicEdit("remove", (0,)))
+    until(lambda: "learn first" in runner.progress.edits.fault)
+    runner.resume()
     until(lambda: runner.progress.status == "finished")

@@ -185,3 +185,25 @@ def test_errors_name_what_is_wrong(model):
         with pytest.raises(ValueError, match=message):
             call()
     assert model.edits_ == ()
+
+
+def test_a_split_of_two_true_topics_is_proposed_and_gains_what_it_says(model, simulation):
+    ids = [find(model, topic)[0] for topic in simulation.topics[largest(simulation)]]
+    before = bits(model)
+    frame = model.propose_edits(simulation.corpus)
+    assert bits(model) == before
+    assert set(frame["kind"]) == {"merge", "split"}
+    # The fitted topics are the true ones: what splits them is noise.
+    assert frame.query("kind == 'split'")["gain"].max() < 0.01
+    merged = model.merge(ids)
+    best = model.propose_edits(simulation.corpus).iloc[0]
+    assert (best["kind"], best["topic_ids"]) == ("split", (merged,))
+    assert best["is_supported"]
+    assert best["gain"] > 5 * best["error"]
+    assert best["gain"] > 0.02
+
+
+def test_a_model_that_sets_no_documents_aside_has_no_evidence(simulation):
+    model = OnlineSVIHDP(random_state=0, passes=1, batch_size=250, max_topics=10)
+    with pytest.raises(ValueError, match="set no documents aside"):
+        model.fit(simulation.corpus).propose_edits(simulation.corpus)

@@ -1,0 +1,75 @@
+"""Merges and splits of topics that documents set aside would support, each with its evidence.
+
+    gain = Σ_d (log p(words of d | topics after) - log p(words of d | topics before)) / tokens
+
+over the documents set aside, as in engine/inference/evidence.py; its standard error is that of the
+documents' differences. No step learned from these documents, and no split is fitted to them.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from stickbreaker.engine.algorithm import Edit, EditKind, Proposal
+from stickbreaker.engine.corpora.documents import Batch
+from stickbreaker.engine.inference.candidates import Steps
+from stickbreaker.engine.inference.edits import EditError, edit_topics
+from stickbreaker.engine.inference.evidence import (
+    find_path,
+    score_documents,
+    split_set_aside,
+)
+from stickbreaker.engine.inference.held_words import Split
+from stickbreaker.engine.inference.states import OnlineHDPState
+
+# The closest pairs that are tried as merges, and the largest topics that are tried as splits.
+MOST_MERGES = 5
+MOST_SPLITS = 10
+
+
+def list_tried(state: OnlineHDPState) -> list[Edit]:
+    """The merges and splits that are tried."""
+    path = find_path(state.topic_counts)
+    merges = [
+        Edit(EditKind.MERGE, (int(parents[0]), int(topic)))
+        for topic, parents in zip(path.topics[:MOST_MERGES], path.parents, strict=False)
+    ]
+    largest = np.argsort(-state.expected_tokens, kind="stable")[:MOST_SPLITS]
+    largest = largest[state.expected_tokens[largest] >= 1.0]
+    return [*merges, *(Edit(EditKind.SPLIT, (int(topic),)) for topic in largest)]
+
+
+def propose_edits(
+    steps: Steps, config: Any, state: OnlineHDPState, batch: Batch
+) -> Iterator[tuple[float, Proposal | None]]:
+    """Yield the share done, and the evidence of each edit of `list_tried`; None where it is not
+    possible.
+
+    batch: documents that the model has learned from.
+    """
+    split = split_set_aside(state)
+    if not len(split.scored):
+        return
+    before = _score(steps, config, state, split)
+    tried = list_tried(state)
+    for place, edit in enumerate(tried, 1):
+        share = place / len(tried)
+        try:
+            after = edit_topics(steps, config, state, edit, batch)
+        except EditError:
+            yield share, None
+            continue
+        gains = _score(steps, config, after, split) - before
+        number = len(gains)
+        error = np.sqrt(number / max(1, number - 1) * ((gains - gains.mean()) ** 2).sum())
+        gain = float(gains.sum() / split.num_tokens)
+        yield share, Proposal(edit, gain, float(error / split.num_tokens))
+
+
+def _score(steps: Steps, config: Any, state: OnlineHDPState, split: Split) -> np.ndarray:
+    """Log likelihood of each document set aside (J,), of both halves of its words."""
+    counts = state.topic_counts.only(state.set_aside.distinct_words())
+    halves = score_documents(config, state._replace(topic_counts=counts), split, steps.infer)
+    total: np.ndarray = halves.reshape(2, -1).sum(0)
+    return total
