@@ -7,6 +7,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from stickbreaker.app.widgets.config_form import ask, make_widget
+from stickbreaker.engine.corpora.languages import LEMMAS
 from stickbreaker.engine.corpora.word_choices import LANGUAGES, WordChoices
 
 
@@ -22,13 +23,21 @@ class WordForm(pn.viewable.Viewer):
             value=["english"],
             sizing_mode="stretch_width",
         )
+        self.lemmas = pmui.Select(
+            label="Language of lemmas",
+            options={"No lemmas": None} | {name: code for code, name in LEMMAS.items()},
+            value=None,
+            helper_text="Forms of a word, such as “nation” and “nations”, are counted as one.",
+            size="small",
+            sizing_mode="stretch_width",
+        )
         self.own = pmui.TextInput(
             label="Your stop words",
             placeholder="words, separated by spaces or commas",
             size="small",
             sizing_mode="stretch_width",
         )
-        for widget in (*self.widgets.values(), self.languages):
+        for widget in (*self.widgets.values(), self.languages, self.lemmas):
             widget.param.watch(on_change, "value")
         self.own.param.watch(on_change, "value_input")
         cells = [
@@ -38,6 +47,7 @@ class WordForm(pn.viewable.Viewer):
         self._layout = pn.Column(
             self.languages,
             self.own,
+            self.lemmas,
             pn.FlexBox(*cells, gap="0 12px", sizing_mode="stretch_width"),
             sizing_mode="stretch_width",
         )
@@ -47,7 +57,10 @@ class WordForm(pn.viewable.Viewer):
         answers = {name: widget.value for name, widget in self.widgets.items()}
         own = self.own.value_input or self.own.value or ""
         return WordChoices(
-            **answers, languages=tuple(self.languages.value or ()), own_stop_words=own
+            **answers,
+            languages=tuple(self.languages.value or ()),
+            own_stop_words=own,
+            lemmas=self.lemmas.value,
         )
 
     def __panel__(self) -> pn.viewable.Viewable:

@@ -1,10 +1,10 @@
-"""Words of languages that do not separate them by spaces, found by an optional library for each."""
+"""Words of languages by optional libraries: those of texts without spaces, and lemmas."""
 
 import logging
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from typing import NamedTuple
 
@@ -41,6 +41,20 @@ SPACES = "spaces"
 INSTALL = "python -m pip install 'stickbreaker[{}]'"
 SEPARATE = "separate the words with spaces first, or give WordChoices(tokenizer=...)"
 UNKNOWN = "unspaced"
+# The languages of lemmas, by their codes.
+_LEMMAS = """
+ar Arabic, ast Asturian, bg Bulgarian, ca Catalan, cs Czech, cy Welsh, da Danish, de German,
+el Greek, en English, enm Middle English, eo Esperanto, es Spanish, et Estonian, fa Persian,
+fi Finnish, fr French, ga Irish, gd Gaelic, gl Galician, grc Ancient Greek, gv Manx, hbs
+Serbo-Croatian, he Hebrew, hi Hindi, hu Hungarian, hy Armenian, id Indonesian, is Icelandic,
+it Italian, ka Georgian, la Latin, lb Luxembourgish, lt Lithuanian, lv Latvian, mk Macedonian,
+ml Malayalam, ms Malay, nb Norwegian (Bokmål), nl Dutch, nn Norwegian (Nynorsk), pl Polish,
+pt Portuguese, ro Romanian, ru Russian, se Northern Sámi, sk Slovak, sl Slovene, sq Albanian,
+sv Swedish, sw Swahili, tl Tagalog, tr Turkish, uk Ukrainian
+"""
+LEMMAS = dict(pair.strip().split(maxsplit=1) for pair in _LEMMAS.split(","))
+# Lemmas that are kept in memory.
+NUM_LEMMAS = 1 << 20
 # What stands for a function word: a number, which is a token that is never counted.
 FUNCTION_WORD = "0"
 FUNCTION_WORDS = {
@@ -166,8 +180,14 @@ def has_library(language: str) -> bool:
     return language != UNKNOWN and find_spec(LIBRARIES[language][0]) is not None
 
 
-def check_library(tokenizer: str) -> None:
-    """Raise ValueError with the remedy if the library or the function of a tokenizer is missing."""
+def check_library(tokenizer: str | None, lemmas: str | None) -> None:
+    """Raise ValueError with the remedy if the library or the function of a tokenizer is missing, or
+    that of lemmas.
+    """
+    if lemmas and not find_spec("simplemma"):
+        raise ValueError(f"lemmas={lemmas!r} needs simplemma: {INSTALL.format('lemmas')}.")
+    if tokenizer is None:
+        return
     if tokenizer in LIBRARIES and not has_library(tokenizer):
         raise ValueError(
             f"tokenizer={tokenizer!r} needs {LIBRARIES[tokenizer][0]}: {INSTALL.format(tokenizer)}."
@@ -288,3 +308,20 @@ def _load_korean() -> Callable[[str], Iterable[Word]]:
             yield Word(token.lemma if is_word else FUNCTION_WORD, token.start, end)
 
     return cut
+
+
+@cache
+def find_lemmas(language: str) -> Callable[[str], str]:
+    """Return the function that finds the lemma of a word in lower case, which it keeps.
+
+    >>> list(map(find_lemmas("en"), ("nations", "nation", "covid19")))
+    ['nation', 'nation', 'covid19']
+    """
+    import simplemma
+
+    @lru_cache(NUM_LEMMAS)
+    def find(word: str) -> str:
+        lemma: str = simplemma.lemmatize(word, lang=language)
+        return lemma.lower()
+
+    return find

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 from unicodedata import normalize
 
-from stickbreaker.engine.corpora.languages import SPACES, check_tokenizer, find_language
+from stickbreaker.engine.corpora.languages import LEMMAS, SPACES, check_tokenizer, find_language
 from stickbreaker.engine.declarations import check_settings, setting
 
 MAX_VOCABULARY = 100_000
@@ -226,6 +226,10 @@ class WordChoices:
         its words, to which the other choices then apply. A library leaves function words out, and
         gives verbs of Japanese and Korean as in a dictionary. By default, the library of the first
         texts if they need one; "spaces" uses none. Files keep a function as "module:name".
+    lemmas : str, optional
+        The code of a language, such as "en" or "de": the forms of a word, such as "nation" and
+        "nations", are counted as its lemma (`stickbreaker[lemmas]` installs the library). By
+        default, each form is a word.
 
     Raises
     ------
@@ -258,6 +262,7 @@ class WordChoices:
     languages: tuple[str, ...] = ("english",)
     own_stop_words: str = ""
     tokenizer: str | Callable[[str], Iterable[str]] | None = None
+    lemmas: str | None = None
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -279,6 +284,8 @@ class WordChoices:
             raise ValueError(
                 f"No stop words for {unknown.pop()!r}. Choose from {', '.join(LANGUAGES)}."
             )
+        if self.lemmas is not None and self.lemmas not in LEMMAS:
+            raise ValueError(f"No lemmas for {self.lemmas!r}. Choose from {', '.join(LEMMAS)}.")
 
     def left_out(self) -> frozenset[str]:
         """Return all stop words.

@@ -24,6 +24,7 @@ from stickbreaker.engine.corpora.languages import (
     cut_text,
     explain_language,
     find_language,
+    find_lemmas,
     has_library,
 )
 from stickbreaker.engine.corpora.word_choices import MAX_VOCABULARY, WordChoices
@@ -130,12 +131,23 @@ class WordCounter:
 
         self.choices, self.notes = resolve_choices(self.choices, self._first)
         choices = self.choices
+        pattern = write_pattern(choices.min_letters, choices.keeps_digits)
+        stop_words = choices.left_out()
         vectorizer = CountVectorizer(
-            token_pattern=write_pattern(choices.min_letters, choices.keeps_digits),
-            stop_words=sorted(choices.left_out()) or None,
+            token_pattern=pattern,
+            stop_words=sorted(stop_words) or None,
             ngram_range=(1, choices.max_ngram),
             preprocessor=self._prepare,
         )
+        if choices.lemmas:
+            find_tokens = re.compile(pattern).findall
+            lemma = find_lemmas(choices.lemmas)
+            vectorizer.set_params(
+                token_pattern=None,
+                tokenizer=lambda text: [
+                    lemma(word) for word in find_tokens(text) if word not in stop_words
+                ],
+            )
         self._analyze = vectorizer.build_analyzer()
         self._count(self._first)
         self._first = []
@@ -196,11 +208,12 @@ def resolve_choices(
 
     Raise CorpusError if its library is missing.
     """
-    if isinstance(choices.tokenizer, str):
-        try:
-            check_library(choices.tokenizer)
-        except ValueError as error:
-            raise CorpusError(str(error)) from error
+    tokenizer = choices.tokenizer if isinstance(choices.tokenizer, str) else None
+    try:
+        check_library(tokenizer, choices.lemmas)
+    except ValueError as error:
+        raise CorpusError(str(error)) from error
+    if tokenizer is not None:
         return choices, ()
     language, _ = find_language(text[:1_000] for text in texts)
     if not language:
@@ -236,12 +249,15 @@ def find_tokenizer(text: str, choices: WordChoices) -> str | None:
 
 def find_words(text: str, choices: WordChoices | None = None) -> list[Word]:
     """Find all words of a text, in NFC, as they are counted; also short words and stop words."""
+    choices = choices or WordChoices()
+    lemma = find_lemmas(choices.lemmas) if choices.lemmas else str
     found = []
-    for part in cut_text(text, find_tokenizer(text, choices or WordChoices())):
+    for part in cut_text(text, find_tokenizer(text, choices)):
         is_verbatim = text[part.start : part.end] == part.word
         for token in FOUND.finditer(part.word):
             start, end = token.span() if is_verbatim else (0, part.end - part.start)
-            found.append(Word(token.group().lower(), part.start + start, part.start + end))
+            word = lemma(token.group().lower())
+            found.append(Word(word, part.start + start, part.start + end))
     return found
 
 
@@ -342,9 +358,24 @@ def drop_words(
         for word in words
     ]
     kept = np.flatnonzero(~np.array(is_short, bool))
-    return limit_words(
-        _take_columns(counts, kept), [words[word] for word in kept.tolist()], choices
-    )
+    counts = _take_columns(counts, kept)
+    words = [words[word] for word in kept.tolist()]
+    if choices.lemmas:
+        counts, words = _merge_forms(counts, words, choices.lemmas)
+    return limit_words(counts, words, choices)
+
+
+def _merge_forms(
+    counts: csr_array, words: Sequence[str], language: str
+) -> tuple[csr_array, list[str]]:
+    """Add the columns of the forms of each lemma."""
+    lemmas = list(map(find_lemmas(language), words))
+    names, columns = np.unique(np.array(lemmas, object), return_inverse=True)
+    shape = (len(words), len(names))
+    ones = np.ones(len(words), counts.dtype)
+    merged = counts @ csr_array((ones, columns, np.arange(len(words) + 1)), shape=shape)
+    merged.sort_indices()
+    return csr_array(merged), list(names)
 
 
 class WordEffect(NamedTuple):

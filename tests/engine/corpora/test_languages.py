@@ -217,3 +217,38 @@ def test_wrong_tokenizers_are_named(tmp_path):
 def test_words_that_are_not_in_the_text_have_no_place():
     found = find_words("The nations", WordChoices(tokenizer=lambda text: ["The", "nation", "x"]))
     assert [tuple(word) for word in found] == [("the", 0, 3), ("nation", 4, 10), ("x", 10, 10)]
+
+
+def test_forms_of_a_word_count_as_its_lemma(tmp_path, monkeypatch):
+    pytest.importorskip("simplemma")
+    path = write_table(tmp_path, ["The nations' harbours", "a nation traded; trade unions"])
+    words = replace(ALL, lemmas="en", own_stop_words="traded", max_ngram=2)
+    corpus = load_corpus(path, words=words)
+    assert {"nation", "harbour", "nation harbour", "trade union"} <= set(corpus.vocabulary)
+    assert corpus.vocabulary.index("nation") in corpus.counts[[1]].indices
+    assert "nations" not in corpus.vocabulary
+    # The stop word is a form, and its lemma is counted elsewhere.
+    assert corpus.counts[:, [corpus.vocabulary.index("trade")]].sum() == 1
+    stored = build_stored(path, to=tmp_path / "stored", words=words)
+    assert (stored.word_choices, *stored.vocabulary) == (words, *corpus.vocabulary)
+    found = find_words("Nations", words)
+    assert [tuple(word) for word in found] == [("nation", 0, 7)]
+    assert set(preview(path).measure(words).words) == set(corpus.vocabulary)
+    monkeypatch.setattr(languages, "find_spec", lambda name: None)
+    with refuses(r"lemmas='en' needs simplemma: .*pip install 'stickbreaker\[lemmas\]'"):
+        load_corpus(path, words=words)
+
+
+def test_counted_forms_of_a_word_are_added(tmp_path):
+    pytest.importorskip("simplemma")
+    (tmp_path / "vocab.txt").write_text("harbours\nnation\nnations\n")
+    path = tmp_path / "mine.ldac"
+    path.write_text("3 0:1 1:2 2:3\n")
+    corpus = load_corpus(path, words=replace(ALL, lemmas="en"))
+    assert list(corpus.vocabulary) == ["harbour", "nation"]
+    assert corpus.counts.toarray().tolist() == [[1, 5]]
+
+
+def test_unknown_languages_of_lemmas_are_named_with_all_codes():
+    with pytest.raises(ValueError, match="No lemmas for 'english'. Choose from ar, ast, .*, en, "):
+        WordChoices(lemmas="english")
