@@ -22,6 +22,7 @@ from stickbreaker.app.model.anatomy import Dissection
 from stickbreaker.app.model.checked_count import CountJob
 from stickbreaker.app.model.class_tasks import ClassState
 from stickbreaker.app.model.progress import Moment, Progress
+from stickbreaker.app.model.proposed_edits import ProposalJob
 from stickbreaker.app.model.reading import Reading, ReadingJob, with_reading
 from stickbreaker.app.model.replay import REPLAYED, can_replay, rewind
 from stickbreaker.app.model.sweep_plan import SweepState
@@ -38,7 +39,17 @@ LATEST = np.datetime64("9999-12-31")
 # The header: a page that shows the state of a run shows everything that led to it.
 LAST = 9
 # Records are replaced as a whole, so that another object is another value.
-RECORDS = (Progress, Moment, Reading, ReadingJob, CountJob, ClassState, SweepState, Dissection)
+RECORDS = (
+    Progress,
+    Moment,
+    Reading,
+    ReadingJob,
+    CountJob,
+    ProposalJob,
+    ClassState,
+    SweepState,
+    Dissection,
+)
 Comparator.equalities.update(dict.fromkeys(RECORDS, operator.is_))
 
 
@@ -68,6 +79,7 @@ class RunState(param.Parameterized):
     job: ReadingJob = _record(ReadingJob, "The state of the reading of the corpus.")
     reading = param.ClassSelector(class_=Reading, default=None, allow_None=True, instantiate=False)
     check: CountJob = _record(CountJob, "The state of the check of the number of topics.")
+    proposals: ProposalJob = _record(ProposalJob, "The merges and splits that are supported.")
     sweep: SweepState = _record(SweepState, "The sweep of the run.")
     tasks: ClassState = _record(ClassState, "The tasks of the class.")
     kept_version = param.Integer(default=0, doc="Grows with each change of the kept runs.")

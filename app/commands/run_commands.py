@@ -162,6 +162,11 @@ class RunCommands:
         self._controlled.runner.edit(edit)
 
     @for_presenters
+    def propose_edits(self) -> None:
+        """Look for merges and splits that documents set aside support."""
+        self._controlled.proposer.start()
+
+    @for_presenters
     def undo_edit(self) -> None:
         """Go back to the run before its last edit."""
         self._controlled.runner.undo_edit()

@@ -9,6 +9,7 @@ import numpy as np
 from stickbreaker.app.model.page_notes import read_marks, write_marks
 from stickbreaker.app.model.progress import EditLog, Mark
 from stickbreaker.engine.algorithm import Edit, EditKind, TopicEdit
+from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.evaluation.held_out import score_own
 from stickbreaker.engine.inference.edits import (
@@ -95,9 +96,7 @@ class RunEdits:
         except KeyError as error:
             raise EditError(f"No topic was added: {error.args[0]}.") from error
         if self._sample is None:
-            some = draw_documents(prepared.train, leaves_out=True)
-            batch = next(some.batches(some.num_documents))
-            self._sample = batch._replace(corpus_size=prepared.corpus_size)
+            self._sample = draw_sample(prepared.train)
         kind = EditKind(edit.kind)
         weight = PIN_WEIGHT if kind is EditKind.PIN else 1.0
         # The state before the first step has no new topics of merges and splits.
@@ -151,6 +150,12 @@ class RunEdits:
             )
             for edit, mark in saved.get("edits", ())
         )
+
+
+def draw_sample(train: Corpus) -> Batch:
+    """Documents that edits read: none of those that the run sets aside."""
+    some = draw_documents(train, leaves_out=True)
+    return next(some.batches(some.num_documents))._replace(corpus_size=train.num_documents)
 
 
 def describe_edit(edit: TopicEdit, title: Callable[[int], str]) -> str:

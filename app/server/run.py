@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from stickbreaker.app.model.class_tasks import ClassBoard
 from stickbreaker.app.model.progress import Progress
+from stickbreaker.app.model.proposed_edits import ProposalJob
 from stickbreaker.app.model.reading import with_reading
 from stickbreaker.app.model.run_store import RunStore
 from stickbreaker.app.model.saved_runs import Address
@@ -14,6 +15,7 @@ from stickbreaker.app.server.count_checker import CountChecker
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.event_log import RunEvents
 from stickbreaker.app.server.forecaster import Forecaster
+from stickbreaker.app.server.proposer import Proposer
 from stickbreaker.app.server.reader import Reader
 from stickbreaker.app.server.reading_queue import ReadingQueue
 from stickbreaker.app.server.run_budget import Measured
@@ -70,6 +72,9 @@ class Run:
         turn = reading_queue.make_turn(self.user)
         self.reader = Reader(self.runner.model, self._note_change, store, turn, find_cluster)
         self.checker = CountChecker(self.runner.model, self._note_change, cpu_queue, compilation)
+        self.proposer = Proposer(
+            self.runner.model, self._note_change, cpu_queue, compilation, ProposalJob()
+        )
         self.sweep = Sweep(make_runner, store, self._note_change, sweep)
 
     @property
@@ -101,4 +106,5 @@ class Run:
         self.runner.close()
         self.reader.close()
         self.checker.close()
+        self.proposer.close()
         self.forecaster.close()

@@ -12,15 +12,18 @@ from panel.viewable import Viewer
 from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.frames.edit_texts import (
     describe_edits,
+    describe_search,
     edit_choices,
     offers_edits,
+    proposal_rows,
     split_words,
 )
 from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.state import RunState, StateFollower, guarded
 from stickbreaker.app.widgets.help_button import make_heading
-from stickbreaker.app.widgets.layouts import fill_if_shown, lay_in_lines
+from stickbreaker.app.widgets.layouts import ProgressBar, fill_if_shown, lay_in_lines
 from stickbreaker.app.widgets.menus import offer
+from stickbreaker.app.widgets.pick_list import PickList
 from stickbreaker.engine.algorithm import EditKind, TopicEdit
 
 TITLE = "Edit topics"
@@ -32,7 +35,10 @@ HELP = (
     " a further topic starts with your words and those of documents that it explains best.</p>"
     "<p><b>Undo edit</b>: the run goes back to where it was before the last edit.</p><p>The run"
     " learns on from each edit, also while it is running; the dashed line is the run without it."
-    " Documents set aside remove no topic that you split, kept or added.</p>"
+    " Documents set aside remove no topic that you split, kept or added.</p><p><b>Suggestions</b>:"
+    " the closest topics are merged and the largest ones split for a trial; an edit is supported if"
+    " documents set aside are predicted better by more than the error, or by a merge not worse by"
+    " more than that.</p>"
 )
 BUTTONS = {
     EditKind.MERGE: "Merge",
@@ -68,6 +74,9 @@ class TopicEdits(StateFollower, Viewer):
             label="Its name", placeholder="optional", size="small", width=150, max_length=60
         )
         self.add = _button("Add topic", self._seed)
+        self.suggest = _button("Suggest merges and splits", lambda event: commands.propose_edits())
+        self.bar = ProgressBar("Progress of the search", sizing_mode="fixed", width=160)
+        self.proposals = PickList(self.apply)
         self.undo = _button("Undo edit", lambda event: commands.undo_edit())
         self.text = pn.pane.HTML("", stylesheets=[STYLE], sizing_mode="stretch_width")
         self._parts = (
@@ -76,6 +85,8 @@ class TopicEdits(StateFollower, Viewer):
             lay_in_lines(*self.buttons.values(), self.undo, gap="4px 0"),
             lay_in_lines(self.words, self.name_field, self.add),
             self.text,
+            lay_in_lines(self.suggest, self.bar),
+            self.proposals,
         )
         self._layout = pn.Column(
             sizing_mode="stretch_width", css_classes=["topic-edits"], margin=0, visible=False
@@ -105,6 +116,25 @@ class TopicEdits(StateFollower, Viewer):
         shown = "".join(f"<p>{escape(text)}</p>" for text in texts)
         self.text.object = only_if(shown, f'<div role="status">{shown}</div>')
         self._let_act()
+        self._propose()
+
+    @param.depends("state.proposals", watch=True)
+    @guarded
+    def _propose(self) -> None:
+        """Show the merges and splits that are supported, or how far the search is."""
+        job = self.state.proposals
+        progress = self.state.shown
+        self.bar.show(job.share, job.is_active)
+        self.suggest.disabled = job.is_active or not (
+            self.state.may_act and progress.documents_seen and progress.removes_topics
+        )
+        text = describe_search(job, progress)
+        self.proposals.show(proposal_rows(job, progress), text, text)
+
+    def apply(self, place: int) -> None:
+        """Apply a suggestion, by its place in the list."""
+        edit = self.state.proposals.supported[place].edit
+        self._commands.edit_topics(TopicEdit(str(edit.kind), edit.topic_ids))
 
     @param.depends("state.topic", watch=True)
     def _select(self) -> None:

@@ -210,8 +210,8 @@ class EditableTopicModel(OnlineTopicModel):
     def propose_edits(self, X: Counts) -> pd.DataFrame:
         """Try merges and splits, and measure how well documents set aside are predicted after each.
 
-        The five closest pairs of topics are merged, and the ten largest topics are split. The model
-        does not change.
+        The five closest pairs of topics are merged, and the ten topics with the most tokens in
+        these documents are split. The model does not change.
 
         Parameters
         ----------

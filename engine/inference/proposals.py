@@ -23,21 +23,26 @@ from stickbreaker.engine.inference.evidence import (
 from stickbreaker.engine.inference.held_words import Split
 from stickbreaker.engine.inference.states import OnlineHDPState
 
-# The closest pairs that are tried as merges, and the largest topics that are tried as splits.
+# The closest pairs that are tried as merges, and the topics with the most tokens in the documents
+# set aside that are tried as splits.
 MOST_MERGES = 5
 MOST_SPLITS = 10
 
 
-def list_tried(state: OnlineHDPState) -> list[Edit]:
+def list_tried(steps: Steps, config: Any, state: OnlineHDPState) -> list[Edit]:
     """The merges and splits that are tried."""
     path = find_path(state.topic_counts)
     merges = [
         Edit(EditKind.MERGE, (int(parents[0]), int(topic)))
         for topic, parents in zip(path.topics[:MOST_MERGES], path.parents, strict=False)
     ]
-    largest = np.argsort(-state.expected_tokens, kind="stable")[:MOST_SPLITS]
-    largest = largest[state.expected_tokens[largest] >= 1.0]
-    return [*merges, *(Edit(EditKind.SPLIT, (int(topic),)) for topic in largest)]
+    # The weights of the model count recent documents more than early ones.
+    documents = state.set_aside
+    tokens = documents.sizes() @ steps.infer(config, state, documents)
+    tokens[state.expected_tokens < 1.0] = 0.0
+    largest = np.argsort(-tokens, kind="stable")[:MOST_SPLITS]
+    splits = [Edit(EditKind.SPLIT, (int(topic),)) for topic in largest[tokens[largest] >= 1.0]]
+    return merges + splits
 
 
 def propose_edits(
@@ -52,7 +57,7 @@ def propose_edits(
     if not len(split.scored):
         return
     before = _score(steps, config, state, split)
-    tried = list_tried(state)
+    tried = list_tried(steps, config, state)
     for place, edit in enumerate(tried, 1):
         share = place / len(tried)
         try:

@@ -124,7 +124,7 @@ def checked(*counts, **fields):
             CountJob("waiting", message="Waiting for a free processor core."),
             "Waiting for a free processor core.",
         ),
-        (CountJob("checking", 0.5), "Checking the count with the Gibbs sampler …"),
+        (CountJob("working", 0.5), "Checking the count with the Gibbs sampler …"),
         (CountJob("cancelled"), "The check of the count was cancelled."),
         (
             CountJob("failed", message="MemoryError: no room"),

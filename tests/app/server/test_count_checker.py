@@ -56,7 +56,7 @@ def test_a_check_counts_what_the_engine_counts_on_the_training_documents_and_giv
     assert checker.job.run_id == 1
     assert checker.job.documents_seen == 10
     assert [job.status for job in (seen[0], seen[-1])] == ["waiting", "ready"]
-    assert "checking" in [job.status for job in seen]
+    assert "working" in [job.status for job in seen]
     assert [job.share for job in seen] == sorted(job.share for job in seen)
     assert queue.preview() == 0
 
@@ -77,7 +77,7 @@ def test_a_check_waits_for_a_core_and_can_be_cancelled_there(make, queue, until)
 def test_a_cancelled_check_drops_its_result_and_a_new_one_can_begin(make, until):
     checker = make(plan=CheckPlan(passes=2000))
     checker.start()
-    until(lambda: checker.job.status == "checking")
+    until(lambda: checker.job.status == "working")
     checker.cancel()
     assert checker.job.status == "cancelled"
     checker.start()
@@ -94,7 +94,7 @@ def test_an_error_is_shown_and_the_next_check_works(make, model, queue, caplog):
     checker.join()
     assert checker.job.status == "failed"
     assert checker.job.message.startswith(("AttributeError", "TypeError"))
-    assert "could not be checked" in caplog.text
+    assert "has failed: check-count" in caplog.text
     assert queue.preview() == 0
 
 

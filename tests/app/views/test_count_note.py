@@ -41,7 +41,7 @@ def test_the_button_waits_for_the_first_topics_and_starts_a_check(note):
 
 
 def test_a_check_at_work_shows_its_progress_and_can_be_cancelled(note):
-    note.state.publish(progress(), check=CountJob("checking", 0.4))
+    note.state.publish(progress(), check=CountJob("working", 0.4))
     assert (note.bar.visible, note.start.disabled, note.cancel.visible) == (True, True, True)
     assert 'value="40"' in note.bar.object
     note.cancel.clicks += 1
@@ -52,12 +52,12 @@ def test_a_check_at_work_shows_its_progress_and_can_be_cancelled(note):
 
 
 def test_a_watcher_sees_the_check_and_no_button(note):
-    note.state.publish(progress(), check=CountJob("checking", 0.4))
+    note.state.publish(progress(), check=CountJob("working", 0.4))
     note.state.role = WATCHER
     assert note.__panel__().visible
     assert not note.button.visible
     assert not note.cancel.visible
-    note.state.publish(progress(), check=CountJob("checking", 0.6))
+    note.state.publish(progress(), check=CountJob("working", 0.6))
     assert 'value="60"' in note.bar.object
     assert (note.button.visible, note.cancel.visible) == (False, False)
 

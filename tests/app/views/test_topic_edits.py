@@ -11,9 +11,10 @@ from stickbreaker.app.frames.edit_texts import (
     split_words,
 )
 from stickbreaker.app.model.progress import EditLog, Progress
+from stickbreaker.app.model.proposed_edits import ProposalJob
 from stickbreaker.app.state import WATCHER, RunState
 from stickbreaker.app.views.topic_edits import TopicEdits
-from stickbreaker.engine.algorithm import EditKind, TopicEdit
+from stickbreaker.engine.algorithm import Edit, EditKind, Proposal, TopicEdit
 from tests.app.small_runs import LDA, begin, learn, small_corpus, small_spec
 
 
@@ -112,3 +113,31 @@ def test_the_texts_say_what_was_not_possible_and_what_is_not_supported():
     assert "0.1 % of all tokens" in texts[1]
     assert texts[2:] == ["After 0 documents: seeded “Panama”."] * 3
     assert split_words("  ") == ()
+
+
+def test_supported_edits_are_listed_with_their_evidence_and_applied_at_a_click(
+    view, commands, progress
+):
+    merged = Proposal(Edit(EditKind.MERGE, (0, 2)), -0.0001, 0.0004)
+    divided = Proposal(Edit(EditKind.SPLIT, (1,)), 0.0034, 0.0009)
+    job = ProposalJob(
+        "ready", 1.0, "", *progress.model_key, supported=(divided, merged), num_tried=8
+    )
+    learning = replace(progress, config=replace(progress.config, duplicates="merge"), version=2)
+    view.state.publish(learning, proposals=replace(job, status="working", share=0.5))
+    assert view.bar.visible
+    assert view.suggest.disabled
+    view.state.publish(proposals=job)
+    assert not view.suggest.disabled
+    assert [row["weight"] for row in view.proposals.rows] == [
+        "+0.0034 ± 0.0009",
+        "−0.0001 ± 0.0004",
+    ]
+    assert "8 merges and splits were tried" in view.proposals.note
+    view.apply(1)
+    assert commands.asked == [TopicEdit("merge", (0, 2))]
+    # After another mini-batch or edit, the evidence is out of date.
+    edits = EditLog(done=(TopicEdit("merge", (0, 2)),))
+    view.state.publish(replace(learning, edits=edits, version=3))
+    assert view.proposals.rows == []
+    assert "has changed" in view.proposals.note
