@@ -20,7 +20,7 @@ from stickbreaker.app.plots.curve_plots import CURVE_KINDS, curve_plot, curve_ti
 from stickbreaker.app.plots.reading_plots import KINDS, MapPlot, calendar_plot
 from stickbreaker.engine.evaluation.doc_shares import MEASURES
 
-FORMATS = {"PNG": "canvas", "SVG": "svg"}
+FORMATS = {"PNG": "canvas", "SVG": "svg", "PDF": "svg"}
 CURVE_FIGURES = {CURVE_KINDS[name].title: name for name in CURVES}
 CALENDAR_FIGURES = {f"Topics over time: {kind}": kind for kind in KINDS[:2]}
 MAP_FIGURE = "Map of topics"
@@ -32,6 +32,22 @@ const value = Math.max(2, window.devicePixelRatio)
 Object.defineProperty(window, "devicePixelRatio", {value, configurable: true})
 try { tool.do.emit("save") }
 finally { Object.defineProperty(window, "devicePixelRatio", screen) }
+"""
+# The browser prints a figure on a page of its size. A frame that is not displayed is not printed.
+PRINT = """
+const view = Bokeh.index.find_one(figure)
+view.export("svg").to_blob().then(blob => blob.text()).then(svg => {
+  const {width, height} = view.bbox
+  const frame = document.createElement("iframe")
+  frame.style = "position: fixed; border: 0; width: 0; height: 0"
+  frame.srcdoc = `<title>${name}</title><style>@page { size: ${width}px ${height}px; margin: 0 }
+    body { margin: 0 } svg { display: block }</style>${svg}`
+  frame.onload = () => {
+    frame.contentWindow.onafterprint = () => frame.remove()
+    frame.contentWindow.print()
+  }
+  document.body.append(frame)
+})
 """
 FIGURES = (*CURVE_FIGURES, *CALENDAR_FIGURES, MAP_FIGURE)
 
@@ -83,9 +99,14 @@ def _draw_curve(name: str, progress: Progress, earlier: Sequence[Progress]) -> f
 
 
 def make_savable(drawn: figure, kind: str, file_name: str) -> None:
-    """Make the browser save a figure as one of `FORMATS` each time its tags change."""
+    """Make the browser save a figure as one of `FORMATS` each time its tags change.
+
+    As a PDF it is printed: the print window of a browser can save one.
+    """
     drawn.output_backend = FORMATS[kind]
     drawn.toolbar_location = None
     tool = drawn.select_one(SaveTool)
     tool.filename = file_name
-    drawn.js_on_change("tags", CustomJS(args={"tool": tool}, code=SAVE))
+    code = PRINT if kind == "PDF" else SAVE
+    args = {"tool": tool, "figure": drawn, "name": file_name}
+    drawn.js_on_change("tags", CustomJS(args=args, code=code))

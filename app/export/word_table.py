@@ -44,6 +44,7 @@ LETTER, LINE, GAP = 7.0, 17, 14
 SVG = """<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"
  viewBox="0 0 {width} {height}" font-family="Helvetica, Arial, sans-serif" font-size="12">
 <title>{title}</title>
+<style>@page {{ size: {width}px {height}px; margin: 0 }}</style>
 {lines}
 </svg>
 """

@@ -164,7 +164,9 @@ EXPORTS = {
         ending="",
         write=_table(lambda taken: answer_frame(taken.results)),
     ),
-    "word-table.svg": _word_table("SVG", ".svg", "as a figure"),
+    "word-table.svg": _word_table(
+        "SVG", ".svg", "as a figure (for a PDF, open the file in a browser and print it)"
+    ),
     "word-table.html": _word_table("HTML", ".html", "to copy into a word processor"),
     "word-table.tex": _word_table("LaTeX", ".tex", "for the package booktabs"),
     "sheets": Export(
@@ -458,9 +460,10 @@ class ExportPanel(StateFollower, Viewer):
             return
         stem = as_file_name(f"{progress.corpus_name}-{self.figure.value.lower()}")
         make_savable(drawn, self.picture.value, stem)
-        self._figure_note.object = (
-            f"<p>State after {count(progress.documents_seen, 'document')}.</p>"
-        )
+        note = f"State after {count(progress.documents_seen, 'document')}."
+        if self.picture.value == "PDF":
+            note += " Choose “Save as PDF” in the print window that opens."
+        self._figure_note.object = f"<p>{note}</p>"
         self._pane[:] = [pn.pane.Bokeh(drawn, sizing_mode="stretch_width", margin=0)]
 
     def _save(self, event: Any) -> None:

@@ -45,3 +45,16 @@ def test_figures_are_saved_as_pictures(look_at_finished, tmp_path):
         if kind == "PNG":
             with Image.open(path) as picture:
                 assert picture.height == 2 * height.json_value()
+
+
+def test_a_figure_is_printed_to_pdf_on_a_page_of_its_size(look_at_finished):
+    finished = look_at_finished()
+    finished.page.add_init_script("window.print = () => top.printed = document.head.innerHTML")
+    go_to_export(finished)
+    finished.button("PDF").click()
+    expect(finished.page.get_by_text("Choose “Save as PDF”")).to_be_visible()
+    height = finished.page.wait_for_function(SHOWN_HEIGHT, arg=[HELDOUT, FORMATS["PDF"]])
+    finished.button("Save figure").last.click()
+    printed = finished.page.wait_for_function("window.printed").json_value()
+    assert f"<title>{HELDOUT}</title>" in printed
+    assert re.search(rf"@page {{ size: \d+px {height.json_value()}px; margin: 0 }}", printed)

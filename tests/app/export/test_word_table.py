@@ -57,7 +57,7 @@ def test_svg_has_the_words_as_text(tmp_path):
     assert texts == find_texts()
     assert {word.replace("\x00", "") for word in HOSTILE} <= {text.lstrip("+↑ ") for text in texts}
     assert {node.tag.rpartition("}")[2] for node in root.iter()} == {
-        *("svg", "title", "path", "rect", "text", "tspan")
+        *("svg", "title", "style", "path", "rect", "text", "tspan")
     }
     width = float(root.get("width"))
     assert all(0 <= float(node.get("x", 0)) < width for node in root.iter())
