@@ -95,7 +95,8 @@ class TypedText(StateFollower, Viewer):
             self.topics.show([])
             return
         title = self.state.progress.topic_title
-        self.said.object = f"{prose_html(reading.pieces, title)}<p>{describe(reading)}</p>"
+        by = f"Read with the model after {count(model.documents_seen, 'document')}."
+        self.said.object = f"{prose_html(reading.pieces, title)}<p>{by} {describe(reading)}</p>"
         order = np.argsort(-reading.shares, kind="stable")[:MOST_TOPICS]
         shown = [place for place in order if reading.shares[place] >= LEAST_SHARE]
         self.topics.show([self._row(model, summary, reading, place) for place in shown])

@@ -57,8 +57,10 @@ def test_a_text_without_a_known_word_has_no_topic(record, view, text):
     assert view.topics.rows == []
 
 
-def test_the_view_reads_at_each_letter_and_escapes_what_is_typed(view):
+def test_the_view_reads_at_each_letter_and_escapes_what_is_typed(record, view):
     view.text.value_input = "word3 <b>word4</b>"
+    read = record.progress(1).documents_seen
+    assert f"Read with the model after {read:,} documents." in view.said.object
     assert "&lt;" in view.said.object
     assert "<b>" not in view.said.object
     assert "2 of 4 words counted. Not in the vocabulary: b." in view.said.object
