@@ -84,6 +84,7 @@ BAR_HEIGHT = 14
 # Long topic names must not use up the width of a phone.
 MOST_LABEL = 40
 MOST_PHONE_LABEL = 18
+MOST_TITLE = 30
 TELL_POINTED = """
 const [index] = cb_obj.event_name === "mouseleave" ? [] : source.inspected.indices
 const topic_id = index === undefined ? [] : [source.data.topic_id[index]]
@@ -247,7 +248,9 @@ def group_plot(frame: pd.DataFrame, topic_id: int, name: str) -> figure:
         height=110 + ROW_HEIGHT * len(names),
         sizing_mode="stretch_width",
         tools="save",
-        title=f"{shorten(name, MOST_LABEL)}: share of tokens in each group",
+        title=shorten(name, MOST_TITLE),
+        x_axis_label="share of the tokens in each group",
+        x_axis_location="above",
         x_range=DataRange1d(start=0.0, range_padding=0.05),
         y_range=FactorRange(factors=names),
     )
