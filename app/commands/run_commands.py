@@ -232,8 +232,11 @@ class RunCommands:
         """End the sweep after its present mini-batch."""
         self._controlled.sweep.cancel()
 
-    def read_sweep(self) -> list[Progress]:
-        """Read the runs of the sweep that are on disk. Raises KeptRunError if there is none."""
+    def read_sweep(self) -> tuple[list[Progress], int]:
+        """Read the runs of the sweep that are on disk; and how many have been removed.
+
+        Raises KeptRunError if there is none.
+        """
         return read_runs(self.state.sweep, self.kept, lambda name: load_by_name(name, self.library))
 
     @for_presenters

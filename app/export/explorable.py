@@ -21,7 +21,7 @@ from stickbreaker.app.frames.word_table import (
     table_blocks,
     table_columns,
 )
-from stickbreaker.app.model.counting import count
+from stickbreaker.app.model.counting import count, only_if
 from stickbreaker.app.model.disk_space import OWN_CORPORA, UserFiles
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.recorded_run import learn
@@ -50,6 +50,7 @@ TO_DO = (
     "Press ▶ to replay a run from its start. The sliders choose among {runs} with different"
     " settings."
 )
+REMOVED = " Not shown: {removed} whose model has been removed."
 STICK = (
     "The stick: each piece is a topic. The longer it is, the more words the model gives to the"
     " topic. Press a piece to see its words; until then, two topics are shown."
@@ -67,15 +68,17 @@ STYLE = read_texts("export/offline.css", "export/explorable.css")
 VIEWS = ("stick", "word_table", "replay_player")
 
 
-def write_explorable(path: Path, runs: Sequence[Progress]) -> None:
-    """Write finished runs of one corpus as a page."""
+def write_explorable(path: Path, runs: Sequence[Progress], num_removed: int = 0) -> None:
+    """Write finished runs of one corpus as a page that says how many others have been removed."""
     title = f"Watch a topic model learn: {title_corpus(runs[0].corpus_name)}"
     scripts = [
         read_texts("widgets/dom.js", "export/chart.js"),
         *map(_read_view, VIEWS),
         read_texts("export/explorable.js"),
     ]
-    write_page(path, title, BODY.format(state=embed(gather(runs))), STYLE, "\n".join(scripts))
+    write_page(
+        path, title, BODY.format(state=embed(gather(runs, num_removed))), STYLE, "\n".join(scripts)
+    )
 
 
 def _read_view(name: str) -> str:
@@ -85,7 +88,7 @@ def _read_view(name: str) -> str:
     return f"const {name}_view = (() => {{\n{script}\nreturn {{render, style: {style}}}\n}})()"
 
 
-def gather(runs: Sequence[Progress]) -> dict[str, Any]:
+def gather(runs: Sequence[Progress], num_removed: int = 0) -> dict[str, Any]:
     """Collect all content of the page as values for JSON."""
     words: dict[str, int] = {}
     names = [name for name in reversed(SWEPT) if len(_values(runs, name)) > 1]
@@ -103,7 +106,8 @@ def gather(runs: Sequence[Progress]) -> dict[str, Any]:
     read = count(max(run.documents_seen for run in runs), "document")
     return {
         "about": ABOUT.format(read=read, title=title_corpus(runs[0].corpus_name)),
-        "toDo": TO_DO.format(runs=count(len(runs), "recorded run")),
+        "toDo": TO_DO.format(runs=count(len(runs), "recorded run"))
+        + only_if(num_removed, REMOVED.format(removed=count(num_removed, "run"))),
         "stick": STICK,
         "marks": f"{COLUMNS} {MARKS}",
         "scores": SCORES,
@@ -177,8 +181,11 @@ def _gather_run(run: Progress, words: dict[str, int]) -> dict[str, Any]:
     }
 
 
-def read_study(study: Path) -> list[Progress]:
-    """Read a kept sweep from its file, or the newest one in a folder of a user's data."""
+def read_study(study: Path) -> tuple[list[Progress], int]:
+    """Read a kept sweep from its file, or the newest one in a folder of a user's data.
+
+    Also how many of its runs have been removed.
+    """
     folder = study if study.is_dir() else study.parents[1]
     files = UserFiles(folder)
     newest = files.sweeps.list_newest()[:1] if study.is_dir() else [study]
@@ -210,10 +217,10 @@ def main() -> None:
     parser.add_argument("--to", type=Path, required=True, help="the HTML file to write")
     given = parser.parse_args()
     try:
-        runs = read_study(given.study) if given.study else learn_study()
+        runs, num_removed = read_study(given.study) if given.study else (learn_study(), 0)
     except (FileError, engine.CorpusError) as error:
         parser.error(str(error))
-    write_explorable(given.to, runs)
+    write_explorable(given.to, runs, num_removed)
     print(f"{given.to}: {count(len(runs), 'run')}, {given.to.stat().st_size / 1e6:.1f} MB")
 
 

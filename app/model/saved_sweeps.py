@@ -86,8 +86,8 @@ class SavedSweeps:
 
 def read_runs(
     state: SweepState, kept: KeptRuns, find_corpus: Callable[[str], engine.Corpus]
-) -> list[Progress]:
-    """Read the runs of a sweep that are on disk with their models.
+) -> tuple[list[Progress], int]:
+    """Read the runs of a sweep that are on disk with their models; and how many have been removed.
 
     Raises KeptRunError if there is none.
     """
@@ -100,7 +100,8 @@ def read_runs(
     ]
     if not found:
         raise KeptRunError("The models of this sweep are not on disk: run the sweep again.")
-    return found
+    num_ended = sum(point.heldout is not None for point in state.points)
+    return found, num_ended - len(found)
 
 
 def _is_run_of(run: KeptRun, spec: RunSpec, point: SweepPoint) -> bool:

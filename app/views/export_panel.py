@@ -82,7 +82,7 @@ class Taken(NamedTuple):
     listed_topics: list[int] | None = None
     by_relevance: bool = True
     results: tuple[Result, ...] = ()
-    read_sweep: Callable[[], list[Progress]] = list
+    read_sweep: Callable[[], tuple[list[Progress], int]] = lambda: ([], 0)
 
     def read(self) -> Reading:
         """The reading. Raises ValueError if there is none."""
@@ -214,7 +214,7 @@ EXPORTS = {
         ),
         needs="sweep",
         ending=".html",
-        write=lambda taken, path: write_explorable(path, taken.read_sweep()),
+        write=lambda taken, path: write_explorable(path, *taken.read_sweep()),
     ),
     "replay": Export(
         label="Replay",

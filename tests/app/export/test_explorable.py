@@ -97,6 +97,15 @@ def test_the_command_reads_a_kept_sweep_from_its_file_or_folder(
     assert len(read_state(page.read_text(encoding="utf-8"))["runs"]) == 4
 
 
+def test_the_page_says_how_many_runs_have_been_removed(files):
+    files.kept.list_models()[0].unlink()
+    runs, num_removed = read_runs(files.sweeps.load("key"), files.kept, load_small)
+    assert (len(runs), num_removed) == (3, 1)
+    about = explorable.gather(runs, num_removed)["toDo"]
+    assert "Not shown: 1 run whose model has been removed." in about
+    assert "removed" not in explorable.gather(runs)["toDo"]
+
+
 def test_without_a_sweep_or_its_models_the_command_says_what_to_do(
     files, tmp_path, monkeypatch, capsys
 ):

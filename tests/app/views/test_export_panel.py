@@ -80,7 +80,7 @@ def named(progress):
 def make_panel(*swept):
     """The page, whose sweep has these runs."""
     commands = SimpleNamespace(
-        note_fault=lambda event, fault: None, may_open=True, read_sweep=lambda: list(swept)
+        note_fault=lambda event, fault: None, may_open=True, read_sweep=lambda: (list(swept), 0)
     )
     return ExportPanel(RunState(), commands)
 
