@@ -168,9 +168,13 @@ class WordTable(StateFollower, Viewer):
         )
         if self.picker.value != self.topics:
             self._echoes.note(list(self.picker.value or ()))
+        has_new_labels = options != self.picker.options
         self._is_writing = True
         try:
             self.picker.param.update(options=options, value=list(self.topics))
+            if has_new_labels:
+                # Panel sends only the options, so the page keeps the labels of the selected ones.
+                self.picker.param.trigger("value")
             fill_if_shown(self._reset_place, [self._reset], self.state.listed_topics is not None)
         finally:
             self._is_writing = False

@@ -307,6 +307,16 @@ def test_a_menu_that_returns_the_value_it_was_given_selects_nothing():
     assert (view.topics, view.state.listed_topics) == ([], [])
 
 
+def test_the_menu_of_topics_has_the_labels_and_shares_of_the_moment():
+    view = WordTable(RunState())
+    shown = view.picker.get_root()
+    for steps, tokens in ((3, (50, 30, 20)), (6, (50, 40, 10))):
+        show(view, progress(steps, tokens=tokens))
+        chosen = [label for label, k in view.picker.options.items() if k in view.topics]
+        assert sorted(shown.data.value) == sorted(chosen)
+        assert len(chosen) == 2
+
+
 def test_a_topic_that_is_no_longer_in_use_can_still_be_shown():
     view = WordTable(RunState())
     show(view, progress(3))
