@@ -143,5 +143,5 @@ def describe_moment(dissection: Dissection, progress: Progress) -> str:
     if model.run_id != progress.run_id:
         return f"{text} It belongs to an earlier run."
     if progress.documents_seen != model.documents_seen:
-        text += f" The run has since learned from {count(progress.documents_seen, 'document')}."
+        text += f" The run has now learned from {count(progress.documents_seen, 'document')}."
     return text

@@ -215,10 +215,10 @@ def read_now(progress: Progress) -> Moment | None:
 
 def _share(progress: Progress, now: Moment, topic_id: int) -> str:
     share = now.shares[now.topic_ids == topic_id].sum()
-    where = "the documents that were read with the model"
+    whole = "all tokens"
     if progress.stream is not None:
-        where = name_recent(progress.stream)
-    return f"{100 * share:.1f} % of the tokens in {where}"
+        whole = f"the tokens in {name_recent(progress.stream)}"
+    return f"{100 * share:.1f} % of {whole}"
 
 
 def empty_note(progress: Progress, blocks: Sequence[dict[str, Any]]) -> str:

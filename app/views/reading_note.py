@@ -92,9 +92,7 @@ def describe_reading(job: ReadingJob, progress: Progress) -> str:
         return f"Reading {number} with the model after {count(model.documents_seen, 'document')} …"
     of_run = only_if(model.run_id != progress.run_id, " of an earlier run")
     read = count(progress.documents_seen, "document")
-    now = only_if(
-        is_behind(job, progress) and not of_run, f" The run has since learned from {read}."
-    )
+    now = only_if(is_behind(job, progress) and not of_run, f" The run has now learned from {read}.")
     held_out = only_if(read_ones > 1 and not is_sample, ", including held-out ones")
     return (
         f"Topics of {number}{held_out}, inferred with the model{of_run} after "

@@ -24,7 +24,7 @@ NUM_TOPICS_SHOWN = 5
 NUM_WORDS_SHOWN = 3
 OF_MODEL = "Weight in the model now (recent text counts more)."
 OF_WHOLE = "Weight in the model now."
-OF_READING = "Share of the tokens in the documents that were read with the model."
+OF_READING = "Share of all tokens, as read with the model."
 STILL_ALIKE = "Warm-up: topics are still similar."
 
 

@@ -25,7 +25,7 @@ def test_a_topic_is_named_and_leads_to_its_words_and_to_a_document(dashboard):
     page = dashboard.page
     expect(page.get_by_text("Weight in the model now (recent text counts more).")).to_be_visible()
     dashboard.finish()
-    expect(page.get_by_text("Share of the tokens in the documents")).to_be_visible()
+    expect(page.get_by_text("Share of all tokens, as read with the model")).to_be_visible()
     dashboard.button("Topics").click()
     expect(
         page.get_by_text(re.compile("all 10,384 documents, including held-out ones"))

@@ -214,7 +214,7 @@ def test_the_keyboard_reaches_everything_on_every_page_and_does_what_the_mouse_d
     dashboard.expect_state("Running")
     dashboard.finish()
     # The largest topics change once the corpus has been read.
-    expect(page.get_by_text("Share of the tokens in the documents")).to_be_visible()
+    expect(page.get_by_text("Share of all tokens, as read with the model")).to_be_visible()
     page.evaluate(DESCRIBE_LOOK)
     dashboard.button(LIVE).focus()
     found = {}

@@ -34,7 +34,7 @@ def test_the_table_fills_column_by_column_marks_new_words_and_adds_a_topic_of_th
     buttons = page.get_by_role("button", name=re.compile("^show in table: "))
     expect(page.locator("li").filter(has=buttons)).to_have_count(5)
     # The largest topics change once the corpus has been read.
-    expect(page.get_by_text("Share of the tokens in the documents")).to_be_visible()
+    expect(page.get_by_text("Share of all tokens, as read with the model")).to_be_visible()
     shown = page.locator("tbody .name strong").all_inner_texts()
     labels = [button.get_attribute("aria-label") for button in buttons.all()]
     # By its place: topics can get other labels until the button is pressed.

@@ -269,9 +269,8 @@ def test_a_reading_behind_its_run_says_so(job, progress):
     assert not is_behind(job, progress)
     later = replace(progress, documents_seen=progress.documents_seen + 256)
     assert is_behind(job, later)
-    assert (
-        f"The run has since learned from {later.documents_seen:,} documents."
-        in describe_reading(job, later)
+    assert f"The run has now learned from {later.documents_seen:,} documents." in describe_reading(
+        job, later
     )
     assert "of an earlier run" in describe_reading(job, replace(progress, run_id=2))
 
