@@ -32,8 +32,15 @@ PHONE_MAPS = ((301.0, 450.0), (371.0, 450.0))
 LINE_PIXELS = 17.0
 LETTER_PIXELS = 6.6
 GAP = 2.0
-# Directions from a dot in which a label is tried: sides first, then corners.
-SIDES = np.array([(0, -1), (0, 1), (1, 0), (-1, 0), (1, -1), (-1, -1), (1, 1), (-1, 1)], float)
+# Directions from a dot in which a label is tried: straight ones first, then corners. TOWARDS is for
+# its half width and height, AWAY for the radius of the dot.
+TOWARDS = np.array(
+    [(0, -1), (0, 1), (1, 0), (-1, 0)]
+    + [(x, y) for x in (0.5, -0.5, 1, -1) for y in (-1, 1)],
+    float,
+)
+AWAY = np.where(np.abs(TOWARDS) < 1, 0, TOWARDS)
+AWAY /= np.linalg.norm(AWAY, axis=1)[:, None]
 
 
 def shorten(title: str, most: int) -> str:
@@ -89,7 +96,7 @@ def label_dots(frame: pd.DataFrame, *maps: tuple[float, float]) -> pd.DataFrame:
         for most in range(len(words), 0, -1):
             text = shorten(", ".join(words[:most]), MOST_DOT_LABEL)
             half = np.array([LETTER_PIXELS * (len(text) + 1), LINE_PIXELS]) / 2
-            shifts = SIDES * (half + (radii[dot] + GAP) / np.linalg.norm(SIDES, axis=1)[:, None])
+            shifts = TOWARDS * half + AWAY * (radii[dot] + GAP)
             tries = dots[:, dot] + shifts[:, None]
             to_dots = np.maximum(np.abs(dots - tries[:, :, None]) - half, 0.0)
             apart = np.abs(middles - tries[:, None]) >= halves + half
