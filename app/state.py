@@ -21,6 +21,7 @@ from param.parameterized import Comparator, batch_call_watchers
 from stickbreaker.app.model.anatomy import Dissection
 from stickbreaker.app.model.checked_count import CountJob
 from stickbreaker.app.model.class_tasks import ClassState
+from stickbreaker.app.model.model_job import ModelJob
 from stickbreaker.app.model.progress import Moment, Progress
 from stickbreaker.app.model.proposed_edits import ProposalJob
 from stickbreaker.app.model.reading import Reading, ReadingJob, with_reading
@@ -46,6 +47,7 @@ RECORDS = (
     ReadingJob,
     CountJob,
     ProposalJob,
+    ModelJob,
     ClassState,
     SweepState,
     Dissection,
@@ -80,6 +82,7 @@ class RunState(param.Parameterized):
     reading = param.ClassSelector(class_=Reading, default=None, allow_None=True, instantiate=False)
     check: CountJob = _record(CountJob, "The state of the check of the number of topics.")
     proposals: ProposalJob = _record(ProposalJob, "The merges and splits that are supported.")
+    again: ModelJob = _record(ModelJob, "The state of the runs with other seeds.")
     sweep: SweepState = _record(SweepState, "The sweep of the run.")
     tasks: ClassState = _record(ClassState, "The tasks of the class.")
     kept_version = param.Integer(default=0, doc="Grows with each change of the kept runs.")

@@ -208,6 +208,16 @@ class RunCommands:
         """End the check after its present sweep."""
         self._controlled.checker.cancel()
 
+    @for_presenters
+    def learn_again(self) -> None:
+        """Make runs with other seeds, to see which topics come back."""
+        self._controlled.again.start()
+
+    @for_presenters
+    def cancel_again(self) -> None:
+        """End the runs with other seeds."""
+        self._controlled.again.cancel()
+
     def plan_sweep(
         self, values: dict[str, tuple[float | int, ...]], systems: list[str]
     ) -> tuple[RunSpec, ...]:

@@ -15,16 +15,16 @@ import numpy as np
 import pandas as pd
 
 from stickbreaker.app.frames.progress_frames import CURVES, curve_frame, date_text
+from stickbreaker.app.frames.quality_frames import NOT_LOOKED_FOR, describe_topics_again
 from stickbreaker.app.frames.reading_frames import read_shares
 from stickbreaker.app.frames.word_table import table_frame
 from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.reading import Reading
+from stickbreaker.app.model.reading import Reading, to_estimator
 from stickbreaker.engine.evaluation.archives import neutralise_formulas, write_arrays, write_sheets
 from stickbreaker.engine.evaluation.intrusion import ReadDocuments, ask_topics, ask_words
 from stickbreaker.engine.evaluation.topic_frames import topics_frame
 from stickbreaker.engine.files.whole_files import replacing
-from stickbreaker.engine.runs.checkpoint import Checkpoint
 from stickbreaker.engine.runs.settings import RunSettings
 
 NUM_WORDS = 100
@@ -42,7 +42,9 @@ def topics_table(reading: Reading, progress: Progress) -> pd.DataFrame:
 
     Columns topic_id, name, label, npmi, exclusivity, share (of all words, as read), rank (from 1),
     word, probability. NPMI is that of the ten most probable words in the documents of the run's
-    corpus.
+    corpus. With other runs also found_in (their number that has the topic), other_runs, the
+    smallest and the largest share, and is_constant (the word is among the ten in nine tenths
+    of these runs).
     """
     frame = topics_frame(reading.summary, reading.corpus.vocabulary.words, NUM_WORDS)
     frame = frame.rename(columns={"weight": "share"})
@@ -50,7 +52,28 @@ def topics_table(reading: Reading, progress: Progress) -> pd.DataFrame:
     for place, name in enumerate(("npmi", "exclusivity"), 1):
         of_topic = dict(zip(quality.topic_ids, getattr(quality, name), strict=True))
         frame.insert(place, name, frame["topic_id"].map(of_topic))
-    return _with_names(frame, progress)
+    return _with_names(_with_other_runs(frame, reading), progress)
+
+
+def _with_other_runs(frame: pd.DataFrame, reading: Reading) -> pd.DataFrame:
+    """Append what other runs say of the topics and of their ten words, if there are any."""
+    again = describe_topics_again(reading)
+    if not again:
+        return frame
+    topics = [again.get(topic_id, NOT_LOOKED_FOR) for topic_id in frame["topic_id"]]
+    index = reading.corpus.vocabulary.index
+    shares = np.array([topic.shares for topic in topics]).reshape(-1, 2)
+    constant = [
+        topic.find_mark(index(word)) == "constant"
+        for topic, word in zip(topics, frame["word"], strict=True)
+    ]
+    return frame.assign(
+        found_in=pd.array([topic.num_runs for topic in topics], "Int64"),
+        other_runs=len(reading.again.scores),
+        smallest_share=shares[:, 0],
+        largest_share=shares[:, 1],
+        is_constant=constant,
+    )
 
 
 def shares_table(reading: Reading, progress: Progress) -> pd.DataFrame:
@@ -235,21 +258,7 @@ def write_array_files(reading: Reading, progress: Progress, path: Path) -> None:
 
 def write_model(reading: Reading, progress: Progress, path: Path) -> None:
     """Write the model with the names of its topics, for `engine.load`."""
-    # Importing scikit-learn takes a second, and only this export needs it.
-    from stickbreaker.engine.estimators import from_checkpoint
-
-    model = reading.model
-    settings = progress.settings or RunSettings()
-    checkpoint = Checkpoint(
-        algorithm=model.algorithm.name,
-        config=model.config,
-        settings=settings,
-        state=model.state,
-        documents_seen=model.documents_seen,
-        seconds=0.0,
-    )
-    estimator = from_checkpoint(checkpoint, model.corpus.vocabulary.words, progress.corpus_size)
-    estimator.word_choices_ = model.corpus.word_choices
+    estimator = to_estimator(reading.model, progress.settings or RunSettings())
     estimator.topic_names_ = dict(progress.names)
     estimator.edits_ = progress.edits.done
     estimator.save(path)

@@ -2,7 +2,8 @@
 them. Pure.
 """
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,13 +15,16 @@ from stickbreaker.app.frames.reading_frames import (
     percent,
     topic_share,
 )
-from stickbreaker.app.model.counting import count, only_if
+from stickbreaker.app.model.counting import count, only_if, span
+from stickbreaker.app.model.model_job import ModelJob
+from stickbreaker.app.model.other_runs import NUM_RUNS
+from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.app.theme import topic_color
 from stickbreaker.engine.evaluation.coherence import sum_up
 from stickbreaker.engine.evaluation.doc_shares import add_up, divide
 
-COLUMNS = ("Share", "Over time", "NPMI", "Exclusivity")
+COLUMNS = ("Share", "Over time", "NPMI", "Exclusivity", "Found again")
 LOW = "low coherence"
 
 
@@ -30,17 +34,22 @@ def quality_rows(reading: Reading, title: Title) -> list[dict[str, Any]]:
 
     A topic whose NPMI is below 0 has the mark "low coherence". `line` has its share of the tokens
     by period, 1 for its largest; the place of the period with the largest share sorts the topics.
-    Both are missing before all documents are read, and without dates.
+    Both are missing before all documents are read, and without dates. `marks` of
+    the ten words are empty without other runs: "constant" if nine tenths of the runs with the
+    topic have the word among its ten, else "changing".
     """
     quality = reading.quality
     vocabulary = reading.corpus.vocabulary
     names, lines = _lines(reading)
+    again = describe_topics_again(reading)
     rows = []
     for place, topic_id in enumerate(quality.topic_ids.tolist()):
         share = topic_share(reading, reading.used[place])
         value = float(quality.npmi[place])
         exclusivity = float(quality.exclusivity[place])
+        found = again.get(topic_id, NOT_LOOKED_FOR)
         line = lines[place]
+        words = quality.top_words[place].tolist()
         peak = None
         largest = ""
         if len(line):
@@ -52,13 +61,90 @@ def quality_rows(reading: Reading, title: Title) -> list[dict[str, Any]]:
                 "title": title(topic_id),
                 "color": topic_color(topic_id),
                 "mark": only_if(value < 0, LOW),
-                "cells": [percent(share), largest, write_score(value), f"{exclusivity:.2f}"],
-                "values": [share, peak, None if np.isnan(value) else value, exclusivity],
+                "cells": [
+                    percent(share),
+                    largest,
+                    write_score(value),
+                    f"{exclusivity:.2f}",
+                    found.text,
+                ],
+                "values": [
+                    share,
+                    peak,
+                    None if np.isnan(value) else value,
+                    exclusivity,
+                    found.num_runs,
+                ],
                 "line": [round(float(value), 3) for value in line],
-                "words": ", ".join(vocabulary[word] for word in quality.top_words[place].tolist()),
+                "words": ", ".join(vocabulary[word] for word in words),
+                "marks": [found.find_mark(word) for word in words],
             }
         )
     return rows
+
+
+class TopicAgain(NamedTuple):
+    """In how many other runs a topic comes back, as a number and as text, and which of its words
+    are nearly always there; constant is None without other runs.
+    """
+
+    num_runs: int | None = None
+    text: str = ""
+    constant: frozenset[int] | None = None
+    shares: tuple[float, float] = (math.nan, math.nan)
+
+    def find_mark(self, word: int) -> str:
+        """The mark of one of the ten words."""
+        if self.constant is None:
+            return ""
+        return "constant" if word in self.constant else "changing"
+
+
+NOT_LOOKED_FOR = TopicAgain()
+
+
+def describe_topics_again(reading: Reading) -> dict[int, TopicAgain]:
+    """What other runs say of each topic, by its id; empty without other runs."""
+    if reading.again is None:
+        return {}
+    found = reading.again.found
+    total = len(found.num_topics)
+    parts = (found.topic_ids, found.num_found, found.top_words, found.is_constant)
+    return {
+        int(topic_id): TopicAgain(
+            num_runs=int(number),
+            text=f"{number} of {count(total, 'run')}",
+            constant=frozenset(words[constant].tolist()),
+            shares=(float(low), float(high)),
+        )
+        for topic_id, number, words, constant, (low, high) in zip(
+            *parts, found.share_ranges, strict=True
+        )
+    }
+
+
+def describe_again(job: ModelJob, progress: Progress, reading: Reading | None) -> str:
+    """Say what runs with other seeds have found, or what they do; empty without any."""
+    is_own = job.run_id == progress.run_id
+    if job.is_active and is_own:
+        run = min(NUM_RUNS, 1 + int(NUM_RUNS * job.share))
+        is_at_work = job.status == "working"
+        return f"Run {run} of {NUM_RUNS}" if is_at_work else job.message or "Waiting"
+    if job.status == "failed" and is_own:
+        return f"Runs with other seeds have failed: {job.message}"
+    if reading is None or reading.again is None:
+        return only_if(job.status == "cancelled" and is_own, "The runs were cancelled.")
+    found = reading.again.found
+    scores = reading.again.scores
+    is_stable = 2 * found.num_found >= len(found.num_topics)
+    numbers = span(f"{found.num_topics.min():,}", f"{found.num_topics.max():,}")
+    held_out = span(write_score(scores.min()), write_score(scores.max()))
+    return (
+        f"{is_stable.sum():,} of {count(len(is_stable), 'topic')} came back in at least half of"
+        f" {count(len(scores), 'other run')}: {percent(found.shares[is_stable].sum())} of the"
+        f" tokens. These runs have {numbers} topics in use, and score {held_out} nats per held-out"
+        " word."
+    )
 
 
 def _lines(reading: Reading) -> tuple[tuple[str, ...], np.ndarray]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -16,6 +16,11 @@ from stickbreaker.engine.evaluation.coherence import TopicQuality, measure_quali
 from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.evaluation.labels import Labeller, label_topics
 from stickbreaker.engine.evaluation.topic_space import divergences
+from stickbreaker.engine.runs.checkpoint import Checkpoint
+from stickbreaker.engine.runs.settings import RunSettings
+
+if TYPE_CHECKING:
+    from stickbreaker.engine import TopicModel
 
 # Of a corpus that need not fit in memory, this many documents are read.
 MOST_READ = 50_000
@@ -29,7 +34,7 @@ class Model:
     `FirstReadings` of the run, which keep growing. moments: the columns of its word lists. labels:
     of its topics, by id; label_with: as for `label_topics`. num_in_corpus: the documents of the
     whole corpus, where `corpus` is a sample of it. topics_key: as in `Progress`. num_edits: of its
-    topics, by a person.
+    topics, by a person. test, settings: held-out documents and settings of the run.
     """
 
     run_id: int
@@ -46,6 +51,8 @@ class Model:
     num_in_corpus: int = 0
     topics_key: str = ""
     num_edits: int = 0
+    test: Corpus | None = None
+    settings: RunSettings = field(default_factory=RunSettings)
 
     @property
     def key(self) -> tuple[Any, int, int]:
@@ -63,7 +70,8 @@ class Reading:
     corpus. doc_shares: (D, K) sparse, in the order of the corpus; None until all documents are
     read. doc_tokens: (D,). word_shares: (V,), of all tokens of the corpus. first: documents as the
     run first read them; None if it has kept none. labels: of the topics, by id. num_weighted: the
-    number of topics in use by the model's own weights, as on the Live page.
+    number of topics in use by the model's own weights, as on the Live page. again: `OtherRuns`, if
+    there are any.
     """
 
     model: Model
@@ -77,6 +85,7 @@ class Reading:
     doc_shares: csr_array | None = None
     first: FirstReading | None = None
     labels: Mapping[int, str] = field(default_factory=dict)
+    again: Any = None
 
     @property
     def is_read(self) -> bool:
@@ -159,6 +168,22 @@ def _compare_topics(summary: TopicSummary, counts: csr_array) -> dict[str, Any]:
     tokens = summary.expected_tokens[used]
     quality = measure_quality(summary.topic_ids[used], topics, tokens, counts)
     return {"used": used, "divergences": divergences(topics), "quality": quality}
+
+
+def to_estimator(model: Model, settings: RunSettings) -> "TopicModel":
+    """The model as one that Python's users load, with the settings of its run."""
+    # Importing scikit-learn takes a second.
+    from stickbreaker.engine.estimators import from_checkpoint
+
+    checkpoint = Checkpoint(
+        algorithm=model.algorithm.name,
+        config=model.config,
+        settings=settings,
+        state=model.state,
+        documents_seen=model.documents_seen,
+        seconds=0.0,
+    )
+    return from_checkpoint(checkpoint, model.corpus.vocabulary.words, model.train.num_documents)
 
 
 def with_reading(progress: Progress, reading: Reading | None) -> Progress:

@@ -185,6 +185,8 @@ class Record:
             state=self._state,
             corpus=self.corpus,
             train=self.prepared.train,
+            test=self.prepared.test,
+            settings=self.spec.settings,
             documents_seen=self.documents_seen,
             first_readings=self._first_readings,
             columns=tuple(self.columns),

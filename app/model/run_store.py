@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from scipy.sparse import csr_array
 
+from stickbreaker.app.model.other_runs import OtherRuns
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model, Reading
 from stickbreaker.app.model.sweep_plan import SweepState
@@ -51,6 +52,13 @@ class RunStore:
 
     def keep_reading(self, reading: Reading, is_new: bool) -> None:
         """Note a reading of all documents, and keep its topic shares if they are new."""
+
+    def keep_again(self, model: Model, again: OtherRuns) -> None:
+        """Keep what other runs say of a model."""
+
+    def find_again(self, model: Model) -> OtherRuns | None:
+        """Return what other runs say of this model; None without any."""
+        return None
 
     def save_sweep(self, state: SweepState) -> None:
         """Save the sweep of the run. Raises FileError if it cannot be written."""

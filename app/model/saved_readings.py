@@ -1,4 +1,6 @@
-"""Readings on disk: the topic shares of all documents, found again by their model and corpus."""
+"""Readings on disk: the topic shares of all documents, and what other runs say of the model; both
+found again by their model and corpus.
+"""
 
 import logging
 from contextlib import suppress
@@ -10,7 +12,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from stickbreaker.app.model.limits import SAVED_READINGS
+from stickbreaker.app.model.other_runs import OtherRuns
 from stickbreaker.app.model.shelf import Shelf
+from stickbreaker.engine.evaluation.found_again import FoundAgain
 from stickbreaker.engine.files.verified_files import Kind
 from stickbreaker.engine.files.whole_files import FileError
 from stickbreaker.engine.runs.checkpoint import fingerprint, flatten
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
 
 PARTS = ("data", "indices", "indptr")
 READING = Kind(name="reading", format=1, remedy="delete it; the corpus is read again")
+OTHER_RUNS = Kind(name="file of other runs", format=1, remedy="delete it; make the runs again")
 
 _log = logging.getLogger(__name__)
 
@@ -32,7 +37,9 @@ class SavedReadings:
     """
 
     def __init__(self, folder: str | PathLike[str]):
-        self._shelf = Shelf(folder, READING, ".npz", "A reading cannot be saved", SAVED_READINGS)
+        failure = "A reading cannot be saved"
+        self._shelf = Shelf(folder, READING, ".npz", failure, SAVED_READINGS)
+        self._of_runs = Shelf(folder, OTHER_RUNS, ".runs", failure)
 
     def write(self, model: "Model", doc_shares: csr_array) -> None:
         """Save shares (D, K); after a fault, which is logged, the corpus is read again."""
@@ -57,6 +64,30 @@ class SavedReadings:
                 return csr_array(tuple(parts[each] for each in PARTS), shape=tuple(about["shape"]))
         except FileError as error:
             _log.warning("A saved reading cannot be read and is left out: %s", error)
+            return None
+
+    def write_again(self, model: "Model", again: OtherRuns) -> None:
+        """Save what other runs say of a model; a fault is logged."""
+        name = digest_model(model)
+        try:
+            parts = again._asdict() | again.found._asdict()
+            del parts["found"]
+            self._of_runs.write(name, {"model": name}, parts, packs=True)
+        except FileError as error:
+            _log.warning("Other runs could not be saved: %s", error)
+        self._of_runs.keep_newest()
+
+    def find_again(self, model: "Model") -> OtherRuns | None:
+        """Read what other runs say of this model; None if there are none that can be read."""
+        name = digest_model(model)
+        if not self._of_runs.has(name):
+            return None
+        try:
+            with self._of_runs.reading(name, {"model": name}, has_parts=True) as (_, parts):
+                found = FoundAgain(**{name: parts.pop(name) for name in FoundAgain._fields})
+                return OtherRuns(found=found, **parts)
+        except FileError as error:
+            _log.warning("Saved other runs cannot be read and are left out: %s", error)
             return None
 
 

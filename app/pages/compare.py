@@ -5,7 +5,9 @@ from typing import Any
 
 from stickbreaker import engine
 from stickbreaker.app.pages.page import Page
+from stickbreaker.app.views.check_note import AGAIN, CheckNote
 from stickbreaker.app.views.compare import Compare
+from stickbreaker.app.views.count_evidence import CountEvidence
 from stickbreaker.app.views.sweep import SweepPanel
 
 
@@ -17,8 +19,10 @@ class ComparePage(Page):
     def view(self) -> Sequence[Any]:
         self.runs = Compare(self.state, self.commands)
         self.sweep = SweepPanel(self.state, self.commands, engine.REGISTRY)
-        self.views = (self.runs, self.sweep)
-        return [self.runs, self.sweep, self.runs.below]
+        again = CheckNote(self.state, self.commands, AGAIN)
+        self.evidence = CountEvidence(self.state, again)
+        self.views = (self.runs, self.sweep, again, self.evidence)
+        return [self.runs, self.evidence, self.sweep, self.runs.below]
 
     def opened(self) -> None:
         self.runs.list_runs()

@@ -8,7 +8,7 @@ import param
 
 from stickbreaker.app.pages.page import Page
 from stickbreaker.app.state import LIVE, guarded
-from stickbreaker.app.views.count_note import CountNote
+from stickbreaker.app.views.check_note import CheckNote
 from stickbreaker.app.views.curves import Curves
 from stickbreaker.app.views.run_summary import RunSummary
 from stickbreaker.app.views.topic_pictures import TopicPictures
@@ -29,7 +29,7 @@ class Live(Page):
         self.table = WordTable(state)
         self.now = TopicsNow(state)
         self.curves = Curves(state, waits=True)
-        self.count_note = CountNote(state, self.commands)
+        self.count_note = CheckNote(state, self.commands)
         pictures = TopicPictures(state)
         self.views = (
             self.summary, self.table, self.now, self.curves, self.count_note, pictures

@@ -17,6 +17,7 @@ from stickbreaker.app.plots.figures import hide_tools
 HEIGHT = 340
 DASHES = ("solid", [8, 3], [3, 3], [10, 3, 3, 3])
 MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "hex")
+SWEEP_TITLE = "Final held-out log likelihood"
 HELDOUT = ("held-out", "@y{0.0000} nats per word")
 TOOLS = {"default_tools": ["xpan", "box_zoom", "reset", "save"], "active_tools": []}
 LOOK = {
@@ -94,7 +95,9 @@ def _as_literal(text: str) -> str:
     return escape(text, quote=False).replace("@", "&#64;").replace("$", "&#36;")
 
 
-def sweep_plot(frame: pd.DataFrame, x_label: str, is_logarithmic: bool) -> figure:
+def sweep_plot(
+    frame: pd.DataFrame, x_label: str, is_logarithmic: bool, title: str = SWEEP_TITLE
+) -> figure:
     """Draw `sweep_frame`: final scores by one setting, a line per choice of others."""
     curves: list[hv.Element] = []
     for place, (name, rows) in enumerate(frame.groupby("line", sort=False)):
@@ -103,7 +106,7 @@ def sweep_plot(frame: pd.DataFrame, x_label: str, is_logarithmic: bool) -> figur
         curves += _draw(rows.sort_values("x")[["x", "y", "label"]], place, str(name), color, dots)
     fig = _render(
         curves,
-        "Final held-out log likelihood",
+        title,
         logx=is_logarithmic,
         xlabel=x_label,
         xticks=sorted(set(frame["x"])),

@@ -35,8 +35,7 @@ GAP = 2.0
 # Directions from a dot in which a label is tried: straight ones first, then corners. TOWARDS is for
 # its half width and height, AWAY for the radius of the dot.
 TOWARDS = np.array(
-    [(0, -1), (0, 1), (1, 0), (-1, 0)]
-    + [(x, y) for x in (0.5, -0.5, 1, -1) for y in (-1, 1)],
+    [(0, -1), (0, 1), (1, 0), (-1, 0)] + [(x, y) for x in (0.5, -0.5, 1, -1) for y in (-1, 1)],
     float,
 )
 AWAY = np.where(np.abs(TOWARDS) < 1, 0, TOWARDS)

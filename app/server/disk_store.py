@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 
 from stickbreaker.app.model.disk_space import UserFiles, limit_kept_models, limit_saved_readings
 from stickbreaker.app.model.kept_runs import KeptRunError, KeptRuns
+from stickbreaker.app.model.other_runs import OtherRuns
 from stickbreaker.app.model.reading import Model, Reading
 from stickbreaker.app.model.run_store import Ending, RunStore
 from stickbreaker.app.model.saved_runs import Address, SavedRun
@@ -111,6 +112,12 @@ class DiskStore(RunStore):
         if is_new and reading.doc_shares is not None:
             self._files.readings.write(reading.model, reading.doc_shares)
             limit_saved_readings(list_data())
+
+    def keep_again(self, model: Model, again: OtherRuns) -> None:
+        self._files.readings.write_again(model, again)
+
+    def find_again(self, model: Model) -> OtherRuns | None:
+        return self._files.readings.find_again(model)
 
     def save_sweep(self, state: SweepState) -> None:
         self._files.sweeps.write(self._address.key, state)

@@ -5,7 +5,9 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
+from stickbreaker.app.model.other_runs import OtherRuns
 from stickbreaker.app.model.reading import (
     Model,
     ReadingJob,
@@ -49,6 +51,8 @@ class Reader:
         self._thread: threading.Thread | None = None
         self._is_closed = False
         self._sampled: tuple[Corpus, Corpus] | None = None
+        # What other runs say of the last model that they were compared with, by its key.
+        self._again: dict[tuple[Any, int, int], OtherRuns] = {}
         self.job = ReadingJob()
 
     def ask(self) -> None:
@@ -63,6 +67,21 @@ class Reader:
             )
             self._thread.start()
         self._notify()
+
+    def take_again(self, model: Model, again: OtherRuns) -> None:
+        """Give the reading of a model what other runs say of it."""
+        self._again = {model.key: again}
+        self._join_again()
+
+    def _join_again(self) -> None:
+        """Give the reading what other runs say of its model, once both are there."""
+        reading = self.job.reading
+        if reading is None or not reading.is_read:
+            return
+        again = self._again.get(reading.model.key)
+        if again is not None and again is not reading.again:
+            self._publish(replace(self.job, reading=replace(reading, again=again)))
+            self._store.keep_again(reading.model, again)
 
     def close(self) -> None:
         """Stop a reading after the documents that it reads now."""
@@ -92,9 +111,11 @@ class Reader:
                 read = (model.algorithm, model.config, model.state, model.corpus, self._report)
                 shares = read_shares(*read, self._find_cluster())
             if shares is not None:
-                reading = complete_reading(reading, shares)
+                again = self._store.find_again(model)
+                reading = replace(complete_reading(reading, shares), again=again)
                 self._publish(ReadingJob("ready", 1.0, reading))
                 self._store.keep_reading(reading, is_new)
+                self._join_again()
         except Exception as error:
             _log.exception("The corpus could not be read with the model")
             self._publish(

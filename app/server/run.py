@@ -20,6 +20,7 @@ from stickbreaker.app.server.reader import Reader
 from stickbreaker.app.server.reading_queue import ReadingQueue
 from stickbreaker.app.server.run_budget import Measured
 from stickbreaker.app.server.runner import Load, Runner
+from stickbreaker.app.server.runs_checker import RunsChecker
 from stickbreaker.app.server.scheduler import find_client, find_cluster
 from stickbreaker.app.server.subscribers import Subscribers
 from stickbreaker.app.server.sweep import Sweep
@@ -75,6 +76,14 @@ class Run:
         self.proposer = Proposer(
             self.runner.model, self._note_change, cpu_queue, compilation, ProposalJob()
         )
+        self.again = RunsChecker(
+            self.runner.model,
+            self._note_change,
+            cpu_queue,
+            compilation,
+            self.reader.take_again,
+            find_client,
+        )
         self.sweep = Sweep(make_runner, store, self._note_change, sweep)
 
     @property
@@ -107,4 +116,5 @@ class Run:
         self.reader.close()
         self.checker.close()
         self.proposer.close()
+        self.again.close()
         self.forecaster.close()

@@ -253,6 +253,7 @@ class Session(BrowserSession):
                 earlier=(*run.runner.earlier, *run.forecaster.forecast),
                 job=run.reader.job,
                 check=run.checker.job,
+                again=run.again.job,
                 proposals=run.proposer.job,
                 sweep=run.sweep.state,
                 tasks=run.board.state,

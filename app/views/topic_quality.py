@@ -1,6 +1,8 @@
 """All topics in use as a table: how large, how coherent and how exclusive each is."""
 
+from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 import panel as pn
 import param
@@ -20,15 +22,18 @@ HELP = (
 
 
 class TopicQualityView(StateFollower, Viewer):
-    """The table of topics. It follows and sets the selected topic."""
+    """The table of topics. It follows and sets the selected topic.
 
-    def __init__(self, state: RunState) -> None:
+    of_runs: what other runs say of the topics, above the table.
+    """
+
+    def __init__(self, state: RunState, of_runs: Sequence[Any] = ()) -> None:
         super().__init__(state)
         self.table = TopicTable(self._pick, empty="Available once the corpus has been read.")
         self.summary = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
         heading = make_heading("All topics", HELP)
         self._layout = pn.Column(
-            heading, self.summary, self.table, sizing_mode="stretch_width", margin=0
+            heading, self.summary, *of_runs, self.table, sizing_mode="stretch_width", margin=0
         )
         self._draw()
 

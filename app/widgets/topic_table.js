@@ -35,7 +35,17 @@ export function render({ model }) {
     row.cells.forEach((text, place) => put(item.cells[place], text))
     const place = model.columns.indexOf("Over time")
     if (place >= 0 && row.line?.length) item.cells[place].replaceChildren(draw_line(row.line, row.color, row.cells[place]))
-    put(item.words, row.words)
+    write_words(item.words, row)
+  }
+
+  // Words that are in the lists of nearly all runs with the topic are bold, the others grey.
+  function write_words(cell, row) {
+    const text = `${row.words}|${row.marks}`
+    if (cell.dataset.text === text) return
+    cell.dataset.text = text
+    cell.replaceChildren(...row.words.split(", ").flatMap((word, place) => [
+      ...place ? [", "] : [], make(row.marks[place] === "constant" ? "b" : "span", {class: row.marks[place]}, word)
+    ]))
   }
 
   // The text of the cell is the name of the drawing.
@@ -65,6 +75,8 @@ export function render({ model }) {
       if (place === sorted.place) node.setAttribute("aria-sort", sorted.falls ? "descending" : "ascending")
       else node.removeAttribute("aria-sort")
     })
+    const is_empty = heads.map((_, place) => model.rows.every(row => row.cells[place] === ""))
+    heads.forEach((node, place) => { node.hidden = is_empty[place] })
     const wanted = new Set(model.rows.map(row => row.key))
     for (const [key, item] of items) if (!wanted.has(key)) { item.node.remove(); items.delete(key) }
     const rows = [...model.rows].sort(compare)
@@ -73,6 +85,7 @@ export function render({ model }) {
       const item = items.get(row.key)
       if (body.children[index] !== item.node) body.insertBefore(item.node, body.children[index] ?? null)
       write_item(item, row)
+      item.cells.forEach((cell, place) => { cell.hidden = is_empty[place] })
     })
     put(empty, model.rows.length ? "" : model.empty)
     scroller.hidden = model.rows.length === 0

@@ -31,6 +31,8 @@ from stickbreaker.engine.evaluation.held_out import (
 )
 from stickbreaker.engine.evaluation.share_files import ShareReader, write_shares
 from stickbreaker.engine.evaluation.topic_frames import name_words
+from stickbreaker.engine.inference.evidence import score_numbers
+from stickbreaker.engine.inference.states import OnlineHDPState
 from stickbreaker.engine.parallel.clusters import Cluster, connect
 from stickbreaker.engine.progress_bars import show_progress
 from stickbreaker.engine.runs.count_check import PASSES, CheckPlan, CountCheck, check_count
@@ -251,6 +253,32 @@ class FittedModel(Estimator):
             )
         assert check is not None
         return check
+
+    def score_numbers(self) -> pd.DataFrame:
+        """Score the documents that were set aside with fewer and fewer topics.
+
+        A path removes topics down to one, each time the smaller of the two closest, as when the
+        online HDP decides on their number (`engine.inference.evidence`). The model does not change.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns num_topics, ascending, up to all topics with tokens, and nats_per_word.
+
+        Raises
+        ------
+        ValueError
+            If the model set no documents aside.
+        """
+        check_is_fitted(self)
+        numbers = scores = np.zeros(0)
+        if isinstance(self.state_, OnlineHDPState):
+            numbers, scores = score_numbers(self.algorithm.infer, self.config_, self.state_)
+        if not len(numbers):
+            raise ValueError(
+                'The model set no documents aside: fit an OnlineHDP with duplicates="merge".'
+            )
+        return pd.DataFrame({"num_topics": numbers, "nats_per_word": scores})
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
         """Names of the columns of `transform`: "topic" and the topic's id.

@@ -20,7 +20,7 @@ from stickbreaker.engine.estimators.model import TopicModel
 from stickbreaker.engine.evaluation.found_again import find_again, group_topics
 from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.evaluation.topic_frames import empty_history
-from stickbreaker.engine.inference.states import OnlineHDPState
+from stickbreaker.engine.inference.states import Decided, OnlineHDPState
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.parallel.clusters import connect
 from stickbreaker.engine.progress_bars import show_progress
@@ -55,8 +55,9 @@ def stability(models: Sequence[TopicModel]) -> pd.DataFrame:
         A row for each topic in use of the first model, the largest first: topic_id, label, weight
         (of the expected tokens), stability (the share of the other models in which it comes back),
         found_in (their number), smallest_weight and largest_weight (in all models that have it),
-        words (ten, as text), constant_words (those that are among the ten in each of these models).
-        The sum of weight times stability is the part of the tokens whose topics come back.
+        words (ten, as text), constant_words (those that are among the ten in nine tenths of the
+        models that have the topic). The sum of weight times stability is the part of the tokens
+        whose topics come back.
 
     Raises
     ------
@@ -68,7 +69,7 @@ def stability(models: Sequence[TopicModel]) -> pd.DataFrame:
     _check_number(models, "stability compares models")
     first = models[0]
     frame = first.topics_frame(others=models[1:], wide=True)
-    found = find_again(first._summary(), [other._summary() for other in models[1:]])
+    found = find_again(*first._take_all(models[1:]))
     frame.insert(4, "found_in", found.num_found)
     frame.insert(5, "smallest_weight", found.share_ranges[:, 0])
     frame.insert(6, "largest_weight", found.share_ranges[:, 1])
@@ -292,9 +293,14 @@ def consensus(models: Sequence[TopicModel]) -> TopicModel:
     joined = copy(first)
     joined.config_ = replace(first.config_, max_topics=len(kept))
     joined.state_ = first.state_._replace(
-        topic_counts=decayed_counts(means), tables=add_up(tables), expected_tokens=add_up(tokens)
+        topic_counts=decayed_counts(means),
+        tables=add_up(tables),
+        expected_tokens=add_up(tokens),
+        decided=Decided(),
     )
     joined.topic_names_ = {}
+    joined.edits_ = ()
+    vars(joined).pop("_before", None)
     joined.history_ = empty_history()
     return joined
 

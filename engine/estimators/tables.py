@@ -19,7 +19,7 @@ from stickbreaker.engine.evaluation.coherence import (
     measure_quality,
     sum_up,
 )
-from stickbreaker.engine.evaluation.found_again import find_again
+from stickbreaker.engine.evaluation.found_again import RunTopics, find_again, take_topics
 from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.evaluation.intrusion import ReadDocuments, ask_topics, ask_words
 from stickbreaker.engine.evaluation.labels import Labeller, label_topics
@@ -80,9 +80,7 @@ class TopicTables(FittedModel):
             1, "label", pd.Series([labels[topic_id] for topic_id in frame["topic_id"]], dtype=str)
         )
         if others:
-            for other in others:
-                other._check_like(self)
-            found = find_again(self._summary(), [other._summary() for other in others])
+            found = find_again(*self._take_all(others))
             come_back = dict(zip(labels, found.num_found / len(others), strict=True))
             frame.insert(3, "stability", frame["topic_id"].map(come_back))
         if not wide:
@@ -266,6 +264,12 @@ class TopicTables(FittedModel):
                 f"show needs {NOTEBOOK} ({error}): install stickbreaker[notebooks]."
             ) from error
         return notebook.show_model(self, X, words)
+
+    def _take_all(self, others: Sequence["TopicTables"]) -> tuple[RunTopics, list[RunTopics]]:
+        """The topics of this model and of others with the same words, for `find_again`."""
+        for other in others:
+            other._check_like(self)
+        return take_topics(self._summary()), [take_topics(other._summary()) for other in others]
 
     def _check_like(self, model: "TopicTables") -> None:
         """Refuse a comparison with a model of other words."""

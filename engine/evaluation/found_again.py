@@ -21,6 +21,8 @@ from stickbreaker.engine.evaluation.topic_space import (
 
 # Rounds in which each run's topics are matched to the groups that those of the other runs form.
 MOST_ROUNDS = 4
+# A word is constant in a topic if this part of the runs with the topic have it among its ten.
+CONSTANT = 0.9
 
 
 class FoundAgain(NamedTuple):
@@ -55,13 +57,19 @@ class FoundAgain(NamedTuple):
 
     @property
     def is_constant(self) -> np.ndarray:
-        """Which of the ten words (U, 10) are there in every run in which the topic comes back."""
+        """Which of the ten words (U, 10) are there in nine of ten runs in which the topic comes
+        back.
+        """
         num_found = self.num_found[:, None]
-        return np.asarray((self.word_runs == num_found) & (num_found > 0))
+        return np.asarray((self.word_runs >= CONSTANT * num_found) & (num_found > 0))
 
 
-class _Topics(NamedTuple):
-    """The topics in use of a run, the largest first: their ids, ten words, shares, and rows."""
+class RunTopics(NamedTuple):
+    """The U topics in use of a run, the largest first, as `find_again` compares them.
+
+    topic_ids: (U,); top_words: (U, 10) word ids; shares: (U,) of the tokens; rows: (U, V), the
+    fifty most probable words of each.
+    """
 
     topic_ids: np.ndarray
     top_words: np.ndarray
@@ -69,10 +77,11 @@ class _Topics(NamedTuple):
     rows: csr_array
 
 
-def _take_topics(summary: TopicSummary) -> _Topics:
+def take_topics(summary: TopicSummary) -> RunTopics:
+    """Take what `find_again` needs of a summary."""
     used = rank_topics(summary.expected_tokens)
     topics = summary.topics[used]
-    return _Topics(
+    return RunTopics(
         topic_ids=summary.topic_ids[used],
         top_words=find_top_words(topics, NUM_TOP_WORDS),
         shares=summary.expected_tokens[used] / max(summary.expected_tokens.sum(), 1e-300),
@@ -80,21 +89,20 @@ def _take_topics(summary: TopicSummary) -> _Topics:
     )
 
 
-def find_again(summary: TopicSummary, others: Sequence[TopicSummary]) -> FoundAgain:
+def find_again(ours: RunTopics, others: Sequence[RunTopics]) -> FoundAgain:
     """Look for the topics in use of a model in other runs with the same words.
 
-    >>> def summary(*topics):
-    ...     return TopicSummary(np.arange(len(topics)), np.array(topics), None, np.full(len(topics),
-    ...     10.0))
-    >>> found = find_again(summary([1, 0, 0], [0, 0.5, 0.5]), [summary([0, 0.75, 0.25])])
+    >>> def run(*topics):
+    ...     tokens = np.full(len(topics), 10.0)
+    ...     return take_topics(TopicSummary(np.arange(len(topics)), np.array(topics), None, tokens))
+    >>> found = find_again(run([1, 0, 0], [0, 0.5, 0.5]), [run([0, 0.75, 0.25])])
     >>> found.num_found.tolist(), found.share_ranges[1].tolist()
     ([0, 1], [0.5, 1.0])
     """
-    ours = _take_topics(summary)
     run_shares = np.full((len(others), len(ours.shares)), np.nan)
     word_runs = np.zeros(ours.top_words.shape, np.int64)
     num_topics = np.zeros(len(others), np.int64)
-    for run, other in enumerate(map(_take_topics, others)):
+    for run, other in enumerate(others):
         partners = find_partners(ours.rows, other.rows)
         found = np.flatnonzero(partners >= 0)
         theirs = other.top_words[partners[found]]

@@ -431,6 +431,25 @@ def score_path(
     return scores
 
 
+def score_numbers(
+    infer: Infer, config: Any, state: OnlineHDPState
+) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of topics at the points of a path from all topics to one, ascending (N,), and nats
+    per word (N,) of the documents set aside with each; none without such documents.
+    """
+    split = split_set_aside(state)
+    if not len(split.scored):
+        return np.zeros(0, np.int64), np.zeros(0)
+    path = find_path(state.topic_counts)
+    numbers = points_of(len(path.topics) + 1)
+    scores = [
+        score_documents(replace(config, max_topics=number), point, split, infer).sum()
+        / split.num_tokens
+        for number, point in zip(numbers, follow(state, path, numbers), strict=True)
+    ]
+    return np.array(numbers)[::-1], np.array(scores)[::-1]
+
+
 def follow(
     state: OnlineHDPState, path: Removal, numbers: Sequence[int]
 ) -> Iterator[OnlineHDPState]:

@@ -158,3 +158,13 @@ def test_models_that_have_no_consensus_are_refused(corpus):
         engine.consensus([model, engine.OnlineLDA(max_topics=5, passes=1).fit(corpus)])
     with pytest.raises(ValueError, match="different words"):
         engine.consensus([model, fit(corpus.counts[:, :50], 0)])
+
+
+def test_documents_set_aside_score_fewer_topics_down_to_one(corpus):
+    model = fit(corpus, 0)
+    scores = model.score_numbers()
+    assert scores["num_topics"].is_monotonic_increasing
+    assert scores["num_topics"].iloc[0] == 1
+    assert scores["nats_per_word"].iloc[-1] > scores["nats_per_word"].iloc[0]
+    with pytest.raises(ValueError, match="set no documents aside"):
+        fit(corpus, 0, duplicates="keep").score_numbers()

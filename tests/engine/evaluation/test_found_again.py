@@ -7,7 +7,7 @@ import pytest
 
 from stickbreaker import engine
 from stickbreaker.engine.algorithm import TopicSummary
-from stickbreaker.engine.evaluation.found_again import find_again, group_topics
+from stickbreaker.engine.evaluation.found_again import find_again, group_topics, take_topics
 from stickbreaker.engine.evaluation.topic_space import (
     divergences_between,
     find_partners,
@@ -15,14 +15,15 @@ from stickbreaker.engine.evaluation.topic_space import (
 )
 
 
-def summary(topics, tokens=None):
+def run(topics, tokens=None):
     tokens = np.full(len(topics), 100.0) if tokens is None else np.array(tokens, float)
-    return TopicSummary(
+    summary = TopicSummary(
         topic_ids=np.arange(len(topics)) + 7,
         topics=np.array(topics, float),
         weights=tokens / tokens.sum(),
         expected_tokens=tokens,
     )
+    return take_topics(summary)
 
 
 def find_summary(model):
@@ -36,7 +37,7 @@ def draw(seed, num_topics, vocab_size=400):
 def test_topics_are_found_again_with_their_shares_and_words():
     topics = draw(0, 4)
     other = topics[[2, 0, 1]]
-    found = find_again(summary(topics, [10, 40, 30, 20]), [summary(other, [50, 30, 20])])
+    found = find_again(run(topics, [10, 40, 30, 20]), [run(other, [50, 30, 20])])
     assert found.topic_ids.tolist() == [8, 9, 10, 7]
     assert found.num_found.tolist() == [1, 1, 0, 1]
     assert found.share_ranges.round(2).tolist() == [[0.2, 0.4], [0.3, 0.5], [0.2, 0.2], [0.1, 0.3]]
@@ -48,7 +49,7 @@ def test_a_word_is_constant_if_it_is_among_the_ten_of_every_run_with_the_topic()
     topic = np.r_[np.linspace(20, 11, 10), 1, 1]
     changed = topic.copy()
     changed[[9, 10]] = topic[[10, 9]]
-    runs = [summary([topic / topic.sum()]), summary([changed / changed.sum()])]
+    runs = [run([topic / topic.sum()]), run([changed / changed.sum()])]
     found = find_again(runs[0], [runs[0], runs[1]])
     assert found.word_runs[0].tolist() == [2] * 9 + [1]
     assert found.is_constant[0].tolist() == [True] * 9 + [False]
@@ -66,7 +67,7 @@ def test_partners_are_the_best_of_all_one_to_one_matches():
 
 
 def test_a_run_without_topics_finds_none():
-    found = find_again(summary(draw(0, 2)), [summary(np.zeros((0, 400)))])
+    found = find_again(run(draw(0, 2)), [run(np.zeros((0, 400)))])
     assert found.num_found.tolist() == [0, 0]
 
 
@@ -85,7 +86,7 @@ def test_of_an_unrelated_corpus_no_topic_comes_back_but_for_two_of_the_most_freq
     for first in range(0, len(order), near):
         swapped[order[first : first + near]] = rng.permutation(order[first : first + near])
     unrelated = other._replace(topics=other.topics[:, swapped])
-    found = find_again(model, [unrelated, other])
+    found = find_again(take_topics(model), [take_topics(each) for each in (unrelated, other)])
     num_found = (~np.isnan(found.run_shares)).sum(1)
     assert num_found[0] <= most
     assert num_found[1] >= 20

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from stickbreaker.app.model.checked_count import CountJob
+from stickbreaker.app.model.model_job import ModelJob
 from stickbreaker.app.model.progress import Moment, Progress
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.state import WATCHER, RunState
-from stickbreaker.app.views.count_note import CountNote
+from stickbreaker.app.views.check_note import AGAIN, CheckNote
 
 DAY = np.datetime64("1800")
 NOW = Moment(200, DAY, np.arange(1), np.ones(1), np.array([5.0]), np.zeros((1, 10), np.int32), 1)
@@ -26,7 +27,7 @@ def note():
     pressed = []
     names = ("check_count", "cancel_check")
     commands = SimpleNamespace(**{name: lambda name=name: pressed.append(name) for name in names})
-    note = CountNote(RunState(), commands)
+    note = CheckNote(RunState(), commands)
     note.pressed = pressed
     return note
 
@@ -76,3 +77,22 @@ def test_the_check_is_offered_for_the_present_model_of_every_algorithm_but_mixtu
 ):
     note.state.publish(progress(**shown), check=CountJob("ready"))
     assert note.button.visible is is_offered
+
+
+def test_runs_with_other_seeds_are_offered_once_a_run_has_finished():
+    pressed = []
+    names = ("learn_again", "cancel_again")
+    commands = SimpleNamespace(**{name: lambda name=name: pressed.append(name) for name in names})
+    note = CheckNote(RunState(), commands, AGAIN)
+    note.state.publish(progress())
+    assert not note.button.visible
+    note.state.publish(progress(status="finished"))
+    assert note.button.visible
+    note.start.clicks += 1
+    note.state.publish(progress(status="finished"), again=ModelJob("working", 0.11))
+    assert "Run 3 of 20" in note.text.object
+    assert note.start.disabled
+    note.cancel.clicks += 1
+    assert pressed == ["learn_again", "cancel_again"]
+    note.state.publish(progress(status="finished"), again=ModelJob("cancelled"))
+    assert "The runs were cancelled." in note.text.object

@@ -1,0 +1,135 @@
+"""A button that checks the model of a run in the background, and what the check has found: with the
+sampler, or by runs with other seeds.
+"""
+
+from collections.abc import Callable
+from html import escape
+from typing import NamedTuple
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+from panel.viewable import Viewer
+
+from stickbreaker.app.commands.run_commands import RunCommands
+from stickbreaker.app.frames.quality_frames import describe_again
+from stickbreaker.app.frames.summary_texts import describe_check
+from stickbreaker.app.model.checked_count import NUM_PASSES, NUM_TOKENS, offers_check
+from stickbreaker.app.model.counting import only_if
+from stickbreaker.app.model.model_job import ModelJob
+from stickbreaker.app.model.other_runs import NUM_RUNS
+from stickbreaker.app.model.progress import Progress, has_no_topic
+from stickbreaker.app.model.replay import REPLAYED
+from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.widgets.help_button import HELP_STYLE, help_button
+from stickbreaker.app.widgets.layouts import ProgressBar, fill_if_shown, lay_in_lines
+
+COUNT_HELP = (
+    "<p>The Gibbs sampler of the HDP starts from this model: it draws the topic of each word from"
+    f" the model, and then draws it again in each of {NUM_PASSES} passes. Topics can appear and"
+    " disappear in a pass.</p><p>The result is the smallest and the largest number of topics in"
+    f" use over the last {NUM_PASSES // 2} passes, by the 99 % rule. It is not a confidence"
+    " interval: the sampler rarely merges or splits large topics, so a different start can give a"
+    " different number.</p><p>It reads the training documents, or a random part of them with about"
+    f" {NUM_TOKENS // 1_000_000} million tokens. The run and its model do not change.</p>"
+)
+AGAIN_HELP = (
+    f"<p>{NUM_RUNS} runs with the same settings read the training documents, each with another seed"
+    " and in another order. Topics of two runs are the same if their fifty most probable words are"
+    " similar: the Jensen-Shannon divergence is at most half of the largest possible one. A topic"
+    " has at most one partner in a run.</p><p>Words that are among the ten in at least nine tenths"
+    " of the runs with the topic are bold, the others grey. Do not rely on a topic that comes back"
+    " in few runs: it depends on chance. This run and its model do not change.</p>"
+)
+STYLE = (
+    "p { margin: 0; font-size: 14px; line-height: 1.4; color: var(--panel-on-surface-color,"
+    " inherit); }"
+)
+
+
+class Check(NamedTuple):
+    """A check as the page shows it.
+
+    is_offered(progress): whether the model can be checked. job(state), describe(state): its state,
+    and what to say of it. start, cancel: by the commands.
+    """
+
+    label: str
+    help: str
+    is_offered: Callable[[Progress], bool]
+    job: Callable[[RunState], ModelJob]
+    describe: Callable[[RunState], str]
+    start: Callable[[RunCommands], None]
+    cancel: Callable[[RunCommands], None]
+
+
+COUNT = Check(
+    label="Check the number of topics",
+    help=COUNT_HELP,
+    is_offered=offers_check,
+    job=lambda state: state.check,
+    describe=lambda state: describe_check(state.check, state.shown),
+    start=lambda commands: commands.check_count(),
+    cancel=lambda commands: commands.cancel_check(),
+)
+AGAIN = Check(
+    label="Are topics found again?",
+    help=AGAIN_HELP,
+    is_offered=lambda progress: progress.status == "finished",
+    job=lambda state: state.again,
+    describe=lambda state: describe_again(state.again, state.shown, state.reading),
+    start=lambda commands: commands.learn_again(),
+    cancel=lambda commands: commands.cancel_again(),
+)
+
+
+class CheckNote(StateFollower, Viewer):
+    """Shows the state of a check. `button` starts one.
+
+    The view itself is the line below with its result.
+    """
+
+    def __init__(self, state: RunState, commands: RunCommands, check: Check = COUNT):
+        super().__init__(state)
+        self._check = check
+        self.start = pmui.Button(
+            label=check.label, variant="text", size="small", disabled=True, margin=0
+        )
+        self.start.on_click(lambda event: check.start(commands))
+        help = pn.pane.HTML(
+            help_button(check.label, check.help), stylesheets=[HELP_STYLE], margin=(4, 4)
+        )
+        self._button_parts = (self.start, help)
+        self.button = pn.Row(margin=(0, 0, 0, 10), css_classes=["check-count"])
+        self.cancel = pmui.Button(label="Cancel check", variant="text", size="small", margin=0)
+        self.cancel.on_click(lambda event: check.cancel(commands))
+        self.text = pn.pane.HTML("", stylesheets=[STYLE], margin=(4, 10))
+        self.bar = ProgressBar(
+            "Progress of the check", sizing_mode="fixed", width=160, margin=(14, 10)
+        )
+        self._parts = (self.text, self.bar, self.cancel)
+        self._layout = lay_in_lines(visible=False)
+        self._draw()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._layout
+
+    @param.depends(
+        "state.check", "state.again", "state.reading", "state.shown", "state.role", watch=True
+    )
+    @guarded
+    def _draw(self) -> None:
+        """Show the state of a check of this run; a watcher only sees its result."""
+        job = self._check.job(self.state)
+        progress = self.state.shown
+        may_act = self.state.may_act
+        text = "" if progress.status == REPLAYED else self._check.describe(self.state)
+        self.text.object = only_if(text, f'<p role="status">{escape(text)}</p>')
+        is_active = bool(text) and job.is_active
+        fill_if_shown(self._layout, self._parts, bool(text))
+        self.bar.show(job.share, is_active)
+        self.cancel.visible = is_active and may_act
+        is_now = progress.status != REPLAYED and not progress.recorded_on
+        offers = may_act and is_now and self._check.is_offered(progress)
+        fill_if_shown(self.button, self._button_parts, offers)
+        self.start.disabled = job.is_active or not progress.documents_seen or has_no_topic(progress)
