@@ -26,6 +26,7 @@ from tests.benchmarks import (
     coherence,
     compare_versions,
     corpora,
+    dates,
     digests,
     heldout,
     imports,
@@ -586,6 +587,11 @@ def test_the_page_of_results_is_printed_from_the_stored_comparisons():
     stored = json.loads(results.STORED.read_text("utf-8"))
     page = (Path(__file__).parents[1] / "engine" / "RESULTS.md").read_text("utf-8")
     assert page == results.make_page(stored) + "\n"
+
+
+def test_a_date_with_another_precision_is_right_in_its_day_only():
+    columns = [(["1863", "1864", "1865"], ["1863", "1864", "1865"])]
+    assert dates.count_right(lambda cells: ["1863", "1864-01-01", "NaT"], columns) == (1, 2)
 
 
 def test_every_kind_of_file_is_written_read_and_described(tmp_path, capsys):

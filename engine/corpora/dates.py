@@ -194,7 +194,12 @@ def _plain_signs(cell: str) -> str:
     """
     if not cell.isascii():
         signs = unicodedata.normalize("NFKC", repair(cell))
-        cell = "".join(str(unicodedata.decimal(sign, sign)) for sign in signs)
+        # Marks of the direction of writing are left out.
+        cell = "".join(
+            str(unicodedata.decimal(sign, sign))
+            for sign in signs
+            if unicodedata.category(sign) != "Cf"
+        )
     cell = cell.strip().removesuffix(".0")
     return ZONE.sub("", cell) if ":" in cell else cell
 

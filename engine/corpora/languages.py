@@ -175,6 +175,15 @@ def explain_language(language: str) -> str:
     )
 
 
+def explain_unspaced(number: int) -> str:
+    """Say that a number of texts among others have no spaces and no library, and what to do."""
+    extras = ", ".join(f"stickbreaker[{each}]" for each in ("chinese", "japanese", "thai"))
+    return (
+        f"{number:,} of the texts have no spaces between words, so that clauses count as words:"
+        f" install {extras}, or {SEPARATE}."
+    )
+
+
 def has_library(language: str) -> bool:
     """Whether the library of a language is installed."""
     return language != UNKNOWN and find_spec(LIBRARIES[language][0]) is not None
@@ -213,7 +222,7 @@ def cut_text(text: str, tokenizer: str | None) -> Iterator[Word]:
             for word, first, last in cut(run.group()):
                 yield Word(word, run.start() + first, run.start() + last)
             end = run.end()
-    elif tokenizer is not None and tokenizer != SPACES:
+    elif tokenizer not in (None, SPACES, UNKNOWN):
         for word in _call(tokenizer, text):
             start = text.find(word, end)
             if start < 0:

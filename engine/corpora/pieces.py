@@ -390,6 +390,8 @@ class _PieceCounter:
         import pyarrow as pa
 
         counts, words = self._counter.everything()
+        for note in self._counter.notes:
+            logger.warning(note)
         dates = np.concatenate(self._dates)
         frequency, totals = count_columns(counts)
         described = {

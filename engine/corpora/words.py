@@ -16,13 +16,14 @@ from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.languages import (
     HAN_KANA,
     HANGUL,
-    LIBRARIES,
     SPACES,
+    UNKNOWN,
     UNSPACED_SIGN,
     Word,
     check_library,
     cut_text,
     explain_language,
+    explain_unspaced,
     find_language,
     find_lemmas,
     has_library,
@@ -107,6 +108,7 @@ class WordCounter:
         # Texts that wait until the tokenizer is known.
         self._first: list[str] = []
         self._num_letters = 0
+        self._num_unspaced = 0
 
     def add(self, texts: Iterable[str]) -> None:
         """Count the words of more texts.
@@ -156,7 +158,10 @@ class WordCounter:
         if self._repairs:
             text = repair_text(text)
         # NFC joins letters and combining marks, so that equal words have equal characters.
-        return space_text(normalize("NFC", text), self.choices).lower()
+        text = normalize("NFC", text)
+        tokenizer = find_tokenizer(text, self.choices)
+        self._num_unspaced += tokenizer == UNKNOWN
+        return space_text(text, tokenizer).lower()
 
     def _count(self, texts: Iterable[str]) -> None:
         assert self._analyze is not None
@@ -186,6 +191,8 @@ class WordCounter:
         """Return all counts (D, V) as a CSR array, and the V words in alphabetical order."""
         if self._analyze is None:
             self._start()
+        if self._num_unspaced:
+            self.notes = (*self.notes, explain_unspaced(self._num_unspaced))
         shape = (len(self._starts) - 1, len(self._ids))
         parts = [np.array(part, kind) for part, kind in ((self._counts, "i4"), (self._words, "i4"))]
         counts = csr_array((*parts, np.array(self._starts, np.int64)), shape=shape)
@@ -228,23 +235,26 @@ def resolve_choices(
     raise CorpusError(note)
 
 
-def space_text(text: str, choices: WordChoices) -> str:
-    """Put spaces between the words that the tokenizer finds in a text, in NFC."""
-    tokenizer = find_tokenizer(text, choices)
+def space_text(text: str, tokenizer: str | None) -> str:
+    """Put spaces between the words that a tokenizer finds in a text, in NFC."""
     if tokenizer is None:
         return text
     return " ".join(word.word for word in cut_text(text, tokenizer))
 
 
 def find_tokenizer(text: str, choices: WordChoices) -> str | None:
-    """Return the tokenizer of the choices, or the one that this text needs."""
+    """Return the tokenizer of the choices, or the one that this text needs; UNKNOWN without its
+    library.
+    """
     if isinstance(choices.tokenizer, str):
         return choices.tokenizer
     beginning = text[:1_000]
     if beginning.isascii() or not UNSPACED_SIGN.search(beginning):
         return None
     language, _ = find_language([beginning])
-    return language if language in LIBRARIES and has_library(language) else None
+    if language in ("", SPACES):
+        return None
+    return language if has_library(language) else UNKNOWN
 
 
 def find_words(text: str, choices: WordChoices | None = None) -> list[Word]:
@@ -435,7 +445,8 @@ def measure_words(
 def _space_all(texts: tuple[str, ...], tokenizer: str | None) -> tuple[str, ...]:
     """Put spaces between the words of texts, once for choices that are tried one after another."""
     choices = WordChoices(tokenizer=tokenizer)
-    return tuple(space_text(normalize("NFC", repair_text(text)), choices) for text in texts)
+    plain = (normalize("NFC", repair_text(text)) for text in texts)
+    return tuple(space_text(text, find_tokenizer(text, choices)) for text in plain)
 
 
 def count_words(

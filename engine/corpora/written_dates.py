@@ -12,25 +12,36 @@ from functools import lru_cache
 import numpy as np
 
 # The names of the months in English, German, French, Spanish, Italian, Portuguese, Dutch, Swedish,
-# Danish, Norwegian, Greek, Russian and Polish, without accents.
+# Danish, Norwegian, Romanian, Catalan, Hungarian, Finnish, Turkish, Czech, Polish, Greek, Russian
+# and Ukrainian, without accents.
 MONTH_NAMES = (
-    "january januar janner janvier enero gennaio janeiro januari ιανουαριου ιανουαριος"
-    " января январь stycznia styczen",
-    "february februar feber fevrier febrero febbraio fevereiro februari φεβρουαριου φεβρουαριος"
-    " февраля февраль lutego luty",
-    "march marz maerz mars marzo marco maart marts μαρτιου μαρτιος марта март marca marzec",
-    "april avril abril aprile απριλιου απριλιος апреля апрель kwietnia kwiecien",
-    "may mai mayo maggio maio mei maj μαιου μαιος мая маи maja",
-    "june juni juin junio giugno junho ιουνιου ιουνιος июня июнь czerwca czerwiec",
-    "july juli juillet julio luglio julho ιουλιου ιουλιος июля июль lipca lipiec",
-    "august aout agosto augustus augusti αυγουστου αυγουστος августа август sierpnia sierpien",
-    "september septembre septiembre setiembre settembre setembro σεπτεμβριου σεπτεμβριος сентября"
-    " сентябрь wrzesnia wrzesien",
-    "october oktober octobre octubre ottobre outubro οκτωβριου οκτωβριος"
-    " октября октябрь pazdziernika pazdziernik",
-    "november novembre noviembre novembro νοεμβριου νοεμβριος ноября ноябрь listopada listopad",
-    "december dezember decembre diciembre dicembre dezembro desember δεκεμβριου δεκεμβριος декабря"
-    " декабрь grudnia grudzien",
+    "january januar janner janvier enero gennaio janeiro januari ianuarie gener tammikuuta ocak"
+    " ledna leden stycznia styczen ιανουαριου ιανουαριος января январь січня січень",
+    "february februar feber fevrier febrero febbraio fevereiro februari februarie febrer"
+    " helmikuuta subat unora unor lutego luty φεβρουαριου φεβρουαριος февраля февраль лютого"
+    " лютии",
+    "march mar marz maerz mars marzo marco maart marts mrt martie marcius maaliskuuta mart brezna"
+    " brezen marca marzec μαρτιου μαρτιος марта март березня березень",
+    "april avril abril aprile aprilie aprilis huhtikuuta nisan dubna duben kwietnia kwiecien"
+    " απριλιου απριλιος апреля апрель квітня квітень",
+    "may mai mayo maggio maio mei maj maig majus toukokuuta mayıs kvetna kveten maja μαιου"
+    " μαιος мая маи травня травень",
+    "june juni juin junio giugno junho iunie juny junius kesakuuta haziran cervna cerven"
+    " czerwca czerwiec ιουνιου ιουνιος июня июнь червня червень",
+    "july juli juillet julio luglio julho iulie juliol julius heinakuuta temmuz cervence"
+    " cervenec lipca lipiec ιουλιου ιουλιος июля июль липня липень",
+    "august aout agosto augustus augusti agost augusztus elokuuta agustos srpna srpen sierpnia"
+    " sierpien αυγουστου αυγουστος августа август серпня серпень",
+    "september septembre septiembre setiembre settembre setembro septembrie setembre szeptember"
+    " syyskuuta eylul zari wrzesnia wrzesien σεπτεμβριου σεπτεμβριος сентября сентябрь вересня"
+    " вересень",
+    "october oktober octobre octubre ottobre outubro octombrie lokakuuta ekim rijna rijen"
+    " pazdziernika pazdziernik οκτωβριου οκτωβριος октября октябрь жовтня жовтень",
+    "november novembre noviembre novembro noiembrie marraskuuta kasım listopadu listopad"
+    " listopada νοεμβριου νοεμβριος ноября ноябрь листопада листопад",
+    "december dezember decembre diciembre dicembre dezembro desember decembrie desembre"
+    " joulukuuta aralık prosince prosinec grudnia grudzien δεκεμβριου δεκεμβριος декабря декабрь"
+    " грудня грудень",
 )
 # Spring is March, and winter is January, or December before the second year of "1998-99".
 SEASONS = {
@@ -46,6 +57,8 @@ NOISE = re.compile(
     r"|den|der|le|el|il|printed|published|written|dated|copyright|annees|anos|anni|jahre)"
     r"(?![^\W\d_])[. ,-]*)+"
 )
+# "Year" after a year.
+YEAR_SIGN = re.compile(r"(?<=\d) (?:г|года|р|року)$")
 ORDINAL = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th|er|re|eme|[eoa]|\.|°)(?=[ ,/-]|$)")
 YEAR = r"(?P<year>1\d{3}|20\d\d|2100)"
 SMALL = r"(?P<month>0?[1-9]|1[0-2])"
@@ -53,8 +66,8 @@ WORD = r"(?P<name>[^\W\d_]{3,})"
 DAY = r"(?P<day>0?[1-9]|[12]\d|3[01])"
 SHORT = r"(?P<short>\d\d)"
 QUARTER = r"(?P<quarter>[1-4])"
-WEEKDAY = r"(?:[^\W\d_]{2,}[ ,]+)?"
-OF = r"[ ,-]+(?:(?:de|del|do|of|d|du|i) )?"
+WEEKDAY = r"(?:[^\W\d_]{2,}(?:-[^\W\d_]+)?[ ,]+(?:den )?)?"
+OF = r"[ ,-]+(?:(?:de|del|do|of|d|du|i) |d')?"
 UNTIL = r"(?: ?[-/] ?| to | or | and | bis | a | und )(?P<last>\d{2}|\d{4})"
 PATTERNS = tuple(
     re.compile(pattern)
@@ -69,13 +82,14 @@ PATTERNS = tuple(
         rf"[qt]{QUARTER}[ ,/-]*{YEAR}",
         rf"{QUARTER}[ -]?(?:quarter|quartal|qtr|q|trimestre|trim|kwartaal|kvartal)"
         rf"(?: of| de| du| del)?[ ,/-]*{YEAR}",
-        rf"{YEAR} ?[年년] ?(?:{SMALL} ?[月월] ?)?(?:{DAY} ?[日일])?",
+        rf"{YEAR} ?[年년] ?(?:{SMALL} ?[月월] ?)?(?:{DAY} ?[日일] ?[^\W\d_]*)?",
         rf"{WEEKDAY}{DAY}{OF}{WORD}{OF}{YEAR}",
         rf"{WEEKDAY}{WORD} {DAY}[ ,]+{YEAR}",
-        rf"{YEAR}[ ,-]+{WORD}(?:[ -]+{DAY})?",
+        rf"{YEAR}[ .,-]+{WORD}(?:[ -]+{DAY}(?:[ .,]+[^\W\d_]+)?)?",
         rf"{WORD}(?:[-/ ]+[^\W\d_]{{3,}})?{OF}{YEAR}(?:[-/](?P<last>\d{{2,4}}))?",
         rf"{DAY}[ -]{WORD}[ -]'?{SHORT}",
         rf"{WORD}[ -]'?{SHORT}",
+        rf"{DAY}{WORD}{YEAR}",
     )
 )
 TIME = re.compile(r"(?:[ ,t]|\bat\b|\bum\b)+\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?(?: uhr)?$")
@@ -85,10 +99,14 @@ def _list_months() -> dict[str, int]:
     """The months by name, and by those beginnings of three letters and more that are certain."""
     found: dict[str, set[int]] = {}
     for month, names in enumerate(MONTH_NAMES, 1):
-        for name in names.split():
+        for name in names.casefold().split():
             for length in range(3, len(name) + 1):
                 found.setdefault(name[:length], set()).add(month)
-    exact = {name: month for month, names in enumerate(MONTH_NAMES, 1) for name in names.split()}
+    exact = {
+        name: month
+        for month, names in enumerate(MONTH_NAMES, 1)
+        for name in names.casefold().split()
+    }
     return {name: min(months) for name, months in found.items() if len(months) == 1} | exact
 
 
@@ -127,6 +145,7 @@ def _read_cell(cell: str) -> str:
     plain = re.sub(r"[\[\](){}<>?~*©]|(?<=[^\W\d_])\.", " ", plain_letters(cell[:80]))
     plain = re.sub(r"[‐-―−]", "-", plain).replace("’", "'")
     plain = NOISE.sub("", TIME.sub("", " ".join(plain.split()))).strip(" .,;:-")
+    plain = YEAR_SIGN.sub("", plain)
     plain = ORDINAL.sub(r"\1", plain).replace(" ,", ",")
     for pattern in PATTERNS:
         if (found := pattern.fullmatch(plain)) and (date := _write(found.groupdict())):

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, count, islice
 from typing import Any, cast
 
@@ -13,7 +13,13 @@ from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
 from stickbreaker.engine.corpora.dates import DateReader, explain_date
 from stickbreaker.engine.corpora.languages import SPACES
 from stickbreaker.engine.corpora.word_choices import WordChoices
-from stickbreaker.engine.corpora.words import MARKS, NUM_FIRST, resolve_choices, space_text
+from stickbreaker.engine.corpora.words import (
+    MARKS,
+    NUM_FIRST,
+    find_tokenizer,
+    resolve_choices,
+    space_text,
+)
 
 logger = logging.getLogger(__name__)
 # As `CountVectorizer` has it, with vowel signs as letters.
@@ -158,8 +164,11 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
 
     def _check(self, texts: Any) -> Iterable[Any]:
         """The texts; raises CorpusError for other data, and at the first text that is missing."""
-        if self.input != "content" or isinstance(texts, str):
+        if self.input != "content":
             return cast(Iterable[Any], texts)
+        if isinstance(texts, str | Mapping):
+            kind = "one text" if isinstance(texts, str) else "a dict"
+            raise CorpusError(f"X is {kind}: give a list of texts.")
         if len(shape := getattr(texts, "shape", ())) == 2:
             texts = _take_column(texts, shape)
         is_plain = not callable(self.analyzer) and self.preprocessor is None
@@ -169,7 +178,7 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
         """Put spaces between the words of a text that has none."""
         if self._choices is None or not isinstance(text, str):
             return text
-        return space_text(text, self._choices)
+        return space_text(text, find_tokenizer(text, self._choices))
 
     def _to_corpus(self, counts: Any, dates: Sequence[object] | None) -> Corpus:
         """The counts (D, V) with their words, dates and numbers of documents."""

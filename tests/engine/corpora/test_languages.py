@@ -174,6 +174,18 @@ def test_single_texts_without_spaces_are_read_in_their_language(tmp_path):
     assert {"treaty", "棉花", "綿花", "運ぶ"} <= set(corpus.vocabulary)
 
 
+def test_single_texts_without_their_library_are_said(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(languages, "find_spec", lambda name: None)
+    texts = ["the treaty of the harbour and its tariffs"] * 300
+    path = write_table(tmp_path, [*texts, EXAMPLES["chinese"][1], BURMESE])
+    said = "2 of the texts have no spaces between words, so that clauses count as words"
+    assert "treaty" in load_corpus(path, words=ALL).vocabulary
+    assert said in caplog.text
+    caplog.clear()
+    build_stored(path, to=tmp_path / "stored", words=ALL)
+    assert said in caplog.text
+
+
 def test_a_function_of_the_user_finds_the_words_and_is_kept_by_its_name(tmp_path, monkeypatch):
     path = write_table(tmp_path, ["WarPeace", "PeaceNavy"])
     words = replace(ALL, tokenizer=split_capitals, own_stop_words="navy")

@@ -96,6 +96,8 @@ def test_the_texts_of_a_data_frame_are_asked_for_or_its_only_column_is_taken():
         (np.ones((2, 3)), "2 rows and 3 columns: give one text for each"),
         (csr_array(np.ones((2, 3))), "2 rows and 3 columns: .*without CorpusVectorizer"),
         ([1, 2], "Document 1 is 1: give a text"),
+        ("war and peace", "X is one text: give a list of texts"),
+        ({"first": "war", "second": "peace"}, "X is a dict: give a list of texts"),
     ],
 )
 def test_the_error_for_other_data_than_texts_names_the_remedy(texts, said):
