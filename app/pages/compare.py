@@ -22,7 +22,7 @@ class ComparePage(Page):
         again = CheckNote(self.state, self.commands, AGAIN)
         self.evidence = CountEvidence(self.state, again)
         self.views = (self.runs, self.sweep, again, self.evidence)
-        return [self.runs, self.evidence, self.sweep, self.runs.below]
+        return [self.runs, self.sweep, self.evidence, self.runs.below]
 
     def opened(self) -> None:
         self.runs.list_runs()

@@ -20,7 +20,7 @@ from stickbreaker.engine.estimators.model import TopicModel
 from stickbreaker.engine.evaluation.found_again import find_again, group_topics
 from stickbreaker.engine.evaluation.held_out import rank_topics
 from stickbreaker.engine.evaluation.topic_frames import empty_history
-from stickbreaker.engine.inference.states import Decided, OnlineHDPState
+from stickbreaker.engine.inference.states import Concentrations, Decided, OnlineHDPState
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.parallel.clusters import connect
 from stickbreaker.engine.progress_bars import show_progress
@@ -234,7 +234,7 @@ def consensus(models: Sequence[TopicModel]) -> TopicModel:
 
     Topics of all models form groups, at most one of each model, by the rule of `stability`. A topic
     of the consensus is the mean of the expected counts of its group over all models, so one that
-    only half of the models have counts half. No document is read.
+    only half of the models have counts half; α₀ and η are medians. No document is read.
 
     Parameters
     ----------
@@ -296,6 +296,7 @@ def consensus(models: Sequence[TopicModel]) -> TopicModel:
         topic_counts=decayed_counts(means),
         tables=add_up(tables),
         expected_tokens=add_up(tokens),
+        concentrations=_take_medians([state.concentrations for state in states]),
         decided=Decided(),
     )
     joined.topic_names_ = {}
@@ -303,6 +304,14 @@ def consensus(models: Sequence[TopicModel]) -> TopicModel:
     vars(joined).pop("_before", None)
     joined.history_ = empty_history()
     return joined
+
+
+def _take_medians(found: Sequence[Concentrations]) -> Concentrations:
+    """The median α₀ and η; the rest as in the first."""
+    first = found[0]
+    total = np.median([each.doc.total for each in found])
+    doc = first.doc._replace(shape=first.doc.shape * total / first.doc.total)
+    return first._replace(doc=doc, word=float(np.median([each.word for each in found])))
 
 
 def _check_number(models: Sequence[TopicModel], what: str) -> None:

@@ -192,6 +192,16 @@ def test_a_study_has_the_same_bits_on_a_cluster_also_when_a_worker_ends(
     assert [each.num_done for each in told] == [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 4]
 
 
+def test_fits_with_other_seeds_have_the_same_bits_on_a_cluster(corpus, client):
+    model = engine.OnlineHDP(passes=1)
+    here, there = (
+        engine.stability_of(corpus, model, seeds=2, client=each) for each in (None, client)
+    )
+    assert here.scores == there.scores
+    pairs = zip(here.models, there.models, strict=True)
+    assert all((one.components_ == other.components_).all() for one, other in pairs)
+
+
 @pytest.fixture
 def ctrl_c_interrupts():
     """SIGINT raises KeyboardInterrupt, also in tests started with `&`."""
