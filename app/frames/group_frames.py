@@ -55,17 +55,26 @@ def group_words_frame(
     return word_frame(tokens, groups.select(rows), pair, topics[position], words)
 
 
-def group_words_html(frame: pd.DataFrame, pair: tuple[str, str], file_name: str) -> str:
-    """Two lists of words of a frame of `group_words_frame`, each with z, and a link to all of it as
-    CSV.
+def group_words_html(words: pd.DataFrame, pair: tuple[str, str], topic: str) -> str:
+    """Two lists of words of a frame of `group_words_frame`, each with z, and a link to all as CSV.
+
+    topic: part of the name of the file.
     """
-    lists = frame[frame["z"] > 0][:NUM_WORDS], frame[frame["z"] < 0][::-1][:NUM_WORDS]
-    parts = [_list_html(name, words) for name, words in zip(pair, lists, strict=True)]
-    named = frame.rename(columns=dict(zip(("first", "second"), pair, strict=True)))
-    content = b64encode(neutralise_formulas(named).to_csv(index=False).encode()).decode()
-    link = f'<a download="{escape(file_name)}" href="data:text/csv;base64,{content}">CSV</a>'
+    lists = words[words["z"] > 0][:NUM_WORDS], words[words["z"] < 0][::-1][:NUM_WORDS]
+    parts = [_list_html(name, part) for name, part in zip(pair, lists, strict=True)]
+    named = words.rename(columns=dict(zip(("first", "second"), pair, strict=True)))
     style = "display:flex;flex-wrap:wrap;gap:8px 48px;font-size:14px"
+    link = csv_link(named, f"{topic}-words.csv", "Words as CSV")
     return f'<div style="{style}">{"".join(parts)}</div>{link}'
+
+
+def csv_link(frame: pd.DataFrame, file_name: str, label: str) -> str:
+    """A link that holds a small table, to download as CSV."""
+    content = b64encode(neutralise_formulas(frame).to_csv(index=False).encode()).decode()
+    return (
+        f'<a download="{escape(file_name)}" href="data:text/csv;base64,{content}"'
+        f' style="font-size:14px;color:inherit">{label}</a>'
+    )
 
 
 def _list_html(group: str, words: pd.DataFrame) -> str:

@@ -12,6 +12,7 @@ from panel.viewable import Viewer
 
 from stickbreaker.app.frames.group_frames import (
     MOST_GROUPS,
+    csv_link,
     group_frame,
     group_words_frame,
     group_words_html,
@@ -257,7 +258,11 @@ class Calendar(StateFollower, Viewer):
         self._say(only_if(frame.empty, "No documents in these periods."))
         topic_id = int(reading.summary.topic_ids[position])
         drawn = group_plot(frame, topic_id, self.state.progress.topic_title(topic_id))
-        self.pane[:] = [pn.pane.Bokeh(drawn, sizing_mode="stretch_width")]
+        link = csv_link(frame, f"{self._name_topic(reading)}-groups.csv", "Shares as CSV")
+        self.pane[:] = [
+            pn.pane.Bokeh(drawn, sizing_mode="stretch_width"),
+            pn.pane.HTML(link, margin=(0, 10)),
+        ]
         self.pane.visible = self._words.visible = not frame.empty
         self._is_writing = True
         groups = frame["group"].tolist()
@@ -277,8 +282,11 @@ class Calendar(StateFollower, Viewer):
         words = group_words_frame(
             self._reading, cast(Groups, self._groups), position, self.state.span, pair
         )
-        name = f"{self._reading.corpus.name}-topic-{self._reading.summary.topic_ids[position]}.csv"
-        self.group_words.object = group_words_html(words, pair, name)
+        self.group_words.object = group_words_html(words, pair, self._name_topic(self._reading))
+
+    def _name_topic(self, reading: Reading) -> str:
+        """The name of files about the topic that is drawn."""
+        return f"{reading.corpus.name}-topic-{reading.summary.topic_ids[self._position(reading)]}"
 
     def _position(self, reading: Reading) -> int:
         """The place of the selected topic, or of the largest one."""

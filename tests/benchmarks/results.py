@@ -296,7 +296,7 @@ HEADINGS = {
     ),
 }
 LIBRARIES = (
-    "Nine models of five libraries and this one learn from the same 2,430 documents. K, where a"
+    "Nine models of five libraries and this one learn from the same 1,620 documents. K, where a"
     " model does not decide it, is the best of 25, 50 and 100 on documents for choices. Nats are of"
     " one fold-in for all, which uses only the topics and their tokens; seconds and memory are of"
     " one fit, in a process of its own that holds the corpus as well. NMF starts without a random"

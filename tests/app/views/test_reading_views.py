@@ -176,12 +176,13 @@ def test_the_selected_topic_is_drawn_by_group_if_the_corpus_has_groups(job, prog
     calendar.split.value = "group"
     assert not calendar.known.visible
     state.topic = int(job.reading.summary.topic_ids[job.reading.used[1]])
-    (pane,) = calendar.pane
+    pane, shares = calendar.pane
+    assert shares.object.count("<a download") == 1
     assert set(pane.object.y_range.factors) == {"Whigs", "Tories"}
     assert pane.object.title.text.startswith(progress.topic_title(state.topic))
     whole = pane.object.select_one({"name": "shares"}).data_source.data["documents"]
     state.span = (EARLIEST, np.sort(corpus.dates)[3].astype("datetime64[D]"))
-    (pane,) = calendar.pane
+    pane, _ = calendar.pane
     part = pane.object.select_one({"name": "shares"}).data_source.data["documents"]
     assert 0 < sum(part) < sum(whole) == corpus.num_documents
     assert calendar.pair[0].options == list(pane.object.y_range.factors)[::-1]
