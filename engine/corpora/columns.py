@@ -2,6 +2,7 @@
 titles and groups.
 """
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -20,8 +21,9 @@ MAX_ROWS = 5_000_000
 MAX_TITLE = 300
 NO_TEXT = "the text is empty"
 # What programs write where there is no text.
-PLACEHOLDERS = frozenset(
-    ("nan", "NaN", "None", "null", "NULL", "<NA>", "NA", "N/A", "#N/A", "[deleted]", "[removed]")
+PLACEHOLDER = re.compile(
+    r"(?i)nan|none|null|nil|n/?a|#(?:n/a|ref!|value!|name\?)|<na>|\((?:blank|null|none|empty)\)"
+    r"|\[(?:deleted|removed)\]"
 )
 WORDLESS = "no counted words remain in the text"
 
@@ -114,7 +116,7 @@ def take_chunk(
         plain = unwrap_text(text)
         if plain is None:
             wrong.append(table.name_bad(row, IS_OBJECT))
-        elif plain.strip() in PLACEHOLDERS:
+        elif PLACEHOLDER.fullmatch(plain.strip()):
             wrong.append(table.name_bad(row, f"the text is only {plain.strip()!r}"))
         elif not plain.strip():
             wrong.append(table.name_bad(row, NO_TEXT))

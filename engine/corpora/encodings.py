@@ -23,6 +23,8 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+# They change the alphabet in the Japanese encoding of seven bits.
+ESCAPES = (b"\x1b$B", b"\x1b$@")
 # First bytes of files that are not text, what the file is, and the remedy.
 SIGNATURES = (
     (b"PK\x03\x04", "a zip archive or an Office document", "rename it to .zip, .xlsx or .ods"),
@@ -81,6 +83,8 @@ ALPHABETS = {
     "koi8_r": CYRILLIC[:1],
     "cp866": CYRILLIC[:1],
     "iso8859_7": (GREEK,),
+    "iso8859_5": CYRILLIC,
+    "mac_cyrillic": CYRILLIC,
     "cp874": ("".join(map(chr, range(0xE01, 0xE4F))),),
 }
 # What much of a text in an encoding of two bytes for a character is, and the least share of it.
@@ -156,6 +160,8 @@ def name_encoding(blocks: Iterator[bytes], place: str, given: str = "") -> Encod
     for mark, what, remedy in SIGNATURES:
         if first.startswith(mark):
             raise CorpusError(f"{place} is {what}: {remedy}.")
+    if any(map(first.__contains__, ESCAPES)):
+        return Encoding("iso2022_jp")
     if wide := _find_wide(first[:HEAD]):
         note = f"{place} has no byte-order mark; it is read as {wide.upper()}."
         return Encoding(name=wide, notes=(note,))
@@ -224,7 +230,9 @@ def guess_encoding(sample: bytes) -> str:
         except UnicodeDecodeError:
             continue
         num_others = sum(letter > "~" for letter in text)
-        shares[name] = len(re.findall(frequent, text)) / max(1, num_others) / least
+        # Between two Latin letters there is no sign of East Asia.
+        outside = rf"(?<![A-Za-z])(?:{frequent})|(?:{frequent})(?![A-Za-z])"
+        shares[name] = len(re.findall(outside, text)) / max(1, num_others) / least
     if shares and max(shares.values()) > 1:
         return max(shares, key=lambda name: shares[name])
     scores = {name: _score(sample.decode(name, "replace"), name) for name in ALPHABETS}

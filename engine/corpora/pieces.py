@@ -44,6 +44,7 @@ from stickbreaker.engine.corpora.words import (
     WordCounter,
     count_columns,
     explain_no_words,
+    explain_texts,
     keep_words,
     resolve_choices,
 )
@@ -101,7 +102,8 @@ class Piece(NamedTuple):
 
     name: the number of its part, and its number in the part. file, chunk: where the next piece
     begins, as the place of the file, and the number of its chunks in the part that have been read.
-    date_unit: the precision of the dates. bad: the first of the skipped rows.
+    date_unit: the precision of the dates. bad: the first of the skipped rows. num_unspaced,
+    num_repaired: as in `WordCounter`.
     """
 
     name: str
@@ -111,6 +113,8 @@ class Piece(NamedTuple):
     date_unit: str
     num_bad: int
     bad: list[tuple[str, int | None, str]]
+    num_unspaced: int = 0
+    num_repaired: int = 0
 
 
 class PieceDocuments(NamedTuple):
@@ -312,7 +316,14 @@ def count_pieces(
     else:
         for number, part in enumerate(missing):
             count_part(sources, part, form, folder, partial(report_part, number))
-    return [piece for part in parts for piece in _read_pieces(folder, part)]
+    pieces = [piece for part in parts for piece in _read_pieces(folder, part)]
+    counted = (
+        sum(piece.num_unspaced for piece in pieces),
+        sum(piece.num_repaired for piece in pieces),
+    )
+    for note in explain_texts(*counted):
+        logger.warning(note)
+    return pieces
 
 
 def count_part(
@@ -390,8 +401,6 @@ class _PieceCounter:
         import pyarrow as pa
 
         counts, words = self._counter.everything()
-        for note in self._counter.notes:
-            logger.warning(note)
         dates = np.concatenate(self._dates)
         frequency, totals = count_columns(counts)
         described = {
@@ -427,6 +436,8 @@ class _PieceCounter:
             date_unit=unit,
             num_bad=self._bad.count,
             bad=bad,
+            num_unspaced=self._counter.num_unspaced,
+            num_repaired=self._counter.num_repaired,
         )
         with replacing(self._folder / f"piece-{name}.json") as out:
             out.write(json.dumps(piece._asdict()).encode())

@@ -32,7 +32,9 @@ from stickbreaker.engine.corpora.words import (
     MARKS,
     WordEffect,
     drop_words,
+    explain_texts,
     measure_words,
+    repair_text,
 )
 from stickbreaker.engine.progress_bars import Report, show_share
 
@@ -252,6 +254,7 @@ def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
     language, share = guess_language(sample.texts)
     texts = sample.texts
     notes = list_notes(table, columns, cells.dates, form)
+    notes += explain_texts(0, sum(repair_text(text) != text for text in texts))
     if language in LIBRARIES or language == UNKNOWN:
         notes = (*notes, explain_language(language))
         while sum(map(len, texts)) > MAX_UNSPACED and len(texts) > 1:
@@ -355,6 +358,8 @@ def _score_texts(name: str, cells: Sequence[str]) -> float:
         len(word) + 1 for cell in plain for word in PROSE.findall(cell[:MAX_SHOWN_TEXT])
     )
     length = num_letters / max(1, len(cells[:MAX_GUESSED_FROM])) or min(1.0, float(len(cells)))
+    # A text that many rows repeat, such as a licence, is not the text of the documents.
+    length *= len(set(cells)) / max(1, len(cells))
     if not TEXT_NAMES.search(name):
         return length
     return 3 * length or LONG_NAME

@@ -35,9 +35,33 @@ from stickbreaker.engine.corpora.word_choices import MAX_VOCABULARY, WordChoices
 MAX_LETTERS = 200
 # Distinct words and phrases in memory during the count, before rare ones are removed: about 2 GB.
 MAX_TERMS = 5_000_000
-# Ligatures in letters, and marks that no word has: soft hyphens and byte-order marks.
-JOINED = {sign: normalize("NFKC", sign) for sign in "ﬀﬁﬂﬃﬄﬅﬆ"} | {"\u00ad": "", "\ufeff": ""}
+# Ligatures in letters, and marks that no word has: soft hyphens, byte-order marks, and those of the
+# direction of writing.
+JOINED = {sign: normalize("NFKC", sign) for sign in "ﬀﬁﬂﬃﬄﬅﬆ"} | dict.fromkeys(
+    "\u00ad\ufeff\u2060\u200e\u200f", ""
+)
 LINE_END = re.compile(r"(?<=[^\W\d_])-\r?\n[ \t]*(?=[^\W\d_A-Z])")
+# Tags of HTML: those inside a line, which separate no words, and all others.
+INLINE = (
+    "a|abbr|b|bdi|big|cite|code|del|em|font|i|ins|kbd|mark|q|s|small|span|strike|strong|sub|sup|tt"
+    "|u"
+)
+BLOCKS = (
+    "article|aside|blockquote|body|br|button|caption|center|dd|div|dl|dt|figcaption|figure|footer"
+    "|form|h[1-6]|head|header|hr|html|iframe|img|input|label|li|link|main|meta|nav|ol|option|p|pre"
+    "|script|section|select|style|svg|table|tbody|td|tfoot|th|thead|time|title|tr|ul|video"
+)
+TAG = re.compile(
+    rf"(?i)<!(?:--|doctype)[^<>]*>|</?(?:({INLINE})|{BLOCKS})(?:\s[^<>]*=[^<>]*)?\s*/?>"
+)
+SCRIPT = re.compile(r"(?i)<(?:script|style)\b")
+SCRIPT_END = re.compile(r"(?i)</(?:script|style)\s*>")
+# UTF-8 that was read as Windows-1252: "CafÃ©", "itâ€™s".
+MISREAD = re.compile("[ÂÃ][\u0080-\u00bf]|â€[\u0080-\u00ff‘’“”„•–—˜š›œžŸ€‚ƒ…†‡ˆ‰Š‹ŒŽ™]")
+ZERO_WIDTH = re.compile("(?<=[A-Za-z\u00c0-\u052f])\u200b+(?=[A-Za-z\u00c0-\u052f])")
+# What programs write for signs in quotes.
+ESCAPED = re.compile(r"\\(?:r|n|t)|\\u[0-9a-fA-F]{4}")
+IS_ESCAPED = re.compile(r"\\r\\n|\\n\\n|\\u[0-9a-fA-F]{4}")
 # Texts that show whether words are separated, and letters after which fewer of them do.
 NUM_FIRST = 200
 FIRST_LETTERS = 1_000_000
@@ -63,6 +87,8 @@ LETTERS_WORD = (
     r"(?!['’]t\b)"
 )
 USUAL = rf"(?=[{HAN_KANA}]|[{HANGUL}]{{2}}|[\w{MARKS}]{{{USUAL_LETTERS}}})"
+# Latin letters as wide as those of East Asia.
+FULL_WIDTH = {sign + 0xFEE0: sign for sign in range(0x21, 0x7F)}
 # Everything that is a word or a number, for the share that is counted.
 TOKEN = rf"(?u)(?:[^\W_]|[{MARKS}])[\w{MARKS}]*"
 
@@ -92,13 +118,15 @@ class WordCounter:
     """Counts words chunk by chunk: call `add` for each chunk of texts, then `finish` once.
 
     repairs: whether words that PDF files and web pages split are joined, as in `repair_text`.
-    choices: those given; after the first texts, with the tokenizer that they need. notes: what to
-    say about it.
+    choices: those given; after the first texts, with the tokenizer that they need. num_unspaced,
+    num_repaired: texts without spaces whose library is missing, and repaired ones.
     """
 
     def __init__(self, choices: WordChoices, repairs: bool = True):
         self.choices = choices
-        self.notes: tuple[str, ...] = ()
+        self.num_unspaced = 0
+        self.num_repaired = 0
+        self._notes: tuple[str, ...] = ()
         self._repairs = repairs
         self._analyze: Callable[[str], list[str]] | None = None
         self._ids: dict[str, int] = {}
@@ -108,7 +136,6 @@ class WordCounter:
         # Texts that wait until the tokenizer is known.
         self._first: list[str] = []
         self._num_letters = 0
-        self._num_unspaced = 0
 
     def add(self, texts: Iterable[str]) -> None:
         """Count the words of more texts.
@@ -131,7 +158,7 @@ class WordCounter:
         """Choose the tokenizer by the first texts, and count them."""
         from sklearn.feature_extraction.text import CountVectorizer
 
-        self.choices, self.notes = resolve_choices(self.choices, self._first)
+        self.choices, self._notes = resolve_choices(self.choices, self._first)
         choices = self.choices
         pattern = write_pattern(choices.min_letters, choices.keeps_digits)
         stop_words = choices.left_out()
@@ -156,11 +183,13 @@ class WordCounter:
 
     def _prepare(self, text: str) -> str:
         if self._repairs:
-            text = repair_text(text)
+            repaired = repair_text(text)
+            self.num_repaired += repaired != text
+            text = repaired
         # NFC joins letters and combining marks, so that equal words have equal characters.
         text = normalize("NFC", text)
         tokenizer = find_tokenizer(text, self.choices)
-        self._num_unspaced += tokenizer == UNKNOWN
+        self.num_unspaced += tokenizer == UNKNOWN
         return space_text(text, tokenizer).lower()
 
     def _count(self, texts: Iterable[str]) -> None:
@@ -181,6 +210,11 @@ class WordCounter:
                 )
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What to say about the texts so far."""
+        return self._notes + explain_texts(self.num_unspaced, self.num_repaired)
+
+    @property
     def num_bytes(self) -> int:
         """An estimate of the memory, in bytes, that `everything` needs, with what is counted so
         far.
@@ -191,8 +225,6 @@ class WordCounter:
         """Return all counts (D, V) as a CSR array, and the V words in alphabetical order."""
         if self._analyze is None:
             self._start()
-        if self._num_unspaced:
-            self.notes = (*self.notes, explain_unspaced(self._num_unspaced))
         shape = (len(self._starts) - 1, len(self._ids))
         parts = [np.array(part, kind) for part, kind in ((self._counts, "i4"), (self._words, "i4"))]
         counts = csr_array((*parts, np.array(self._starts, np.int64)), shape=shape)
@@ -239,7 +271,7 @@ def space_text(text: str, tokenizer: str | None) -> str:
     """Put spaces between the words that a tokenizer finds in a text, in NFC."""
     if tokenizer is None:
         return text
-    return " ".join(word.word for word in cut_text(text, tokenizer))
+    return " ".join(word.word for word in cut_text(text, tokenizer)).translate(FULL_WIDTH)
 
 
 def find_tokenizer(text: str, choices: WordChoices) -> str | None:
@@ -264,7 +296,7 @@ def find_words(text: str, choices: WordChoices | None = None) -> list[Word]:
     found = []
     for part in cut_text(text, find_tokenizer(text, choices)):
         is_verbatim = text[part.start : part.end] == part.word
-        for token in FOUND.finditer(part.word):
+        for token in FOUND.finditer(part.word.translate(FULL_WIDTH)):
             start, end = token.span() if is_verbatim else (0, part.end - part.start)
             word = lemma(token.group().lower())
             found.append(Word(word, part.start + start, part.start + end))
@@ -273,13 +305,23 @@ def find_words(text: str, choices: WordChoices | None = None) -> list[Word]:
 
 def repair_text(text: str) -> str:
     """Join what PDF files and web pages split: ligatures, soft hyphens, words with a hyphen at
-    the ends of lines, and the entities of HTML.
+    the ends of lines, the tags and entities of HTML, and letters that were read wrongly before.
 
-    >>> repair_text("e\\ufb03cient har\\u00adbour, Caf&eacute;, hyphen-\\nated")
-    'efficient harbour, Café, hyphenated'
+    A text without any of them is returned itself.
+
+    >>> repair_text("e\\ufb03cient har\\u00adbour, Caf&eacute;, hyphen-\\nated <b>CafÃ©</b>")
+    'efficient harbour, Café, hyphenated Café'
     """
+    if "<" in text:
+        text = _drop_tags(text)
     if "&" in text:
         text = unescape(text)
+    if "\\" in text and IS_ESCAPED.search(text):
+        text = ESCAPED.sub(_read_escape, text)
+    if "Ã" in text or "Â" in text or "â€" in text:
+        text = MISREAD.sub(_read_again, text)
+    if "\u200b" in text:
+        text = ZERO_WIDTH.sub("", text)
     # A translation of every text would take as long as the count.
     if not text.isascii() and any(map(text.__contains__, JOINED)):
         for sign, letters in JOINED.items():
@@ -287,6 +329,38 @@ def repair_text(text: str) -> str:
     if "-\n" in text or "-\r" in text:
         return LINE_END.sub("", text)
     return text
+
+
+def explain_texts(num_unspaced: int, num_repaired: int) -> tuple[str, ...]:
+    """Say how many texts have no spaces and no library, and how many are repaired."""
+    notes = (explain_unspaced(num_unspaced),) if num_unspaced else ()
+    if not num_repaired:
+        return notes
+    texts = f"{num_repaired:,} text{'s' * (num_repaired > 1)}"
+    return (
+        *notes,
+        f"Repaired in {texts}: tags and entities of web pages are left out, and words that PDF"
+        " files split are joined. Stored texts stay as they are.",
+    )
+
+
+def _drop_tags(text: str) -> str:
+    """Leave out the tags of HTML, and the scripts between them."""
+    first, *others = SCRIPT.split(text)
+    text = first + "".join(f"<p>{SCRIPT_END.split(part, maxsplit=1)[-1]}" for part in others)
+    return TAG.sub(lambda tag: "" if tag[1] else "\n", text)
+
+
+def _read_escape(found: re.Match[str]) -> str:
+    """The sign of an escape; a space for those that are no letters alone."""
+    sign = chr(int(found[0][2:], 16)) if found[0][1] == "u" else " "
+    return sign if sign.isprintable() else " "
+
+
+def _read_again(found: re.Match[str]) -> str:
+    """The letter whose bytes in UTF-8 are these signs in Windows-1252."""
+    codes = (sign.encode("latin-1" if sign < "\u0100" else "cp1252") for sign in found[0])
+    return b"".join(codes).decode("utf-8", "replace")
 
 
 def limit_words(

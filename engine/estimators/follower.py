@@ -295,7 +295,7 @@ class Follower:
         counter = WordCounter(self.choices)
         counter.add(text for _, text in rows)
         counts, words = counter.everything()
-        for note in counter.notes:
+        for note in counter.notes if not self._num_batches else ():
             logger.warning(note)
         self.choices = counter.choices
         nats_per_word = self._score(self._take_known(counts, words))

@@ -30,6 +30,8 @@ def test_a_utf8_file_with_a_few_wrong_bytes_is_read_as_utf8(tmp_path):
 SENTENCES = {
     "cp1251": "Мирный договор между державами был подписан в гавани.",
     "koi8_r": "Мирный договор между державами был подписан в гавани.",
+    "iso8859_5": "Мирный договор между державами был подписан в гавани.",
+    "mac_cyrillic": "Корабли стояли в гавани всё утро, и договор о мире был подписан.",
     "cp866": "Мирный договор между державами был подписан в гавани.",
     "cp1250": "Pokojowy traktat między mocarstwami został podpisany w porcie, żółć.",
     "iso8859_2": "Příliš žluťoučký kůň úpěl ďábelské ódy, řekl měšťan.",
@@ -39,6 +41,7 @@ SENTENCES = {
     "euc_jp": "平和条約は港で署名されました。",
     "euc_kr": "평화 조약은 항구에서 서명되었습니다.",
     "mac_roman": "Le traité de paix a été signé à Paris, où l’été était déjà passé.",
+    "mac-roman": "Über die Häfen und Zölle der großen Städte müssen schöne Verträge gelten.",
     "cp1252": "Le traité de paix a été signé à Paris, où l’été était déjà passé.",
     "cp850": "Le traité de paix a été signé à Paris.",
     "cp1253": "Η ειρήνη και ο πόλεμος των λαών της θάλασσας.",
@@ -61,6 +64,12 @@ def test_other_encodings_are_recognised_and_a_line_is_shown(tmp_path, encoding, 
     found = find_encoding(path)
     assert path.read_text(encoding=found.name) == path.read_text(encoding=encoding)
     assert "Set encoding" in found.notes[0]
+
+
+def test_escapes_of_the_japanese_encoding_of_seven_bits_are_recognised(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("text,year\n港の船が綿花を運びました。,1900\n", encoding="iso2022_jp")
+    assert preview(path).first[0].text == "港の船が綿花を運びました。"
 
 
 def test_a_given_encoding_is_used_and_an_unknown_one_is_refused(tmp_path):

@@ -247,3 +247,11 @@ def test_numbers_are_dates_only_in_a_column_that_is_named_so(tmp_path):
     seen = preview(write(tmp_path, text=TEXTS, created=numbers))
     assert (seen.chosen.date, seen.date_span) == ("created", ("2020-01-01", "2023-01-01"))
     assert "'43831' is read as 2020-01-01." in seen.notes
+
+
+def test_what_all_rows_repeat_is_not_the_text(tmp_path):
+    path = tmp_path / "a.csv"
+    licence = "This work may be used and copied and read by all people of the world and for any use"
+    rows = [f"Peace of {place},the treaty of {place} ships,{licence}" for place in range(9)]
+    path.write_text("\n".join(["headline,lead,licence", *rows]))
+    assert preview(path).chosen.text == "lead"

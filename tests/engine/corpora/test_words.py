@@ -6,10 +6,13 @@ import re
 import numpy as np
 import pytest
 
+from stickbreaker.engine.corpora.build_stored import build as build_stored
 from stickbreaker.engine.corpora.load import load_corpus
+from stickbreaker.engine.corpora.preview import preview
 from stickbreaker.engine.corpora.word_choices import MAX_VOCABULARY, WordChoices
 from stickbreaker.engine.corpora.words import (
     MAX_LETTERS,
+    WordCounter,
     count_words,
     measure_words,
 )
@@ -144,7 +147,41 @@ def test_words_that_pdf_files_and_web_pages_split_are_joined(tmp_path):
     }
 
 
-@pytest.mark.parametrize("text", ["nan", "[deleted]", "[removed]", "NULL", "N/A"])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('<p class="a b">The <b>har</b>bour<br/>tariff</p>', {"harbour", "tariff"}),
+        ("<SCRIPT>var x = navy</SCRIPT><!-- wp:image -->peace<style>p {}</style>", {"peace"}),
+        ("war <script>half closed", {"war", "half", "closed"}),
+        ("a <b and c> peace < war", {"peace", "war"}),
+        ("CafÃ© â€œtreatyâ€\x9d", {"café", "treaty"}),
+        ("NÃO SÃO PEÇAS", {"não", "são", "peças"}),
+        ("har\u200bbour \u200epeace\u200f", {"harbour", "peace"}),
+        (r"war\n\npeace\ttreaty Caf\u00e9 \ud83d", {"war", "peace", "treaty", "café"}),
+        (r"$\nabla \times \text{navy}$", {"nabla", "times", "text", "navy"}),
+    ],
+)
+def test_markup_and_letters_that_were_read_wrongly_are_repaired(text, words):
+    counter = WordCounter(WordChoices())
+    counter.add([text])
+    assert set(counter.everything()[1]) == words
+
+
+def test_a_note_says_how_many_texts_are_repaired_also_in_the_preview(tmp_path, caplog):
+    path = tmp_path / "a.csv"
+    path.write_text("text\n<p>peace</p>\nwar\ntreaty &amp; tariff\n")
+    said = "Repaired in 2 texts: tags and entities of web pages are left out"
+    assert said in preview(path).notes[0]
+    load_corpus(path)
+    assert said in caplog.text
+    caplog.clear()
+    build_stored(path, to=tmp_path / "stored", keeps_text=True)
+    assert f"{said}, and words that PDF files split are joined. Stored texts stay" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "text", ["nan", "[deleted]", "[removed]", "NULL", "N/A", "none", "(blank)", "#REF!"]
+)
 def test_what_programs_write_without_a_text_is_no_document(tmp_path, text):
     path = tmp_path / "a.csv"
     path.write_text(f"text,year\n{text},1900\npeace,1901\n")
