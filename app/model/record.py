@@ -197,7 +197,7 @@ class Record:
 
     def find_edited(self, edit: TopicEdit) -> Any:
         """The state after an edit; None if it is not possible, which the progress explains."""
-        return self.edits.find_edited(self._prepare_now(), self._state, edit)
+        return self.edits.find_edited(self._prepare_now(), self._state, edit, self.documents_seen)
 
     def take_edit(self, edit: TopicEdit, state: Any) -> None:
         """Go on from the state after an edit, with a mark and a held-out score."""

@@ -9,15 +9,13 @@ import numpy as np
 from stickbreaker.app.model.page_notes import read_marks, write_marks
 from stickbreaker.app.model.progress import EditLog, Mark
 from stickbreaker.engine.algorithm import Edit, EditKind, TopicEdit
-from stickbreaker.engine.corpora.corpus import Corpus
-from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.evaluation.held_out import score_own
 from stickbreaker.engine.inference.edits import (
     MOST_UNDONE,
     PIN_WEIGHT,
     SUPPORTED_SHARE,
     EditError,
-    draw_documents,
+    draw_learned,
     find_support,
     list_changed,
 )
@@ -54,7 +52,6 @@ class RunEdits:
         self.fault = ""
         self.before: tuple[Checkpoint, ...] = ()
         self._unsupported: tuple[int, ...] = ()
-        self._sample: Batch | None = None
 
     def log(self) -> EditLog:
         """What the pages show of the edits."""
@@ -70,10 +67,12 @@ class RunEdits:
         rng = np.random.default_rng([prepared.settings.seed, 0])
         state = prepared.algorithm.init(prepared.config, prepared.train.vocab_size, rng)
         for each in self.done:
-            state = self._apply(prepared, state, each.edit)
+            state = self._apply(prepared, state, each.edit, 0)
         return state
 
-    def find_edited(self, prepared: Prepared | None, state: Any, edit: TopicEdit) -> Any:
+    def find_edited(
+        self, prepared: Prepared | None, state: Any, edit: TopicEdit, documents_seen: int
+    ) -> Any:
         """The state after an edit; None, with a `fault`, if it is not possible.
 
         state: None before the first mini-batch.
@@ -82,12 +81,13 @@ class RunEdits:
         try:
             if prepared is None:
                 raise EditError(NOT_OPEN)
-            return self._apply(prepared, self.start(prepared) if state is None else state, edit)
+            state = self.start(prepared) if state is None else state
+            return self._apply(prepared, state, edit, documents_seen)
         except EditError as error:
             self.fault = str(error)
             return None
 
-    def _apply(self, prepared: Prepared, state: Any, edit: TopicEdit) -> Any:
+    def _apply(self, prepared: Prepared, state: Any, edit: TopicEdit, documents_seen: int) -> Any:
         algorithm = prepared.algorithm
         if algorithm.edit is None:
             raise EditError(f"{algorithm.title} has topics that cannot be edited.")
@@ -95,14 +95,14 @@ class RunEdits:
             words = tuple(map(prepared.train.vocabulary.index, edit.words))
         except KeyError as error:
             raise EditError(f"No topic was added: {error.args[0]}.") from error
-        if self._sample is None:
-            self._sample = draw_sample(prepared.train)
+        # The run does not learn from documents that it has not read.
+        sample = draw_learned(prepared.train, documents_seen)
         kind = EditKind(edit.kind)
         weight = PIN_WEIGHT if kind is EditKind.PIN else 1.0
         # The state before the first step has no new topics of merges and splits.
         topic_ids = () if kind is EditKind.SEED else edit.topic_ids
         asked = Edit(kind, topic_ids, words, weight)
-        return algorithm.edit(prepared.config, state, asked, self._sample)
+        return algorithm.edit(prepared.config, state, asked, sample)
 
     def note(
         self,
@@ -150,12 +150,6 @@ class RunEdits:
             )
             for edit, mark in saved.get("edits", ())
         )
-
-
-def draw_sample(train: Corpus) -> Batch:
-    """Documents that edits read: none of those that the run sets aside."""
-    some = draw_documents(train, leaves_out=True)
-    return next(some.batches(some.num_documents))._replace(corpus_size=train.num_documents)
 
 
 def describe_edit(edit: TopicEdit, title: Callable[[int], str]) -> str:

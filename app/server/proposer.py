@@ -5,9 +5,9 @@ from typing import Any
 
 from stickbreaker.app.model.proposed_edits import ProposalJob
 from stickbreaker.app.model.reading import Model
-from stickbreaker.app.model.run_edits import draw_sample
 from stickbreaker.app.server.model_worker import ModelWorker
 from stickbreaker.engine.algorithm import Algorithm
+from stickbreaker.engine.inference.edits import draw_learned
 
 
 class Proposer(ModelWorker[ProposalJob]):
@@ -24,7 +24,7 @@ class Proposer(ModelWorker[ProposalJob]):
     def compute(self, model: Model, report: Callable[[float], bool]) -> dict[str, Any] | None:
         assert model.algorithm.propose is not None
         tried = []
-        sample = draw_sample(model.train)
+        sample = draw_learned(model.train, model.documents_seen)
         for share, proposal in model.algorithm.propose(model.config, model.state, sample):
             tried.append(proposal)
             if not report(share):

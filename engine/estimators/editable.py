@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreaker.engine.algorithm import Edit, EditKind, TopicEdit
 from stickbreaker.engine.corpora.corpus import Vocabulary
-from stickbreaker.engine.corpora.documents import Batch, Documents
+from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.estimators.counts import Counts
 from stickbreaker.engine.estimators.online_model import OnlineTopicModel
 from stickbreaker.engine.inference.edits import (
@@ -17,6 +17,7 @@ from stickbreaker.engine.inference.edits import (
     PIN_WEIGHT,
     EditError,
     draw_documents,
+    draw_learned,
     find_support,
     list_changed,
 )
@@ -117,8 +118,8 @@ class EditableTopicModel(OnlineTopicModel):
         topic_id : int
             A topic in use.
         X : Corpus or array-like or sparse matrix of shape (D, V), optional
-            Documents with the topic, of which at most 4,096 are used. By default, the documents
-            that the model has set aside.
+            Documents with the topic that the model has read, of which at most 4,096 are used. By
+            default, the documents that it has set aside.
 
         Returns
         -------
@@ -148,8 +149,8 @@ class EditableTopicModel(OnlineTopicModel):
         name : str
             The name of the topic.
         X : Corpus or array-like or sparse matrix of shape (D, V), optional
-            Documents with the words, of which at most 4,096 are used. By default, the documents
-            that the model has set aside.
+            Documents with the words that the model has read, of which at most 4,096 are used. By
+            default, the documents that it has set aside.
         weight : float
             The number of prior tokens of each word, as a multiple of the tokens that the corpus has
             of it.
@@ -234,9 +235,10 @@ class EditableTopicModel(OnlineTopicModel):
         check_is_fitted(self)
         if not self.state_.set_aside.num_documents:
             raise EditError("The model has set no documents aside: fit it with duplicates='merge'.")
-        documents = draw_documents(self._read(X), leaves_out=True).documents()
+        corpus = self._read(X)
+        batch = draw_learned(corpus, corpus.num_documents)._replace(corpus_size=self.corpus_size_)
         assert self.algorithm.propose is not None
-        tried = self.algorithm.propose(self.config_, self.state_, self._batch(documents))
+        tried = self.algorithm.propose(self.config_, self.state_, batch)
         rows = [
             (str(each.edit.kind), each.edit.topic_ids, each.gain, each.error, each.is_supported)
             for _, each in tried
@@ -276,7 +278,12 @@ class EditableTopicModel(OnlineTopicModel):
         documents = self.state_.set_aside
         if X is not None:
             documents = draw_documents(self._read(X)).documents()
-        state = self.algorithm.edit(self.config_, self.state_, edit, self._batch(documents))
+        batch = Batch(
+            doc_ids=np.arange(documents.num_documents),
+            documents=documents,
+            corpus_size=self.corpus_size_,
+        )
+        state = self.algorithm.edit(self.config_, self.state_, edit, batch)
         event = TopicEdit(
             kind=str(edit.kind),
             topic_ids=list_changed(edit, state),
@@ -290,14 +297,6 @@ class EditableTopicModel(OnlineTopicModel):
         self.edits_ = (*self.edits_, event)
         self.state_ = state
         return event.topic_ids
-
-    def _batch(self, documents: Documents) -> Batch:
-        """Documents as a batch of the corpus."""
-        return Batch(
-            doc_ids=np.arange(documents.num_documents),
-            documents=documents,
-            corpus_size=self.corpus_size_,
-        )
 
 
 def _check_id(topic_id: object) -> int:

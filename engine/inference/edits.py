@@ -301,19 +301,29 @@ def list_changed(edit: Edit, state: OnlineHDPState) -> tuple[int, ...]:
     return tuple(ids)
 
 
-def draw_documents(corpus: Corpus, leaves_out: bool = False) -> Corpus:
-    """The documents of a corpus that an edit reads, in their order.
+def draw_documents(corpus: Corpus) -> Corpus:
+    """The documents of a corpus that an edit reads, in their order."""
+    return _draw_rows(corpus, np.arange(corpus.num_documents))
 
-    leaves_out: whether those are left out that a run over this corpus sets aside.
+
+def draw_learned(train: Corpus, documents_seen: int) -> Batch:
+    """Documents that a run over a corpus has learned from, for an edit: none that it set aside.
+
+    Before the run has read any, they are those that it will learn from.
     """
-    number = corpus.num_documents
-    is_left_out = np.zeros(number, bool)
-    if leaves_out:
-        draw_places(0, share_set_aside(number), is_left_out)
+    is_left_out = np.zeros(train.num_documents, bool)
+    draw_places(0, share_set_aside(train.num_documents), is_left_out)
+    if documents_seen:
+        is_left_out[documents_seen:] = True
     rows = np.flatnonzero(~is_left_out)
+    some = _draw_rows(train, rows if len(rows) else np.arange(train.num_documents))
+    return next(some.batches(some.num_documents))._replace(corpus_size=train.num_documents)
+
+
+def _draw_rows(corpus: Corpus, rows: np.ndarray) -> Corpus:
     if len(rows) > MOST_DOCUMENTS:
         rows = np.sort(np.random.default_rng(0).choice(rows, MOST_DOCUMENTS, replace=False))
-    return corpus if len(rows) == number else corpus.select(rows)
+    return corpus if len(rows) == corpus.num_documents else corpus.select(rows)
 
 
 def find_support(state: OnlineHDPState, topic_id: int) -> float:

@@ -7,9 +7,10 @@ import pytest
 
 from stickbreaker.engine.algorithm import Edit, EditKind
 from stickbreaker.engine.algorithms import hdp
+from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.executors import step
-from stickbreaker.engine.inference.edits import EditError
+from stickbreaker.engine.inference.edits import EditError, draw_learned
 from stickbreaker.engine.inference.evidence import choose_number, find_path, points_of
 from stickbreaker.engine.inference.states import Decided
 from stickbreaker.engine.inference.topic_counts import decayed_counts
@@ -205,3 +206,19 @@ def test_documents_set_aside_remove_no_topic_that_a_person_keeps():
         left = np.flatnonzero(chosen.topic_counts.totals > 1e-6)
         assert len(left) == number
         assert set(kept) <= set(left.tolist())
+
+
+def test_an_edit_reads_documents_that_the_run_has_learned_from_and_no_other():
+    counts = np.zeros((300, VOCAB_SIZE), int)
+    counts[:, 0] = np.arange(1, 301)
+    years = np.datetime64("1700", "Y") + np.arange(300)
+    words = Vocabulary(tuple(f"word{place}" for place in range(VOCAB_SIZE)))
+    corpus = Corpus("numbered", counts, words, years, tuple(map(str, range(300))))
+    whole = next(corpus.batches(300))
+    config = replace(CONFIG, duplicates="merge")
+    learned = hdp.ALGORITHM.learned(config, make_state(), whole)
+    for seen, most in ((0, 300), (120, 120), (300, 300), (600, 300)):
+        sample = draw_learned(corpus, seen)
+        expected = learned.documents.counts[learned.documents.counts <= most]
+        np.testing.assert_array_equal(sample.documents.counts, expected)
+        assert sample.corpus_size == 300
