@@ -44,8 +44,8 @@ from stickbreaker.engine.corpora.word_choices import LANGUAGES
 
 QUIET_SECONDS = 0.35
 KINDS = (
-    "CSV, TSV, JSON, Parquet or a sheet (.xlsx, .xls, .ods), also packed; text files or a zip of"
-    " them; docword, .ldac or .mtx with a vocabulary file"
+    "CSV, TSV, JSON, Parquet, a sheet (.xlsx, .xls, .ods) or .mbox, also packed; texts (.txt,"
+    " .docx, .pdf, .html, .xml, .eml) or a zip of them; docword, .ldac or .mtx with a vocabulary"
 )
 SAMPLES = (
     "<p>Or try a sample of State of the Union, with the words of each passage in random order:</p>"

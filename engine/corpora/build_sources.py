@@ -9,13 +9,12 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
 from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.kinds import FOLDER, READ
 from stickbreaker.engine.corpora.shards import is_stored
 from stickbreaker.engine.corpora.sources import (
-    FOLDER,
-    KINDS,
     Source,
     find_source,
-    is_document,
+    has_text,
     is_remote,
     list_files,
     name_source,
@@ -68,7 +67,7 @@ def _list_tables(path: Path) -> list[Source]:
     tables = pick_tables(file for file in files if not is_stored(file.parent))
     own = [file for file in tables if file.parent == found]
     # Programs that write tables in subfolders add files such as _SUCCESS.
-    texts = filter(is_document, files)
+    texts = filter(has_text, files)
     if not own and any(not is_stored(file.parent) for file in texts):
         tables = []
     return list(map(name_source, own or tables)) or [source._replace(path=found)]
@@ -89,7 +88,7 @@ def copy_remote(address: str, folder: Path) -> list[Path]:
         files = sorted(system.find(root)) if system.isdir(root) else [root]
         wanted = [file for file in files if name_source(Path(file)).kind]
         if not wanted:
-            raise CorpusError(f"{address} has no files of a supported type: {KINDS}.")
+            raise CorpusError(f"{address} has no files of a supported type: {READ}.")
         folder.mkdir(parents=True, exist_ok=True)
         copies: list[Path] = []
         for number, file in enumerate(wanted):

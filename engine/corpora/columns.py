@@ -137,10 +137,9 @@ def take_chunk(
 
 
 def list_notes(table: Table, columns: Columns, dates: Sequence[str], form: str) -> tuple[str, ...]:
-    """List what to say about a table that is read with these columns; dates: its cells."""
-    if columns.date is None:
-        return table.notes
-    return (*table.notes, *filter(None, [table.date_note or explain_form(dates, form)]))
+    """List what to say about a table that has been read with these columns; dates: its cells."""
+    dated = "" if columns.date is None else table.date_note or explain_form(dates, form)
+    return tuple(filter(None, (*table.notes, dated, table.left.note)))
 
 
 def name_document(table: Table, row: int, title: str) -> str:

@@ -16,6 +16,7 @@ from scipy.sparse import csr_array
 
 from stickbreaker.engine.corpora.corpus import LARGEST_COUNT, CorpusError
 from stickbreaker.engine.corpora.encodings import find_encoding
+from stickbreaker.engine.corpora.kinds import LDA_C, MATRIX, UCI
 from stickbreaker.engine.corpora.packed_files import open_plain, plain_path
 from stickbreaker.engine.corpora.rows import MAX_LISTED, BadRow, BadRows, Counted, shorten
 from stickbreaker.engine.corpora.words import MAX_LETTERS
@@ -28,10 +29,7 @@ MAX_ENTRIES = 500_000_000
 # A size of more digits is larger than any limit, and Python reads at most 4,300.
 MAX_DIGITS = 18
 TOO_LARGE = f"{{}} has more than {MAX_DOCUMENTS:,} documents or {MAX_ENTRIES:,} entries. Split it."
-UCI = "UCI bag-of-words"
-LDA_C = "LDA-C"
 OUTSIDE = "word number {} is outside the list of {:,} words: number words from 0"
-MATRIX = "Matrix Market"
 VOCABULARY_ENDS = (".vocab", ".vocab.txt", "_vocab.txt", ".words", ".tokens", ".words.txt")
 VOCABULARY_NAMES = ("vocab.txt", "vocabulary.txt", "vocab.dat", "words.txt")
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.kinds import KINDS
 from stickbreaker.engine.files.messages import explain_error
 
 BLOCK = 1 << 20
@@ -25,23 +26,6 @@ MARKS = (
 )
 # They change the alphabet in the Japanese encoding of seven bits.
 ESCAPES = (b"\x1b$B", b"\x1b$@")
-# First bytes of files that are not text, what the file is, and the remedy.
-SIGNATURES = (
-    (b"PK\x03\x04", "a zip archive or an Office document", "rename it to .zip, .xlsx or .ods"),
-    (b"\xd0\xcf\x11\xe0", "an old Office document", "if it has sheets, rename it to .xls"),
-    (b"\x1f\x8b", "compressed with gzip", "unpack it first"),
-    (b"BZh", "compressed with bzip2", "unpack it first"),
-    (b"\xfd7zXZ", "compressed with xz", "unpack it first"),
-    (b"7z\xbc\xaf", "a 7z archive", "unpack it first"),
-    (b"Rar!", "a RAR archive", "unpack it first"),
-    (b"%PDF", "a PDF", "save its text as a text file"),
-    (b"PAR1", "a Parquet file", "rename it to end in .parquet"),
-    (b"SQLite format 3", "a database", "export the table as CSV"),
-    (b"\x89PNG", "a picture", "use a text file"),
-    (b"\xff\xd8\xff", "a picture", "use a text file"),
-)
-
-
 WESTERN = (
     "éèêëàâçîïôùûüœæ",
     "äöüß",
@@ -157,9 +141,9 @@ def name_encoding(blocks: Iterator[bytes], place: str, given: str = "") -> Encod
     for mark, name in MARKS:
         if first.startswith(mark):
             return Encoding(name)
-    for mark, what, remedy in SIGNATURES:
-        if first.startswith(mark):
-            raise CorpusError(f"{place} is {what}: {remedy}.")
+    for kind in KINDS:
+        if kind.signatures and first.startswith(kind.signatures):
+            raise CorpusError(f"{place} is {kind.what}: {kind.remedy}.")
     if any(map(first.__contains__, ESCAPES)):
         return Encoding("iso2022_jp")
     if wide := _find_wide(first[:HEAD]):

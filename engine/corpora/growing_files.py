@@ -12,8 +12,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.kinds import Role, find_kind
 from stickbreaker.engine.corpora.name_dates import find_name_dates
-from stickbreaker.engine.corpora.rows import TABLE_SUFFIXES, BadRow
+from stickbreaker.engine.corpora.rows import BadRow
 from stickbreaker.engine.corpora.text_files import load_file, make_row
 from stickbreaker.engine.files.messages import explain_error
 
@@ -74,8 +75,7 @@ class GrowingSource(Protocol):
 
 def explain_table(path: Path, text_column: str) -> str:
     """Why a table cannot be followed, and the remedy; "" for JSON lines and texts."""
-    suffix = path.suffix.lower()
-    if suffix in LINES_SUFFIXES or suffix not in TABLE_SUFFIXES:
+    if path.suffix.lower() in LINES_SUFFIXES or find_kind(path.name).role is not Role.TABLE:
         return ""
     return (
         "tables do not grow: write its rows to a .jsonl file, as objects such as"
@@ -301,11 +301,12 @@ class GrowingFolder:
             self.report(f"{file} is skipped, because {reason}.")
             return None
         (date,), _ = find_name_dates([file.name])
-        row = make_row(self.path, 0, load_file(self.path, file), ("text",))
+        read = load_file(self.path, file)._replace(date=date)
+        row = make_row(self.path, 0, read, ("text", "date"))
         if isinstance(row, BadRow):
             self.report(f"{file} is skipped: {row.reason}.")
             return None
-        (text,) = row[1]
+        text, date = row[1]
         return date or str(
             np.datetime64(int(file.stat().st_mtime), "s").astype("datetime64[D]")
         ), str(text)

@@ -13,10 +13,10 @@ from stickbreaker.engine.corpora.bundled import BUILT_IN, load_built_in
 from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
 from stickbreaker.engine.corpora.frames import KIND, open_frame
+from stickbreaker.engine.corpora.kinds import READ
 from stickbreaker.engine.corpora.known_words import HasWords, KnownWords, find_known
 from stickbreaker.engine.corpora.library import list_own, load_own
 from stickbreaker.engine.corpora.sources import (
-    KINDS,
     STORED,
     Source,
     find_source,
@@ -271,5 +271,5 @@ def _explain_unknown(name_or_path: str | PathLike[str]) -> str:
     guesses = [f" Did you mean {near!r}?" for near in get_close_matches(name, known, n=1)]
     return (
         f"No corpus {name!r}.{''.join(guesses)} Use {', '.join(known)}, or a file of a supported"
-        f" type: {KINDS}."
+        f" type: {READ}."
     )

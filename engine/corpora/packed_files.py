@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
-from typing import IO, Any, cast
+from typing import IO, Any, TypeVar, cast
 
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.files.messages import explain_error
@@ -32,6 +32,7 @@ COMPRESSIONS: dict[str, Callable[[IO[bytes]], IO[bytes]]] = {
     ".xz": lzma.LZMAFile,
     ".zst": _open_zstd,
 }
+AnyPath = TypeVar("AnyPath", Path, PurePosixPath)
 BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError)
 
 
@@ -60,7 +61,7 @@ def check_ratio(path: Path, unpacked: int, packed: int) -> None:
         )
 
 
-def plain_path(path: Path) -> Path:
+def plain_path(path: AnyPath) -> AnyPath:
     """Return a path without the suffix of a compression.
 
     >>> plain_path(Path("mine.csv.GZ")).name
@@ -84,7 +85,9 @@ class PackedFile:
     def __init__(self, path: Path, member: str = "") -> None:
         self._path = path
         self._member = member
-        plain = PurePosixPath(member or plain_path(path))
+        packed = PurePosixPath(member or path)
+        self._unpack = COMPRESSIONS.get(packed.suffix.lower())
+        plain = plain_path(packed)
         self.name, self.stem, self.suffix = plain.name, plain.stem, plain.suffix
 
     def __str__(self) -> str:
@@ -103,15 +106,16 @@ class PackedFile:
         `tell` of the binary stream says how much of the packed file has been read. Reading raises
         CorpusError if the file is damaged or unpacks to too much.
         """
-        packed = self._path.open("rb")
+        packed: IO[bytes] = self._path.open("rb")
+        content = packed
         size = max(1, self.stat().st_size)
         try:
             if self._member:
                 archive = zipfile.ZipFile(packed)
                 check_unpacked(self._path, archive.getinfo(self._member).file_size, size)
                 content = archive.open(self._member)
-            else:
-                content = COMPRESSIONS[self._path.suffix.lower()](packed)
+            if self._unpack is not None:
+                content = self._unpack(content)
         except (*BROKEN, NotImplementedError, ValueError) as error:
             packed.close()
             raise self._refuse(error) from error

@@ -35,7 +35,7 @@ from stickbreaker.engine.corpora.columns import (
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.count_tables import refuse_count_table
 from stickbreaker.engine.corpora.documents import Documents
-from stickbreaker.engine.corpora.rows import BadRow, BadRows, Chunk, Table
+from stickbreaker.engine.corpora.rows import BadRow, BadRows, Chunk, LeftOut, Table
 from stickbreaker.engine.corpora.shards import map_arrow, write_arrow, write_table
 from stickbreaker.engine.corpora.sources import count_bytes, find_source, list_files, name_source
 from stickbreaker.engine.corpora.word_choices import WordChoices
@@ -135,6 +135,7 @@ class PlanFiles:
         self.table = lru_cache(1)(self._open)
         # All chunks, with their places, if they are few and have been read once.
         self._chunks: list[tuple[int, int, Chunk]] = []
+        self._left: dict[int, LeftOut] = {}
         # What to say about the sources, once the form of the dates is known.
         self.notes: tuple[str, ...] = ()
 
@@ -143,7 +144,15 @@ class PlanFiles:
         table = source.open(self.plan.columns.encoding)
         if self.plan.columns.text is None:
             refuse_count_table(table)
+        self._left[number] = table.left
         return table
+
+    def explain_left(self) -> str:
+        """Say what was left out of the texts that have been read; "" if nothing was."""
+        left = LeftOut()
+        for each in self._left.values():
+            left.add(each.parts)
+        return left.note
 
     def columns(self, number: int) -> Columns:
         """Return the columns of a file, completed and checked."""
@@ -215,7 +224,8 @@ class PlanFiles:
         else:
             self._chunks = found
         form = find_date_form(self.plan.columns, cells)
-        self.notes = list_notes(self.table(0), self.plan.columns, cells.dates, form)
+        table = replace(self.table(0), left=LeftOut())
+        self.notes = list_notes(table, self.plan.columns, cells.dates, form)
         return form
 
 
@@ -321,7 +331,7 @@ def count_pieces(
         sum(piece.num_unspaced for piece in pieces),
         sum(piece.num_repaired for piece in pieces),
     )
-    for note in explain_texts(*counted):
+    for note in (*explain_texts(*counted), *filter(None, [sources.explain_left()])):
         logger.warning(note)
     return pieces
 

@@ -2,35 +2,20 @@
 with the reasons.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from scipy.sparse import csr_array
 
-EXCEL = "Excel"
-OPEN_DOCUMENT = "OpenDocument"
-# The formats of tables, by the extensions of their files.
-TABLE_SUFFIXES = {
-    ".csv": "CSV",
-    ".tsv": "TSV",
-    ".tab": "TSV",
-    ".jsonl": "JSON lines",
-    ".json": "JSON",
-    ".ndjson": "JSON lines",
-    ".parquet": "Parquet",
-    ".pq": "Parquet",
-    ".xlsx": EXCEL,
-    ".xlsm": EXCEL,
-    ".xlsb": EXCEL,
-    ".xls": EXCEL,
-    ".ods": OPEN_DOCUMENT,
-}
 MAX_COLUMNS = 1_000
 MAX_LISTED = 1_000
 # The longest text and the longest line of a file, in characters.
 MAX_TEXT = 10_000_000
+# The largest file of one text, which may contain pictures, in bytes.
+MAX_FILE = 20 * MAX_TEXT
 # What to do with a source that does not fit in memory.
 TOO_LARGE = "Build it on disk with engine.build, or take a sample"
 CHUNK_ROWS = 500
@@ -85,13 +70,50 @@ class Chunk(NamedTuple):
     share: float
 
 
+class Content(NamedTuple):
+    """What a file with one text contains.
+
+    left: for each kind of part that is left out, how much of it there is, and of how much.
+    """
+
+    text: str
+    title: str = ""
+    date: str = ""
+    author: str = ""
+    left: Mapping[str, tuple[int, int]] = MappingProxyType({})
+
+
+class LeftOut:
+    """The parts of texts that are left out, counted while they are read."""
+
+    def __init__(self) -> None:
+        self.parts: dict[str, tuple[int, int]] = {}
+
+    def clear(self) -> None:
+        """Forget what was counted: the texts are read again."""
+        self.parts.clear()
+
+    def add(self, left: Mapping[str, tuple[int, int]]) -> None:
+        """Add what is left out of one text, or of several."""
+        for what, (number, of) in left.items():
+            before = self.parts.get(what, (0, 0))
+            self.parts[what] = (before[0] + number, before[1] + of)
+
+    @property
+    def note(self) -> str:
+        """Say what is left out, with its share; "" if nothing is."""
+        said = [f"{what} ({left / of:.1%})" for what, (left, of) in self.parts.items() if left]
+        return f"Left out: {', '.join(said)}." if said else ""
+
+
 @dataclass(frozen=True)
 class Table:
     """A file or folder with one text per row, and notes to show to the user.
 
     `read(columns)` yields all rows of these columns in chunks, from the start; each cell is text.
     has: columns whose meaning is certain, such as "text" and "title" of a folder. files: the names
-    of the files in `path`, if each file is a row. date_note: how the dates were found.
+    of the files in `path`, if each file is a row. date_note: how the dates were found. left: what
+    is left out of the texts, after they have been read.
 
     group_bytes: the sizes of the row groups of a Parquet file, uncompressed.
     `read_groups(columns, first, last)` yields the rows of the groups from `first` to `last - 1`.
@@ -105,6 +127,7 @@ class Table:
     has: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     date_note: str = ""
+    left: LeftOut = field(default_factory=LeftOut)
     group_bytes: tuple[int, ...] = ()
     read_groups: Callable[[Sequence[str], int, int], Iterator[Chunk]] | None = None
 
@@ -158,6 +181,11 @@ class Counted(NamedTuple):
     notes: tuple[str, ...]
     titles: tuple[str, ...] = ()
     rows: tuple[int, ...] = ()
+
+
+def explain_fault(error: Exception, place: str) -> str:
+    """The reason why a text is skipped, from an error that begins with its place."""
+    return str(error).removeprefix(f"{place} is ").rstrip(".")
 
 
 def repair(text: str) -> str:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from stickbreaker.engine.corpora.cells import write_cell
 from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.kinds import find_kind
 from stickbreaker.engine.corpora.packed_files import BROKEN, check_unpacked
-from stickbreaker.engine.corpora.rows import TABLE_SUFFIXES, Chunk, Row, Table, gather, shorten
+from stickbreaker.engine.corpora.rows import Chunk, Row, Table, gather, shorten
 from stickbreaker.engine.corpora.table_files import (
     NUM_SNIFFED,
     count_above,
@@ -61,7 +62,7 @@ def open_sheet(path: Path, encoding: str = "") -> Table:
 
     return Table(
         path=path,
-        kind=TABLE_SUFFIXES[path.suffix.lower()],
+        kind=find_kind(path.name).name,
         columns=columns,
         read=read,
         notes=(*_describe_others(sheet.name, heights), *describe_header(columns, num_above)),

@@ -12,70 +12,30 @@ from typing import NamedTuple, TypeVar
 
 from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.count_files import (
+from stickbreaker.engine.corpora.count_files import name_counts, read_counts
+from stickbreaker.engine.corpora.count_tables import find_count_form, read_count_table
+from stickbreaker.engine.corpora.kinds import (
+    ARCHIVE,
+    BY_NAME,
+    EXCEL,
+    FOLDER,
     LDA_C,
     MATRIX,
-    UCI,
-    name_counts,
-    read_counts,
-)
-from stickbreaker.engine.corpora.count_tables import find_count_form, read_count_table
-from stickbreaker.engine.corpora.packed_files import open_plain, plain_path
-from stickbreaker.engine.corpora.parquet_files import open_parquet
-from stickbreaker.engine.corpora.rows import (
-    EXCEL,
-    MAX_COLUMNS,
     OPEN_DOCUMENT,
-    TABLE_SUFFIXES,
-    TOO_LARGE,
-    Counted,
-    Table,
+    READ,
+    UCI,
+    Role,
+    find_kind,
 )
+from stickbreaker.engine.corpora.packed_files import open_plain, plain_path
+from stickbreaker.engine.corpora.rows import MAX_COLUMNS, TOO_LARGE, Counted, Table
 from stickbreaker.engine.corpora.shards import is_stored
-from stickbreaker.engine.corpora.sheets import open_sheet
-from stickbreaker.engine.corpora.table_files import (
-    LINES,
-    find_text_kind,
-    open_delimited,
-    open_json,
-    open_json_lines,
-    open_lines,
-)
-from stickbreaker.engine.corpora.text_files import (
-    find_remedy,
-    is_hidden,
-    is_text,
-    list_members,
-    open_archive,
-    open_folder,
-)
+from stickbreaker.engine.corpora.table_files import find_text_kind
+from stickbreaker.engine.corpora.text_files import is_document, is_hidden, is_text, list_members
 from stickbreaker.engine.files.messages import explain_error
 from stickbreaker.engine.progress_bars import Report
 
-KINDS = (
-    "CSV (.csv), TSV (.tsv), JSON (.json, .jsonl), Parquet (.parquet) or a sheet (.xlsx, .xls,"
-    " .ods), also in a .zip or as .gz, .bz2, .xz or .zst; a folder or a .zip of text files, UCI"
-    " bag-of-words (docword.*.txt, .uci), LDA-C (.ldac) or Matrix Market (.mtx, .mm) with a list of"
-    " words in the same folder"
-)
 STORED = "stored corpus"
-FOLDER = "folder of text files"
-ARCHIVE = "zip of text files"
-# The kinds of files, by the extensions of their names, and the readers of those with text.
-SUFFIXES = {**TABLE_SUFFIXES, ".zip": ARCHIVE, ".ldac": LDA_C, ".lda-c": LDA_C}
-SUFFIXES |= {".mtx": MATRIX, ".mm": MATRIX, ".uci": UCI}
-READERS: dict[str, Callable[[Path, str], Table]] = {
-    "CSV": open_delimited,
-    "TSV": open_delimited,
-    "JSON": open_json,
-    "JSON lines": open_json_lines,
-    "Parquet": open_parquet,
-    EXCEL: open_sheet,
-    OPEN_DOCUMENT: open_sheet,
-    LINES: open_lines,
-    FOLDER: open_folder,
-    ARCHIVE: open_archive,
-}
 MAX_FILE_BYTES = 4_000_000_000
 # The names of files that describe the texts next to them.
 ABOUT = re.compile(
@@ -86,6 +46,7 @@ ABOUT = re.compile(
 # A folder with more texts is one of texts, whatever else is in it.
 FEW_TEXTS = 10
 NUM_LISTED = 5
+Reader = Callable[[Path, str], Table]
 Name = TypeVar("Name", str, Path)
 
 
@@ -165,8 +126,8 @@ class Source(NamedTuple):
         if self.table is not None:
             return check_columns(self.table)
         self.check_text()
-        table = READERS[self.kind](open_plain(self.path, self.member), encoding or "")
-        return check_columns(table)
+        reader: Reader = BY_NAME[self.kind].load_reader()
+        return check_columns(reader(open_plain(self.path, self.member), encoding or ""))
 
     def has_counts(self, columns: Columns) -> bool:
         """Whether `read` returns word counts."""
@@ -232,8 +193,8 @@ def find_source(
     if not os.path.isfile(path) and (source.kind or not path.suffix):
         raise CorpusError(f"File not found: {path.absolute()}. Check the folder and the name.")
     if not source.kind:
-        remedy = find_remedy(path.suffix) or f"Use {KINDS}"
-        raise CorpusError(f"Unsupported file type: {path}. {remedy}.")
+        remedy = find_kind(plain_path(path).name).remedy or f"use {READ}"
+        raise CorpusError(f"Unsupported file type: {path}. {remedy[0].upper()}{remedy[1:]}.")
     most = max_bytes or MAX_FILE_BYTES
     if path.stat().st_size > most:
         raise CorpusError(f"{path} is larger than {most / 1e9:g} GB. {TOO_LARGE}.")
@@ -288,21 +249,21 @@ def _look_into(folder: Path, is_one: bool) -> Source:
     return Source(kind=FOLDER, path=folder)
 
 
-def is_document(name: PurePosixPath | Path) -> bool:
-    """Whether a file is a text, and not one that describes the files next to it, by its name."""
-    return is_text(name) and not ABOUT.match(name.stem)
+def has_text(path: PurePosixPath | Path) -> bool:
+    """Whether a file is plain text, and does not describe the files next to it, by its name."""
+    return is_text(path.name) and not ABOUT.match(path.stem)
 
 
 def is_table(path: Path) -> bool:
     """Whether a file is a table, and not JSON that describes the files next to it, by its name."""
-    suffix = plain_path(path).suffix.lower()
-    may_describe = suffix == ".json" or is_sheet(path)
-    return suffix in TABLE_SUFFIXES and not (may_describe and ABOUT.match(path.stem))
+    kind = find_kind(plain_path(path).name)
+    may_describe = kind.name in ("JSON", EXCEL, OPEN_DOCUMENT)
+    return kind.role is Role.TABLE and not (may_describe and ABOUT.match(path.stem))
 
 
 def is_sheet(path: Path) -> bool:
     """Whether a file is of sheets, by its name."""
-    return TABLE_SUFFIXES.get(plain_path(path).suffix.lower()) in (EXCEL, OPEN_DOCUMENT)
+    return find_kind(plain_path(path).name).name in (EXCEL, OPEN_DOCUMENT)
 
 
 def pick_tables(names: Iterable[Name]) -> list[Name]:
@@ -320,13 +281,17 @@ def find_table(path: Path, files: Iterable[tuple[str, int]]) -> str:
     """
     found: dict[str, int] = {}
     texts: dict[str, int] = {}
+    num_other = 0
     for name, size in files:
         plain = PurePosixPath(name)
         if is_table(Path(name)):
             found[name] = size
-        elif is_document(plain):
+        elif has_text(plain):
             texts[name] = size
-        if len(texts) > FEW_TEXTS:
+        # A few documents, such as PDF files, describe a table.
+        elif is_document(name):
+            num_other += 1
+        if max(len(texts), num_other) > FEW_TEXTS:
             return ""
     tables = {name: found[name] for name in pick_tables(found)}
     if not tables or sum(tables.values()) < sum(texts.values()):
@@ -348,12 +313,10 @@ def name_source(path: Path) -> Source:
     >>> [name_source(Path(name)).kind for name in ("docword.kos.txt.gz", "ap.csv", "ap.zip", "ap")]
     ['UCI bag-of-words', 'CSV', 'zip of text files', '']
     """
-    plain = plain_path(Path(path.name.lower()))
-    if plain.name.startswith("docword"):
-        return Source(kind=UCI, path=path)
-    if plain.suffix == ".zip" != path.suffix.lower():
-        return Source(kind="", path=path)
-    return Source(kind=SUFFIXES.get(plain.suffix, ""), path=path)
+    kind = find_kind(plain_path(path).name)
+    is_packed_archive = kind.name == ARCHIVE and path.suffix.lower() != ".zip"
+    is_read = kind.role not in (Role.NONE, Role.DOCUMENT) and not is_packed_archive
+    return Source(kind=kind.name * is_read, path=path)
 
 
 def count_bytes(path: Path) -> int:

@@ -25,10 +25,10 @@ from stickbreaker.engine.corpora.cells import (
 )
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.encodings import Encoding, find_encoding
+from stickbreaker.engine.corpora.kinds import LINES, Role, find_kind
 from stickbreaker.engine.corpora.rows import (
     MAX_COLUMNS,
     MAX_TEXT,
-    TABLE_SUFFIXES,
     BadRow,
     Chunk,
     Row,
@@ -47,7 +47,6 @@ HEADER_TEXT = (
     " names above it."
 )
 PLAIN_QUOTES = "Quotation marks are read as plain characters; otherwise rows would be lost."
-LINES = "text file with one text per line"
 LONG_LINES = "the line is longer than {:,} characters: split it"
 # Fewer lines do not show what a text file is.
 LEAST_LINES = 10
@@ -121,9 +120,10 @@ def open_delimited(path: Path, given: str = "") -> Table:
     if not form.has_quotes:
         notes.append(PLAIN_QUOTES)
     notes += describe_header(columns, form.num_above)
+    kind = find_kind(path.name)
     # A text file may be a table.
-    kind = TABLE_SUFFIXES.get(path.suffix.lower(), "CSV")
-    return Table(path=path, kind=kind, columns=columns, read=read, notes=tuple(notes))
+    name = kind.name if kind.role is Role.TABLE else "CSV"
+    return Table(path=path, kind=name, columns=columns, read=read, notes=tuple(notes))
 
 
 def describe_header(columns: Sequence[str], num_above: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Read the text files of a folder or a zip archive, one document each.
+"""Read the files of a folder or a zip archive that have one text each, such as .txt and .docx.
 
 Archives are unpacked in memory only.
 """
@@ -6,52 +6,38 @@ Archives are unpacked in memory only.
 import io
 import re
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.encodings import name_encoding
+from stickbreaker.engine.corpora.kinds import ARCHIVE, FOLDER, UNPACK, Kind, Role, find_kind
 from stickbreaker.engine.corpora.name_dates import find_name_dates
-from stickbreaker.engine.corpora.packed_files import COMPRESSIONS, check_unpacked
+from stickbreaker.engine.corpora.packed_files import (
+    BROKEN,
+    COMPRESSIONS,
+    check_unpacked,
+    plain_path,
+)
 from stickbreaker.engine.corpora.rows import (
+    MAX_FILE,
     MAX_NAME,
     MAX_TEXT,
-    TABLE_SUFFIXES,
     BadRow,
     Chunk,
+    Content,
+    LeftOut,
     Row,
     Table,
+    explain_fault,
     gather,
     repair,
     shorten,
 )
 from stickbreaker.engine.files.messages import explain_error
 
-COLUMNS = ("text", "title", "folder", "date")
-TEXT_SUFFIXES = ("", ".txt", ".text", ".md", ".rst", ".log", ".tex")
-ARCHIVES = (*COMPRESSIONS, ".zip", ".7z", ".rar", ".tar", ".tgz", ".jar")
-REMEDIES = {
-    ARCHIVES: "Unpack it first",
-    (".numbers",): "Save the table as CSV UTF-8",
-    (".txt", ".md"): (
-        "If it is a table, rename it to .csv; if each line is a document, write text above them and"
-        " rename it to .csv; if it is one of several documents, choose the folder with all of them"
-    ),
-    (
-        ".doc",
-        ".docx",
-        ".odt",
-        ".rtf",
-        ".pages",
-        ".pdf",
-        ".epub",
-        ".html",
-        ".htm",
-        ".xml",
-    ): "Save the text as .txt, in a folder",
-}
+COLUMNS = ("text", "title", "folder", "date", "author")
 
 # Longer numbers are sorted in parts: Python reads no number of more than 4,300 digits.
 NUMBER_IN_NAME = re.compile(r"(\d{1,18})")
@@ -83,7 +69,7 @@ def open_folder(path: Path, encoding: str = "") -> Table:
     names = tuple(repair(file.relative_to(path).as_posix()) for file in files)
     return _make_table(
         path,
-        "folder of text files",
+        FOLDER,
         names,
         lambda: (load_file(path, file) for file in files),
         encoding,
@@ -98,30 +84,54 @@ def _make_table(
     encoding: str,
 ) -> Table:
     """The table of the files that `load` yields, in the order of their names."""
-    texts = [name for name in names if is_text(PurePosixPath(name))]
-    found, note = find_name_dates(texts)
-    dates = dict(zip(texts, found, strict=True))
+    documents = [name for name in names if is_document(name)]
+    found, note = find_name_dates(documents)
+    dates = dict(zip(documents, found, strict=True))
+    twins = _find_twins(documents)
+    has = {part for name in documents for part in _find_document(name).has}
+    left = LeftOut()
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
+        left.clear()
         done = 0
 
         def rows() -> Iterator[Row]:
             nonlocal done
             for done, (file, name) in enumerate(zip(load(), names, strict=True), start=1):
                 file = file._replace(date=dates.get(name, ""), encoding=encoding)
-                yield make_row(path, done, file, wanted)
+                if name in twins:
+                    file = file._replace(fault=f"its text is also in {twins[name]}")
+                yield make_row(path, done, file, wanted, left)
 
         yield from gather(str(path), wanted, lambda: done / max(1, len(names)), rows())
 
+    if "date" in has:
+        note = f"Dates are those that the files name. {note}".rstrip()
     return Table(
         path=path,
         kind=kind,
-        columns=tuple(name for name in COLUMNS if note or name != "date"),
+        columns=tuple(
+            name
+            for name in COLUMNS
+            if name in has or (note if name == "date" else name != "author")
+        ),
         read=read,
         has=("text", "title"),
         files=names,
         date_note=note,
+        left=left,
     )
+
+
+def _find_twins(names: Sequence[str]) -> dict[str, str]:
+    """The files whose text is also in a text file of the same name, and the name of that file.
+
+    >>> _find_twins(["a.pdf", "a.txt", "b.pdf"])
+    {'a.pdf': 'a.txt'}
+    """
+    plain = {str(PurePosixPath(name).with_suffix("")): name for name in names if is_text(name)}
+    others = ((name, str(PurePosixPath(name).with_suffix(""))) for name in names)
+    return {name: plain[stem] for name, stem in others if stem in plain and not is_text(name)}
 
 
 def load_file(path: Path, file: Path) -> TextFile:
@@ -156,7 +166,7 @@ def open_archive(path: Path, encoding: str = "") -> Table:
             yield from (_unpack(archive, member) for member in members)
 
     names = tuple(repair(member.filename) for member in members)
-    return _make_table(path, "zip of text files", names, load, encoding)
+    return _make_table(path, ARCHIVE, names, load, encoding)
 
 
 def _list_members(path: Path) -> list[zipfile.ZipInfo]:
@@ -173,12 +183,6 @@ def _list_members(path: Path) -> list[zipfile.ZipInfo]:
         ) from error
 
 
-def find_remedy(suffix: str) -> str:
-    """Say what to do with a file of an unsupported type; "" if the type is not known."""
-    found = (remedy for suffixes, remedy in REMEDIES.items() if suffix.lower() in suffixes)
-    return next(found, "")
-
-
 def list_members(path: Path) -> list[tuple[str, int]]:
     """List the names and sizes of the files in an archive.
 
@@ -187,10 +191,19 @@ def list_members(path: Path) -> list[tuple[str, int]]:
     return [(member.filename, member.file_size) for member in _list_members(path)]
 
 
-def is_text(name: PurePosixPath | Path) -> bool:
-    """Whether a file is read as a text, by its name."""
-    suffix = name.suffix.lower()
-    return suffix in TEXT_SUFFIXES or suffix[1:].isdigit()
+def _find_document(name: str) -> Kind:
+    """The kind of a file that may be compressed, by its name."""
+    return find_kind(str(plain_path(PurePosixPath(name))))
+
+
+def is_document(name: str) -> bool:
+    """Whether a file is read as one text, by its name."""
+    return _find_document(name).role is Role.DOCUMENT
+
+
+def is_text(name: str) -> bool:
+    """Whether a file is plain text, by its name."""
+    return is_document(name) and _find_document(name).name == "text file"
 
 
 def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> TextFile:
@@ -207,49 +220,76 @@ def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> TextFile:
     try:
         with archive.open(member) as stream:
             # The size in the header may be wrong.
-            content = stream.read(MAX_TEXT + 1)
+            content = stream.read(MAX_FILE + 1)
     # ValueError: a name or a size that is damaged.
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
+    except (*BROKEN, ValueError) as error:
         fault = f"it is damaged ({explain_error(error)}): create the archive again"
         return TextFile(name, fault=fault)
     return TextFile(name=name, content=content, fault=_find_fault(name, len(content)))
 
 
 def _find_fault(name: str, size: int) -> str:
-    suffix = PurePosixPath(name).suffix.lower()
-    if suffix in ARCHIVES:
-        return "archives inside a folder or archive are not opened: unpack it first"
-    if suffix in TABLE_SUFFIXES:
+    kind = _find_document(name)
+    if (kind.remedy == UNPACK and kind.role in (Role.NONE, Role.ARCHIVE)) or kind.name == ARCHIVE:
+        return f"archives inside a folder or archive are not opened: {UNPACK}"
+    if kind.role is Role.TABLE:
         return "tables are read one at a time: choose this file on its own, unpacked"
-    if not is_text(PurePosixPath(name)):
-        remedy = find_remedy(suffix) or "Use .txt, .md, .rst, .tex or .log"
-        return f"unsupported file type {shorten(suffix)}: {remedy[0].lower()}{remedy[1:]}"
-    return f"it is larger than {MAX_TEXT:,} bytes: split it" * (size > MAX_TEXT)
+    if kind.role is not Role.DOCUMENT:
+        remedy = kind.remedy or "use .txt, .md, .rst, .tex or .log"
+        return f"unsupported file type {shorten(PurePosixPath(name).suffix)}: {remedy}"
+    most = MAX_FILE if kind.is_binary else MAX_TEXT
+    return f"it is larger than {most:,} bytes: split it" * (size > most)
 
 
-def make_row(path: Path, number: int, file: TextFile, wanted: Sequence[str]) -> Row:
-    """Make the row of a text file in a folder or archive, or say why it is skipped."""
+def make_row(
+    path: Path, number: int, file: TextFile, wanted: Sequence[str], left: LeftOut | None = None
+) -> Row:
+    """Make the row of a file in a folder or archive, or say why it is skipped.
+
+    left: counts what is left out of the text.
+    """
     place = f"{path.name}/{shorten(file.name, MAX_NAME)}"
     if file.fault:
         return BadRow(file=place, row=None, reason=file.fault)
     try:
-        encoding = name_encoding(iter([file.content]), place, file.encoding)
+        content = _decompress(file, place)
+        found: Content = _find_document(file.name).load_reader()(content, place, file.encoding)
     except CorpusError as error:
-        reason = str(error).removeprefix(f"{place} is ").rstrip(".")
-        return BadRow(file=place, row=None, reason=reason)
-    name = PurePosixPath(file.name)
-    title = name
-    if name.suffix in TEXT_SUFFIXES:
-        title = name.with_suffix("")
+        return BadRow(file=place, row=None, reason=explain_fault(error, place))
+    if left is not None:
+        left.add(found.left)
+    name = plain_path(PurePosixPath(file.name))
+    title = name if name.suffix[1:].isdigit() else name.with_suffix("")
     cells = {
-        "text": io.IncrementalNewlineDecoder(None, True).decode(
-            file.content.decode(encoding.name, errors="replace")
-        ),
-        "title": title.as_posix(),
+        "text": found.text,
+        "title": found.title or title.as_posix(),
         "folder": name.parent.as_posix().removeprefix("."),
-        "date": file.date,
+        "date": found.date or file.date,
+        "author": found.author,
     }
     return number, [cells[column] for column in wanted]
+
+
+def read_plain(content: bytes, place: str, encoding: str = "") -> Content:
+    """Read plain text, with \\n at the ends of lines."""
+    name = name_encoding(iter([content]), place, encoding).name
+    text = content.decode(name, errors="replace")
+    return Content(text=io.IncrementalNewlineDecoder(None, True).decode(text))
+
+
+def _decompress(file: TextFile, place: str) -> bytes:
+    open_packed = COMPRESSIONS.get(PurePosixPath(file.name).suffix.lower())
+    if open_packed is None:
+        return file.content
+    try:
+        content = open_packed(io.BytesIO(file.content)).read(MAX_FILE + 1)
+    except BROKEN as error:
+        raise CorpusError(
+            f"{place} is damaged ({explain_error(error)}): compress it again"
+        ) from error
+    if fault := _find_fault(file.name, len(content)):
+        raise CorpusError(f"{place} is unpacked, and {fault}")
+    return content
 
 
 def is_hidden(name: Path | PurePosixPath) -> bool:

@@ -17,7 +17,8 @@ def _serial(day):
     return (day - type(day)(1899, 12, 30)).total_seconds() / 86_400
 
 
-def _pack(members):
+def pack_bytes(members):
+    """A zip archive."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
@@ -80,7 +81,7 @@ def write_xlsx(sheets, hidden=(), first=1):
         members[f"xl/worksheets/sheet{n}.xml"] = (
             f'<worksheet xmlns="{MAIN}"><sheetData>{data}</sheetData></worksheet>'
         )
-    return _pack(members)
+    return pack_bytes(members)
 
 
 def _ods_cell(value):
@@ -113,7 +114,7 @@ def write_ods(sheets):
         "content.xml": f"<office:document-content {spaces}><office:body><office:spreadsheet>"
         f"{tables}</office:spreadsheet></office:body></office:document-content>",
     }
-    return _pack(members)
+    return pack_bytes(members)
 
 
 def write_ole(name, content=b""):

@@ -127,6 +127,7 @@ CUT = write_xlsx(SHEETS)[:-30]
         (b"", "is not an Excel or OpenDocument file"),
         (write_xlsx({"A": []}), "has no rows. Choose a file with a sheet of texts"),
     ],
+    ids=["text", "locked", "cut", "nothing", "empty"],
 )
 def test_a_file_that_is_no_sheet_is_refused_with_its_name_and_a_remedy(
     tmp_path, suffix, content, message

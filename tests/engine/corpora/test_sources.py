@@ -104,7 +104,7 @@ def test_a_damaged_or_huge_packed_table_is_refused(tmp_path, suffix):
 
 @pytest.mark.parametrize(
     ("name", "remedy"),
-    [("a.docx", "save the text as .txt"), ("a.xlsx", "choose this file on its own")],
+    [("a.docx", "save it again"), ("a.xlsx", "choose this file on its own")],
 )
 def test_office_files_in_a_folder_are_named_with_their_remedy(tmp_path, name, remedy):
     path = put(tmp_path / "mine", {name: "PK", "b.txt": "peace and trade"})

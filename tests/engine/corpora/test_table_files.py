@@ -121,7 +121,7 @@ def test_a_file_of_another_format_than_its_extension_is_refused(tmp_path, name):
         (
             "a.csv",
             b"PK\x03\x04rest",
-            "a zip archive or an Office document: rename it to .zip, .xlsx or .ods",
+            "a zip archive or an Office document: rename it to .zip, .xlsx, .ods",
         ),
         ("a.csv", bytes(range(256)) * 20, "is a binary file"),
         ("a.tsv", b"\x1f\x8brest", "compressed with gzip: unpack it first"),
