@@ -160,8 +160,8 @@ class NoisyStep(NamedTuple):
     """A step of λ that has not been taken: the estimate of λ from a mini-batch alone, and the
     learning rate.
 
-    step: t, from 1; learning_rate: ρ_t; scale: D/S; words: (U,) of the mini-batch; target: (U, K)
-    λ̂ - η of these words, which is 0 for all other words.
+    step: t, from 1; learning_rate: ρ_t; scale: D/S; words: (U,) of the mini-batch, and those with
+    prior tokens; target: (U, K) λ̂ - η of these words, which is 0 for all other words.
     """
 
     step: int

@@ -144,6 +144,15 @@ def preview_hdp(
 ) -> NoisyStep:
     """The step of λ that `blend_hdp` would take."""
     noisy = preview_topics(config, state, statistics, batch)
+    decided = state.decided
+    if len(decided.tokens):
+        # Prior tokens are in the target of every step, also those of words that are not in it.
+        words = np.union1d(noisy.words, decided.words)
+        target = np.zeros((len(words), noisy.target.shape[1]), noisy.target.dtype)
+        target[np.searchsorted(words, noisy.words)] = noisy.target
+        places = np.searchsorted(words, decided.words)
+        np.add.at(target, (places, decided.topics), decided.tokens)
+        noisy = noisy._replace(words=words, target=target)
     return noisy._replace(learning_rate=_next_rate(config, state, batch))
 
 

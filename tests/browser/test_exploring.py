@@ -49,6 +49,22 @@ def test_a_topic_is_named_and_leads_to_its_words_and_to_a_document(dashboard):
     expect(page.get_by_text("the large one", exact=True).first).to_be_visible()
 
 
+def test_a_topic_is_added_and_the_edit_is_undone(dashboard):
+    page = dashboard.page
+    dashboard.finish()
+    dashboard.button("Topics").click()
+    page.get_by_role("textbox", name="Words of a new topic").fill("canal, panama")
+    page.get_by_role("textbox", name="Its name").fill("Isthmus")
+    dashboard.button("Add topic").click()
+    done = page.get_by_text(re.compile("^After [0-9,]+ documents: seeded “Isthmus”"))
+    expect(done).to_be_visible()
+    dashboard.button("Compare").click()
+    expect(page.get_by_text("changed during the run: seeded “Isthmus”").first).to_be_visible()
+    dashboard.button("Topics").click()
+    dashboard.button("Undo edit").click()
+    expect(done).to_have_count(0)
+
+
 def test_the_back_button_returns_from_a_document_to_its_topic(finished):
     page = finished.page
     finished.button("Topics").click()

@@ -110,6 +110,13 @@ def test_prior_tokens_of_a_pin_stay_in_each_step():
     )
     without[:, 3] += prior
     np.testing.assert_allclose(with_prior, without, rtol=1e-10)
+    # Under the hood previews the same step.
+    noisy = hdp.ALGORITHM.preview(CONFIG, pinned, statistics, batch)
+    target = np.zeros_like(with_prior)
+    target[noisy.words] = noisy.target
+    counts = pinned.topic_counts.dense()
+    expected = counts + noisy.learning_rate * (target - counts)
+    np.testing.assert_allclose(with_prior, expected, rtol=1e-10)
 
 
 def test_a_second_pin_replaces_the_first_and_removal_ends_it():
