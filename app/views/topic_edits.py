@@ -71,7 +71,11 @@ class TopicEdits(StateFollower, Viewer):
             width=260,
         )
         self.name_field = pmui.TextInput(
-            label="Its name", placeholder="optional", size="small", width=150, max_length=60
+            label="Name of the new topic",
+            placeholder="optional",
+            size="small",
+            width=210,
+            max_length=60,
         )
         self.add = _button("Add topic", self._seed)
         self.suggest = _button("Suggest merges and splits", lambda event: commands.propose_edits())

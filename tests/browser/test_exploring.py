@@ -54,7 +54,7 @@ def test_a_topic_is_added_and_the_edit_is_undone(dashboard):
     dashboard.finish()
     dashboard.button("Topics").click()
     page.get_by_role("textbox", name="Words of a new topic").fill("canal, panama")
-    page.get_by_role("textbox", name="Its name").fill("Isthmus")
+    page.get_by_role("textbox", name="Name of the new topic").fill("Isthmus")
     dashboard.button("Add topic").click()
     done = page.get_by_text(re.compile("^After [0-9,]+ documents: seeded “Isthmus”"))
     expect(done).to_be_visible()
