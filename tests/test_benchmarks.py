@@ -294,9 +294,10 @@ def test_a_row_of_stability_has_a_consensus_of_each_set_of_runs_if_they_have_one
     assert len(row["topics"]) == len(row["nats"]) == 4
     assert all(0 < row[name] <= 1 for name in ("consensus_stability", "consensus_stability_words"))
     assert len(row["consensus_nats"]) == 2
-    none = {name: value for name, value in row.items() if "npmi" not in name}
-    table = stability.tabulate([row, none])
+    none = {name: value for name, value in row.items() if "consensus" not in name}
+    table = stability.tabulate([row, none | {"corpus": "random", "consensus_topics": [0, 0]}])
     assert table["model"].tolist() == ["one run", "consensus of 2"] * 2
+    assert table["topics"].tolist()[3] == "0"
     assert table["by words"].tolist()[3] == "-"
 
 

@@ -95,31 +95,31 @@ def span(values, digits=0):
 
 
 def tabulate(rows):
-    """A row for the runs and a row for the consensus of each pair."""
+    """A row for the runs and a row for the consensus of each corpus: ranges over all pairs."""
     shown = []
-    for row in rows:
-        facts = {"corpus": row["corpus"], "pair": row["pair"]}
-        shown.append(
-            facts
-            | {
-                "model": "one run",
-                "topics": span(row["topics"]),
-                "by divergence": f"{row['run_stability']:.2f}",
-                "by words": f"{row['run_stability_words']:.2f}",
-                "held-out": span(row["nats"], 3),
-                "NPMI": f"{row['npmi']:.3f}" if "npmi" in row else "-",
-            }
-        )
-        joined = {"model": f"consensus of {row['runs']}", "topics": span(row["consensus_topics"])}
-        if "npmi" in row:
-            joined |= {
-                "by divergence": f"{row['consensus_stability']:.2f}",
-                "by words": f"{row['consensus_stability_words']:.2f}",
-                "held-out": span(row["consensus_nats"], 3),
-                "NPMI": span(row["consensus_npmi"], 3),
-            }
-        shown.append(facts | joined)
-    return pd.DataFrame(shown).fillna("-")
+    for corpus in dict.fromkeys(row["corpus"] for row in rows):
+        own = [row for row in rows if row["corpus"] == corpus]
+        for prefix, name in (("", "one run"), ("consensus_", f"consensus of {own[0]['runs']}")):
+            stability = "consensus_stability" if prefix else "run_stability"
+            shown.append(
+                {
+                    "corpus": corpus,
+                    "pairs": len(own),
+                    "model": name,
+                    "topics": gather(own, f"{prefix}topics", 0),
+                    "by divergence": gather(own, stability, 2),
+                    "by words": gather(own, f"{stability}_words", 2),
+                    "held-out": gather(own, f"{prefix}nats", 3),
+                    "NPMI": gather(own, f"{prefix}npmi", 3),
+                }
+            )
+    return pd.DataFrame(shown)
+
+
+def gather(rows, name, digits):
+    """The range of what some rows have under a name, "-" if they have nothing."""
+    values = [value for row in rows if name in row for value in np.atleast_1d(row[name])]
+    return span(values, digits) if values else "-"
 
 
 def main():
