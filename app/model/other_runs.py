@@ -53,6 +53,7 @@ def learn_again(
     # Importing scikit-learn takes a second.
     from stickbreaker.engine.estimators.stable_topics import fit_again
 
+    assert model.test is not None
     estimator = to_estimator(model, model.settings)
     first = model.settings.seed + 1
     seeds = [(first + number) % (LARGEST_SEED + 1) for number in range(num_runs)]

@@ -26,3 +26,6 @@ class ComparePage(Page):
 
     def opened(self) -> None:
         self.runs.list_runs()
+        if self.state.progress.status == "finished":
+            # What other runs say of a model is kept with its reading.
+            self.commands.read()

@@ -197,7 +197,7 @@ def stability_of(
 def fit_again(  # noqa: PLR0913  # what all runs share, and how they are made
     model: TopicModel,
     train: Corpus,
-    test: Corpus | None,
+    test: Corpus,
     seeds: Sequence[int],
     orders: str,
     *,
@@ -219,14 +219,14 @@ def fit_again(  # noqa: PLR0913  # what all runs share, and how they are made
 def _fit(
     model: TopicModel,
     train: Corpus,
-    test: Corpus | None,
+    test: Corpus,
     orders: str,
     seed: int,
     callback: Callable[[Update], object] | None = None,
 ) -> tuple[TopicModel, float]:
     fitted: Any = clone(model).set_params(random_state=seed)
     fitted.fit(train.order(orders, seed), callback=callback)
-    return fitted, float("nan") if test is None else fitted.score(test)
+    return fitted, fitted.score(test)
 
 
 def consensus(models: Sequence[TopicModel]) -> TopicModel:
