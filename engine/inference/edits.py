@@ -26,7 +26,7 @@ from stickbreaker.engine.inference.evidence import remove_topics, share_set_asid
 from stickbreaker.engine.inference.expectations import topic_weights
 from stickbreaker.engine.inference.global_step import batch_scale
 from stickbreaker.engine.inference.held_words import Split, predict
-from stickbreaker.engine.inference.states import OnlineHDPState
+from stickbreaker.engine.inference.states import Decided, OnlineHDPState
 from stickbreaker.engine.inference.topic_counts import Merging, Removal
 from stickbreaker.engine.kernels.held_out import draw_places
 
@@ -145,6 +145,34 @@ def _give_prior(
 def _split(
     steps: Steps, config: Any, state: OnlineHDPState, topic_id: int, batch: Batch
 ) -> OnlineHDPState:
+    shares, share = _fit_half(steps, config, state, topic_id, batch)
+    counts = state.topic_counts
+    moved = shares * counts.dense()[:, topic_id]
+    new = len(state.tables)
+    words = np.arange(len(moved))
+    grown = add_topics(state, words[:0], np.zeros((0, 1), counts.precision), np.zeros(1))
+    left = grown.topic_counts.add(words, np.full(len(moved), topic_id), -moved)
+    decided = state.decided
+    is_own = decided.topics == topic_id
+    own = decided.select(is_own)
+    left_of_own = np.where(is_own, 1.0 - shares[decided.words], 1.0)
+    return grown._replace(
+        topic_counts=left.add(words, np.full(len(moved), new), moved),
+        tables=_divide(grown.tables, topic_id, new, share),
+        expected_tokens=_divide(grown.expected_tokens, topic_id, new, share),
+        decided=Decided(
+            kept=np.union1d(decided.kept, [topic_id, new]),
+            topics=np.append(decided.topics, np.full(len(own.topics), new)),
+            words=np.append(decided.words, own.words),
+            tokens=np.append(left_of_own * decided.tokens, shares[own.words] * own.tokens),
+        ),
+    )
+
+
+def _fit_half(
+    steps: Steps, config: Any, state: OnlineHDPState, topic_id: int, batch: Batch
+) -> tuple[np.ndarray, float]:
+    """The part of each word (V,) of a topic that its smaller half gets, and its part of all."""
     documents = batch.documents
     tokens = _count_tokens(steps, config, state, documents, topic_id)
     has_tokens = np.bincount(documents.rows(), tokens, documents.num_documents) > 1.0
@@ -157,7 +185,8 @@ def _split(
     some = batch._replace(documents=documents.select(chosen), doc_ids=batch.doc_ids[chosen])
     words = some.documents.distinct_words()
     tokens = tokens[has_tokens[documents.rows()]]
-    halves = batch_scale(some) * _halve(some.documents.indexed(words), tokens, len(words))
+    scale = batch_scale(some)
+    halves = scale * _halve(some.documents.indexed(words), tokens, len(words))
     # The halves compete with all other topics for the words of these documents.
     others = _remove(state, topic_id)
     known = others._replace(topic_counts=others.topic_counts.only(words))
@@ -167,35 +196,13 @@ def _split(
     sizes = counts.sum(0, dtype=np.float64)
     if sizes.min() <= LEAST_HALF * sizes.sum():
         raise EditError(f"Topic {topic_id} does not split: its documents use the same words.")
-    # The topic keeps the larger half; of words that are not in these documents, its share.
     small = int(sizes.argmin())
-    share = sizes[small] / sizes.sum()
+    share = float(sizes[small] / sizes.sum())
+    # Words that are not in these documents are divided like all; a token more is, too, so that rare
+    # words do not decide alone.
     shares = np.full(state.topic_counts.vocab_size, share)
-    # A token more with the shares of the halves, so that rare words do not decide alone.
-    scale = batch_scale(some)
     shares[words] = (counts[:, small] + scale * share) / (counts.sum(1) + scale)
-    moved = shares * state.topic_counts.dense()[:, topic_id]
-    new = len(state.tables)
-    everything = np.arange(len(moved))
-    grown = add_topics(state, everything[:0], np.zeros((0, 1), counts.dtype), np.zeros(1))
-    counts_left = grown.topic_counts.add(everything, np.full(len(moved), topic_id), -moved)
-    decided = state.decided
-    is_own = decided.topics == topic_id
-    own = decided.select(is_own)
-    return grown._replace(
-        topic_counts=counts_left.add(everything, np.full(len(moved), new), moved),
-        tables=_divide(grown.tables, topic_id, new, share),
-        expected_tokens=_divide(grown.expected_tokens, topic_id, new, share),
-        decided=decided._replace(
-            kept=np.union1d(decided.kept, [topic_id, new]),
-            topics=np.append(decided.topics, np.full(len(own.topics), new)),
-            words=np.append(decided.words, own.words),
-            tokens=np.append(
-                np.where(is_own, 1.0 - shares[decided.words], 1.0) * decided.tokens,
-                shares[own.words] * own.tokens,
-            ),
-        ),
-    )
+    return shares, share
 
 
 def _divide(values: np.ndarray, topic_id: int, new: int, share: float) -> np.ndarray:
@@ -271,7 +278,8 @@ def _seed(
     chosen = np.unique(documents.rows()[has_word])
     counts = np.zeros((0, 1), state.topic_counts.precision)
     held = words[:0]
-    tables = np.array([state.tables[state.expected_tokens > 0.0].mean()])
+    num_in_use = np.count_nonzero(state.expected_tokens > 0.0)
+    tables = np.array([state.tables.sum() / max(1, num_in_use)])
     if len(chosen):
         # The words of documents with the seed's words, for which the topic competes.
         held = documents.distinct_words()
