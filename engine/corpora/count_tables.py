@@ -18,6 +18,10 @@ WHOLE = re.compile(r"\d{1,9}(?:\.0*)?")
 WORD = re.compile(r"(?!column \d)[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,2}")
 WORD_NAMES = re.compile(r"(?i)(?:.*[ _.])?(?:word|term|token|lemma|feature|n.?gram|bigram|stem)s?")
 COUNT_NAMES = re.compile(r"(?i)n|tf|.*count.*|.*freq.*|.*occurr.*|n_.*|num.*|times")
+# Numbers that are no counts.
+PLACE_NAMES = re.compile(
+    r"(?i)(?:.*[ _.])?(?:position|pos|index|idx|offset|place|rank|id|start|end)"
+)
 TEXT_NAMES = re.compile(r"(?i)text|body|content|comment|sentence|message|review")
 MOST_TIDY = 6
 LEAST_WORDS = 8
@@ -70,8 +74,9 @@ def find_count_form(table: Table) -> CountForm | None:
 
 def _find_tidy(cells: dict[str, list[str]]) -> CountForm | None:
     """The form with a row for each word of a document, if the name of a column says so."""
-    counts = [name for name in cells if "" not in cells[name] and _are_whole(cells[name])]
-    words = [name for name in cells if name not in counts and _has_words(name, cells[name])]
+    whole = [name for name in cells if "" not in cells[name] and _are_whole(cells[name])]
+    counts = [name for name in whole if not PLACE_NAMES.fullmatch(name)]
+    words = [name for name in cells if name not in whole and _has_words(name, cells[name])]
     count = max(reversed(counts), key=lambda name: bool(COUNT_NAMES.fullmatch(name)), default=None)
     word = max(
         words,

@@ -32,6 +32,7 @@ from stickbreaker.engine.corpora.words import (
     MARKS,
     WordEffect,
     drop_words,
+    explain_single,
     explain_texts,
     measure_words,
     repair_text,
@@ -259,6 +260,8 @@ def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
         notes = (*notes, explain_language(language))
         while sum(map(len, texts)) > MAX_UNSPACED and len(texts) > 1:
             texts = texts[::2]
+    else:
+        notes += explain_single([len(text.split()) for text in texts])
     return Preview(
         kind=table.kind,
         columns=table.columns,

@@ -209,9 +209,13 @@ def _double_quotes(line: str) -> str:
 
 
 def count_above(rows: Sequence[Sequence[str]]) -> int:
-    """The number of rows with one cell or none above the first with the usual number of cells."""
+    """The number of comments, and of rows with one cell or none, above the first row with the usual
+    number of cells.
+    """
     width, number = _usual([len(row) for row in rows])
     for above, row in enumerate(rows[:MAX_ABOVE]):
+        if len(row) != width and "".join(row[:1]).startswith("#"):
+            continue
         if sum(bool(cell.strip()) for cell in row) > 1:
             return above if number > 1 and len(row) == width else 0
     return 0

@@ -62,6 +62,9 @@ ZERO_WIDTH = re.compile("(?<=[A-Za-z\u00c0-\u052f])\u200b+(?=[A-Za-z\u00c0-\u052
 # What programs write for signs in quotes.
 ESCAPED = re.compile(r"\\(?:r|n|t)|\\u[0-9a-fA-F]{4}")
 IS_ESCAPED = re.compile(r"\\r\\n|\\n\\n|\\u[0-9a-fA-F]{4}")
+# Texts, and the share of them, that show whether they are single words.
+LEAST_SINGLE = 10
+SHARE_SINGLE = 0.9
 # Texts that show whether words are separated, and letters after which fewer of them do.
 NUM_FIRST = 200
 FIRST_LETTERS = 1_000_000
@@ -212,7 +215,8 @@ class WordCounter:
     @property
     def notes(self) -> tuple[str, ...]:
         """What to say about the texts so far."""
-        return self._notes + explain_texts(self.num_unspaced, self.num_repaired)
+        notes = self._notes + explain_texts(self.num_unspaced, self.num_repaired)
+        return notes + explain_single(np.diff(self._starts))
 
     @property
     def num_bytes(self) -> int:
@@ -342,6 +346,13 @@ def explain_texts(num_unspaced: int, num_repaired: int) -> tuple[str, ...]:
         f"Repaired in {texts}: tags and entities of web pages are left out, and words that PDF"
         " files split are joined. Stored texts stay as they are.",
     )
+
+
+def explain_single(num_words: Sequence[int] | np.ndarray) -> tuple[str, ...]:
+    """Say that nearly all texts are single words; num_words: (D,)."""
+    if len(num_words) < LEAST_SINGLE or (np.array(num_words) < 2).mean() < SHARE_SINGLE:
+        return ()
+    return ("Nearly all texts are single words. If that is wrong, choose another text column.",)
 
 
 def _drop_tags(text: str) -> str:

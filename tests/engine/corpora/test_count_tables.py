@@ -122,3 +122,12 @@ def test_a_corpus_is_built_from_a_table_of_counts_or_the_remedy_is_named(tmp_pat
     assert load_own("mine", tmp_path / "own").num_tokens == COUNTS.sum()
     with refuses("contains word counts. Load it with load_corpus, and call store_corpus"):
         build(path, to=tmp_path / "built")
+
+
+def test_positions_of_words_are_no_counts(tmp_path):
+    words = ["the", "harbour", "was", "quiet", "and", "the", "ships", "lay", "at", "anchor"]
+    rows = [f"d{number},{place},{word}" for number in range(3) for place, word in enumerate(words)]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["doc,position,token", *rows]))
+    assert preview(path).chosen.text == "token"
+    assert "single words" in preview(path).notes[0]

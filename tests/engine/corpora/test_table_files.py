@@ -358,3 +358,11 @@ def test_a_first_row_that_is_a_document_is_noted(tmp_path, first):
     path = tmp_path / "a.csv"
     path.write_text(f"{first}\nThe war is over\n")
     assert "Row 1 is read as the names of the columns" in find_source(path).open().notes[0]
+
+
+def test_comments_above_the_names_of_the_columns_are_left_out(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("# archive, volume 3\n# 1900\n#id,text,year\n" + "1,the treaty,1900\n" * 3)
+    built = build(path, Columns(text="text"))
+    assert built.corpus.num_documents == 3
+    assert "The names of the columns seem to be in row 3" in built.notes[0]
