@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 import panel as pn
 from bokeh.server.session import ServerSession
+from bokeh.settings import settings
 from bokeh.util.token import check_token_signature, get_session_id, get_token_payload
 from jinja2 import Environment
 from panel.auth import BasicLoginHandler, LogoutHandler
@@ -23,6 +24,7 @@ from tornado.web import HTTPError
 from stickbreaker.app.fixes.server import LeavingSocket
 from stickbreaker.app.server.claims import find_noted, note_claims, read_payload, read_request
 from stickbreaker.app.server.login_delay import LoginGuard
+from stickbreaker.app.server.origins import explain_origin
 from stickbreaker.app.server.page_queue import PAGE_QUEUE, refuse_page
 from stickbreaker.app.server.service import find_service
 from stickbreaker.app.server.start_token import ARGUMENT, START_TOKEN, drop_token, name_cookie
@@ -32,6 +34,7 @@ WRONG_TOKEN = (
     "This page is from another server, or was opened before this one was restarted: reload the"
     " page."
 )
+WRONG_ORIGIN = "This server does not accept pages of this address."
 WRONG_USER = "This page belongs to another user, or was opened with more rights: reload the page."
 WRONG_PASSWORD = "Wrong name or password."
 TOO_MANY_TRIES = "Too many wrong passwords: wait {} s and try again."
@@ -43,6 +46,8 @@ LOGOUT_PAGE = Environment(autoescape=True).from_string(
     Path(__file__).with_name("logout.html").read_text("utf-8")
 )
 NEXT_URL = "next_url"
+# The argument with which a page asks why its websocket does not open.
+ORIGIN = "origin"
 MAX_DECODINGS = 5
 LOCAL_PATH = re.compile(r"/(?!/)[^\\\x00-\x1f\x7f]*")
 # Modules whose components may have files of their own; any other name is not imported.
@@ -70,7 +75,13 @@ class PageHandler(DocHandler):
             self.finish(OWN_SESSION_ID)
         elif tokens := self.get_query_arguments(ARGUMENT):
             self._take_token(tokens[-1])
-        elif self.current_user is not None:
+        elif self.current_user is None:
+            return
+        elif hosts := self.get_query_arguments(ORIGIN):
+            allowed = settings.allowed_ws_origin() or self.application.websocket_origins
+            self.set_header("Content-Type", "text/plain; charset=utf-8")
+            self.finish(explain_origin(hosts[-1], allowed))
+        else:
             note_claims(self.request, read_request(self))
 
     async def get(self, *args: Any, **kwargs: Any) -> None:
@@ -119,8 +130,13 @@ class SocketHandler(LeavingSocket):
         await super().prepare()
         if self._finished:
             return
+        # Since version 6.6, Tornado accepts each origin that is the host of the request, also that
+        # of a site whose name leads to this machine.
+        origin = self.request.headers.get("Origin")
         claims = self._read_claims()
-        if claims is None:
+        if origin and not self.check_origin(origin):
+            self._refuse(WRONG_ORIGIN)
+        elif claims is None:
             self._refuse(WRONG_TOKEN)
         elif not read_request(self).covers(claims):
             self._refuse(WRONG_USER)

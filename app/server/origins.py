@@ -1,9 +1,12 @@
 """The origins that may open a websocket: addresses that are served, and those that are named."""
 
+import re
 import socket
 from collections.abc import Iterable
 from contextlib import suppress
 from urllib.parse import urlsplit
+
+from bokeh.server.util import check_allowlist
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 # An address for documentation (RFC 5737): nothing is sent to it.
@@ -12,6 +15,7 @@ ELSEWHERE = ("192.0.2.1", 9)
 _network: list[str] = []
 EVERY_ADDRESS = ("0.0.0.0", "::")
 DEFAULT_PORTS = (80, 443)
+HOST = re.compile(r"[\w.:\[\]-]{1,250}")
 
 
 def list_origins(address: str | None, port: int, named: Iterable[str]) -> list[str]:
@@ -27,6 +31,22 @@ def list_origins(address: str | None, port: int, named: Iterable[str]) -> list[s
         hosts.add(f"[{address}]" if ":" in address else address)
     served = {f"{host.lower()}:{port_of_origin(port)}" for host in hosts}
     return sorted(served | {name.lower() for name in named})
+
+
+def explain_origin(host: str, allowed: Iterable[str]) -> str:
+    """Say what to do if the websockets of pages of this host are refused; "" if they are allowed.
+
+    >>> explain_origin("localhost:5006", ["localhost:5006"])
+    ''
+    >>> print(explain_origin("a.example", ["localhost:5006"])[:72])
+    This server does not accept pages of a.example: start it with --allow-we
+    """
+    if not HOST.fullmatch(host) or check_allowlist(host.lower(), list(allowed)):
+        return ""
+    return (
+        f"This server does not accept pages of {host}: start it with --allow-websocket-origin"
+        f" {host}, or open one of the addresses that it has printed."
+    )
 
 
 def list_own_names() -> list[str]:

@@ -4,6 +4,7 @@ users.
 
 import json
 import socket
+from urllib.parse import urlsplit
 
 import pytest
 from bokeh.util.token import (
@@ -42,6 +43,19 @@ def token(address):
 )
 def test_a_foreign_origin_opens_no_websocket(address, token, origin):
     assert knock(address, token, origin) == 403
+
+
+def test_a_site_whose_name_leads_to_this_machine_opens_no_websocket(address, token):
+    host = "evil.example"
+    headers = {"Host": host, "Sec-Fetch-Site": "same-origin"}
+    assert knock(address, token, f"http://{host}", **headers) == 403
+
+
+def test_a_page_is_told_why_its_websocket_does_not_open(address):
+    said = open_page(address, "?origin=class.example:5006").body
+    assert b"start it with --allow-websocket-origin class.example:5006" in said
+    assert open_page(address, f"?origin={urlsplit(address).netloc}").body == b""
+    assert open_page(address, "?origin=%3Cscript%3E").body == b""
 
 
 def test_a_page_of_the_served_address_opens_its_websocket(address):
