@@ -83,6 +83,7 @@ def _list_html(group: str, words: pd.DataFrame) -> str:
         for word, z in zip(words["word"], words["z"], strict=True)
     )
     return (
-        f'<table style="text-align:left"><caption>More in {escape(group)}</caption>'
+        '<table style="text-align:left">'
+        f'<caption style="white-space:nowrap">More in {escape(group)}</caption>'
         f"<thead><tr><th>word</th><th>z</th></tr></thead><tbody>{rows}</tbody></table>"
     )
