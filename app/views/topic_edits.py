@@ -67,6 +67,7 @@ class TopicEdits(StateFollower, Viewer):
         self.words = pmui.TextInput(
             label="Words of a new topic",
             placeholder="such as canal, panama",
+            max_length=200,
             size="small",
             width=260,
         )
