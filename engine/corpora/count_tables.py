@@ -85,6 +85,9 @@ def _find_tidy(cells: dict[str, list[str]]) -> CountForm | None:
     )
     if count is None or word is None:
         return None
+    # Several columns of counts are documents: their rows are words.
+    if len(counts) > 2 and not COUNT_NAMES.fullmatch(count):
+        return None
     num_named = bool(WORD_NAMES.fullmatch(word)) + bool(COUNT_NAMES.fullmatch(count))
     # Numbers of rows are all distinct.
     for name in sorted(cells, key=lambda name: len(set(cells[name]))):

@@ -54,7 +54,7 @@ SHARE_OF_FILLED = 0.9
 SHARE_OF_ENDS = 0.8
 LONG_LINE = 120
 SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
-DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar", "^": "caret"}
 
 
 class Form(NamedTuple):
@@ -146,7 +146,10 @@ def _find_form(path: Path, encoding: str) -> Form:
     first = "".join(lines[:1])
     if named := re.fullmatch(r"sep=(.)\s*", first):
         return Form(delimiter=named[1], num_above=1)
-    signs = "\t" if path.suffix.lower() in (".tsv", ".tab") else DELIMITERS
+    # Texts have carets, and names of columns have none.
+    signs = [sign for sign in DELIMITERS if sign != "^" or sign in first]
+    if path.suffix.lower() in (".tsv", ".tab"):
+        signs = ["\t"]
     escaped = list(map(_double_quotes, lines))
     has_escapes = escaped != lines and _count_good(escaped) > _count_good(lines)
     if has_escapes:

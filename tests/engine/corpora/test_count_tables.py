@@ -131,3 +131,10 @@ def test_positions_of_words_are_no_counts(tmp_path):
     path.write_text("\n".join(["doc,position,token", *rows]))
     assert preview(path).chosen.text == "token"
     assert "single words" in preview(path).notes[0]
+
+
+def test_a_table_with_a_row_for_each_word_is_not_read_as_rows_of_counts(tmp_path):
+    path = tmp_path / "a.csv"
+    rows = [f"word{letter},1,0,2,{number}" for number, letter in enumerate("abcdefghijkl", 1)]
+    path.write_text("\n".join(["term,doc1,doc2,doc3,doc4", *rows]))
+    assert "single words" in preview(path).notes[0]

@@ -366,3 +366,11 @@ def test_comments_above_the_names_of_the_columns_are_left_out(tmp_path):
     built = build(path, Columns(text="text"))
     assert built.corpus.num_documents == 3
     assert "The names of the columns seem to be in row 3" in built.notes[0]
+
+
+def test_carets_separate_cells_only_if_they_separate_the_names_of_the_columns(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("id^text^year\n" + "1^the treaty^1900\n" * 3)
+    assert build(path, Columns(text="text", date="year")).corpus.num_documents == 3
+    path.write_text("text\n" + "the treaty x^2 ^_^\n" * 3)
+    assert build(path).corpus.num_documents == 3
