@@ -602,8 +602,8 @@ def test_every_kind_of_file_is_written_read_and_described(tmp_path, capsys):
     assert capsys.readouterr().out.count("\n") == len(rows) + 2
     for row in rows:
         size = 6 if "texts" in row["kind"] else 60
-        if "word counts" in row["read as"]:
+        if "word counts" in row["read as"] or any(map(row["kind"].count, ("files", ".xls)"))):
             size = 20
         assert row["documents"] + row["rows left out"] == size
-        assert row["dates"].startswith("19") or row["columns"] == ""
+        assert row["dates"].startswith(("18", "19")) or row["columns"] == ""
         assert ("row 3" in row["assumed"]) == ("lines above" in row["kind"])

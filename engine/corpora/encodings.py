@@ -232,7 +232,9 @@ def _score(text: str, name: str) -> float:
     num_signs = 0
     is_latin = name in ("cp1250", "cp1252", "cp1254", "cp1257", "iso8859_2", "mac_roman", "cp850")
     for before, sign, after in zip(f" {text}", text, f"{text[1:]} ", strict=False):
-        if sign <= "~" or (sign in NEUTRAL and not (before.isalpha() and after.isalpha())):
+        # A sign of money does not follow a letter.
+        in_word = before.isalpha() and (after.isalpha() or sign in "§£€")
+        if sign <= "~" or (sign in NEUTRAL and not in_word):
             continue
         if sign in "’" and before.isalpha():
             continue

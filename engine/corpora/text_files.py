@@ -106,7 +106,8 @@ def _make_table(
         yield from gather(str(path), wanted, lambda: done / max(1, len(names)), rows())
 
     if "date" in has:
-        note = f"Dates are those that the files name. {note}".rstrip()
+        others = "; others are read from the file names" * bool(note)
+        note = f"Dates are those in the files, such as in a header{others}."
     return Table(
         path=path,
         kind=kind,

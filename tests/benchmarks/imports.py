@@ -1,14 +1,20 @@
 """What is read, left out and assumed for generated files of all kinds, and the seconds it takes.
 
-    python -m tests.benchmarks.imports [--rows 100000] [--kinds NAME ...] [--json FILE]
+    python -m tests.benchmarks.imports [--rows 100000] [--kinds NAME ...] [--against CHECKOUT] [--json FILE]
 
 Each kind has an oddity that people's files have. Folders and archives of texts have a tenth of the
-rows, and tables of counts a hundredth (20 at least). The seconds are those of `load_corpus` in one process, with the columns of the preview.
+rows; PDF, Word and .xls files and tables of counts a hundredth (20 at least). The seconds are those
+of `load_corpus` in one process, with the columns of the preview. --against: another checkout, which
+reads the same files by turns, each time in a new process; the ratio is that of the least of three
+times of the processor.
 """
 
 import argparse
 import gzip
 import json
+import os
+import subprocess
+import sys
 import tempfile
 import time
 import zipfile
@@ -22,6 +28,7 @@ from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.corpora.preview import preview
 from stickbreaker.engine.corpora.word_choices import WordChoices
 from tests.benchmarks.heldout import to_markdown, write_json
+from tests.engine.corpora import small_documents, small_sheets
 
 NUM_WORDS = 60
 Write = Callable[[pd.DataFrame, Path], Path]
@@ -142,6 +149,41 @@ def _count_matrix(rows: pd.DataFrame, path: Path) -> Path:
     return _csv(table[["doc", *table.columns[:-1]]], path)
 
 
+def _sheet(rows: pd.DataFrame, path: Path) -> Path:
+    # A file of .xls has 65,536 rows at most, and the small ones of the tests fewer.
+    some = rows.iloc[: max(20, len(rows) // 100)] if path.suffix == ".xls" else rows
+    lines = [["Export"], [], [*rows.columns], *some.astype({"date": object}).to_numpy().tolist()]
+    write = small_sheets.WRITERS[path.suffix[1:]]
+    path.write_bytes(write({"About": [["These speeches"]], "Speeches": lines}))
+    return path
+
+
+def _mailbox(rows: pd.DataFrame, path: Path) -> Path:
+    days = rows["date"].dt.strftime("%d %b %Y 23:30:00 -0500")
+    messages = (
+        small_documents.write_eml(f"{text}\n> quoted words\n-- \nAnn", Date=day)
+        for text, day in zip(rows["text"], days, strict=True)
+    )
+    path.write_bytes(small_documents.write_mbox(*messages))
+    return path
+
+
+def _documents(suffix: str, share: int) -> Write:
+    """A zip of files with one text each; of `share` rows one."""
+
+    def write(rows: pd.DataFrame, path: Path) -> Path:
+        some = rows.iloc[: max(share // 5, len(rows) // share)]
+        # The small PDF files have short lines.
+        texts = some["text"].str.replace(" ", "\n" if suffix == ".pdf" else " ")
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for n, day, text in zip(some["id"], some["date"], texts, strict=True):
+                name = f"{n:06}_{day:%Y-%m-%d}{suffix}"
+                archive.writestr(name, small_documents.WRITERS[suffix](text))
+        return path
+
+    return write
+
+
 KINDS: dict[str, tuple[str, Write]] = {
     "CSV": ("a.csv", _csv),
     "CSV, semicolons, Windows-1252, lines above": ("b.csv", _windows_csv),
@@ -156,10 +198,38 @@ KINDS: dict[str, tuple[str, Write]] = {
     "LDA-C, words in quotes": ("k.ldac", _counts),
     "CSV, a row for each count of a word": ("l.csv", _tidy_counts),
     "CSV, a column for each word": ("m.csv", _count_matrix),
+    "Excel (.xlsx), two sheets, lines above": ("n.xlsx", _sheet),
+    "Excel (.xls), two sheets, lines above": ("o.xls", _sheet),
+    "OpenDocument sheet, two sheets, lines above": ("p.ods", _sheet),
+    "mailbox, quoted lines and signatures": ("q.mbox", _mailbox),
+    "zip of texts in HTML": ("r.zip", _documents(".html", 10)),
+    "zip of texts in TEI": ("s.zip", _documents(".xml", 10)),
+    "zip of texts in mail": ("t.zip", _documents(".eml", 10)),
+    "zip of Word files": ("u.zip", _documents(".docx", 100)),
+    "zip of PDF files": ("v.zip", _documents(".pdf", 100)),
 }
+LOAD = (
+    "import json, sys, time; from stickbreaker.engine.corpora.load import load_corpus;"
+    " path, columns = json.loads(sys.argv[1]); start = time.process_time();"
+    " load_corpus(path, **columns); print(time.process_time() - start)"
+)
 
 
-def measure(kind: str, number: int, folder: Path) -> dict[str, object]:
+def compare(path: Path, columns: dict[str, str | None], other: Path) -> str:
+    """The seconds here by those of another checkout; empty if it does not read the file."""
+    asked = json.dumps([str(path), columns])
+    seconds: list[float] = []
+    for checkout in (Path(__file__).parents[2], other) * 3:
+        known = {**os.environ, "PYTHONPATH": str(checkout / ".import")}
+        command = [sys.executable, "-W", "ignore", "-c", LOAD, asked]
+        done = subprocess.run(command, env=known, capture_output=True, text=True, check=False)
+        if done.returncode:
+            return ""
+        seconds.append(float(done.stdout))
+    return f"{min(seconds[::2]) / min(seconds[1::2]):.2f}"
+
+
+def measure(kind: str, number: int, folder: Path, other: Path | None = None) -> dict[str, object]:
     """Write, preview and load the file of a kind with this number of rows."""
     name, write = KINDS[kind]
     path = write(make_rows(number), folder / name)
@@ -167,8 +237,10 @@ def measure(kind: str, number: int, folder: Path) -> dict[str, object]:
     columns = {part: getattr(seen.chosen, part) for part in ("text", "date", "title")}
     effect = seen.measure(WordChoices())
     start = time.perf_counter()
-    corpus = load_corpus(path, **(columns if seen.columns else {}))
+    columns = columns if seen.columns else {}
+    corpus = load_corpus(path, **columns)
     seconds = time.perf_counter() - start
+    ratio = {} if other is None else {"ratio": compare(path, columns, other)}
     return {
         "kind": kind,
         "read as": seen.kind,
@@ -179,6 +251,7 @@ def measure(kind: str, number: int, folder: Path) -> dict[str, object]:
         "tokens left out": f"{1 - effect.num_tokens / max(1, effect.raw_tokens):.0%}",
         "assumed": " ".join(seen.notes).replace(f"{folder}/", ""),
         "seconds": round(seconds, 2),
+        **ratio,
     }
 
 
@@ -187,10 +260,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
+    parser.add_argument("--against", type=Path)
     parser.add_argument("--json", type=Path)
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        rows = [measure(kind, given.rows, Path(folder)) for kind in given.kinds]
+        rows = [measure(kind, given.rows, Path(folder), given.against) for kind in given.kinds]
     print(to_markdown(pd.DataFrame(rows)))
     if given.json:
         write_json(given.json, rows)

@@ -121,21 +121,26 @@ def write_ole(name, content=b""):
     """A compound file of Office 97 with one stream."""
     content = content.ljust(-(-max(len(content), 4_096) // 512) * 512, b"\0")
     number = len(content) // 512
+    # Sectors of 128 places: they list themselves, one of names, and the content.
+    tables = -(-(number + 1) // 127)
     head = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16)
     head += struct.pack("<HHHHH6x", 62, 3, 0xFFFE, 9, 6)
-    head += struct.pack("<10I", 0, 1, 1, 0, 4_096, END, 0, END, 0, 0)
-    chain = [TABLE, END, *range(3, 2 + number), END]
+    head += struct.pack("<9I", 0, tables, tables, 0, 4_096, END, 0, END, 0)
+    head += struct.pack(f"<{tables}I", *range(tables))
+    chain = [TABLE] * tables + [END, *range(tables + 2, tables + 1 + number), END]
+    letters = name.encode("utf-16-le")
     head = head.ljust(512, b"\xff")
     entries = b"".join(
         struct.pack("<64sHBBIII36xIQ", *entry)
         for entry in (
             ("Root Entry".encode("utf-16-le"), 22, 5, 1, FREE, FREE, 1, END, 0),
-            (name.encode("utf-16-le"), 2 * len(name) + 2, 2, 1, FREE, FREE, FREE, 2, len(content)),
+            (letters, len(letters) + 2, 2, 1, FREE, FREE, FREE, tables + 1, len(content)),
             (b"", 0, 0, 0, FREE, FREE, FREE, 0, 0),
             (b"", 0, 0, 0, FREE, FREE, FREE, 0, 0),
         )
     )
-    return head + struct.pack("<128I", *chain, *[FREE] * (128 - len(chain))) + entries + content
+    chain += [FREE] * (128 * tables - len(chain))
+    return head + struct.pack(f"<{128 * tables}I", *chain) + entries + content
 
 
 def _record(kind, content):

@@ -145,7 +145,9 @@ def test_damaged_sheets_are_refused_or_read(tmp_path, suffix):
     path = put(tmp_path, suffix)
     good = path.read_bytes()
     refused = []
-    for _ in range(200):
+    # A damaged number of a row in .xls can make a sheet large, and the test slow.
+    number = 20 if suffix == "xls" else 200
+    for _ in range(number):
         content = bytearray(good)
         for place in rng.integers(0, len(content), 4):
             content[place] = rng.integers(256)
@@ -156,7 +158,7 @@ def test_damaged_sheets_are_refused_or_read(tmp_path, suffix):
             refused.append(str(error))
         else:
             assert list(table.read(table.columns[:1]))[-1].share == 1.0
-    assert len(refused) > 20
+    assert len(refused) > number / 10
     assert all("mine" in error for error in refused)
 
 
