@@ -223,9 +223,9 @@ class EditableTopicModel(OnlineTopicModel):
         Returns
         -------
         pandas.DataFrame
-            A row for each edit, the best first: kind, topic_ids (for `merge` or `split`), gain (in
-            nats per token of the documents set aside), error (its standard error) and is_supported
-            (a split gains more than its error, or a merge loses less than that).
+            A row for each edit, the best first: kind, topic_ids (for `merge` or `split`), labels,
+            gain (in nats per token of the documents set aside), error (its standard error) and
+            is_supported (a split gains more than its error, or a merge loses less than that).
 
         Raises
         ------
@@ -239,12 +239,21 @@ class EditableTopicModel(OnlineTopicModel):
         batch = draw_learned(corpus, corpus.num_documents)._replace(corpus_size=self.corpus_size_)
         assert self.algorithm.propose is not None
         tried = self.algorithm.propose(self.config_, self.state_, batch)
+        labels = self.topic_labels()
         rows = [
-            (str(each.edit.kind), each.edit.topic_ids, each.gain, each.error, each.is_supported)
+            {
+                "kind": str(each.edit.kind),
+                "topic_ids": each.edit.topic_ids,
+                "labels": tuple(labels.get(k, f"topic {k}") for k in each.edit.topic_ids),
+                "gain": each.gain,
+                "error": each.error,
+                "is_supported": each.is_supported,
+            }
             for _, each in tried
             if each is not None
         ]
-        frame = pd.DataFrame(rows, columns=["kind", "topic_ids", "gain", "error", "is_supported"])
+        columns = ["kind", "topic_ids", "labels", "gain", "error", "is_supported"]
+        frame = pd.DataFrame(rows, columns=columns)
         return frame.sort_values("gain", ascending=False, ignore_index=True)
 
     def undo(self) -> Self:
