@@ -35,8 +35,8 @@ ROWS_RULE = (
     " heat map the rows are in the order of their largest value."
 )
 TYPICAL_RULE = (
-    "The documents with the most tokens of the topic. Those with at least half of their tokens in"
-    " it come first; percentages are this share."
+    "The documents with the most tokens of the topic; those with at least half of their tokens in"
+    " it come first. Percentages are shares of the document's tokens."
 )
 OF_WORDS = "of all tokens"
 OF_WEIGHT = "of the model's weight now (recent text counts more)"

@@ -20,6 +20,8 @@ function write_cell(cell, value) {
   cell.append(sign, text, said)
 }
 
+// Pixels by which the page may become wider for a moment, as when the settings open, without the table scrolling back.
+const SPARE = 40
 const SLIDE = {duration: 700, easing: "ease-out"}
 
 // Words of a new column come from their ranks in the column before; new words fade in. All cells are measured before the
@@ -123,7 +125,7 @@ export function render({ model }) {
     const newest = columns[model.columns.filter(column => column.reached).length - 1]
     if (follows && width) {
       const left = newest ? find_first(columns, newest.right, width).left : 0
-      room.style.width = `${Math.max(0, left + width - table.offsetWidth)}px`
+      room.style.width = left > 0 ? `${Math.max(0, left + width - table.offsetWidth + SPARE)}px` : "0"
       scroller.scrollLeft = left
       // A title is no wider than the part of the table that is seen, or its start would be cut.
       table.style.setProperty("--seen", `${Math.min(width, table.offsetWidth - left) - 8}px`)
