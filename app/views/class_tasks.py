@@ -118,7 +118,7 @@ class ClassTasks(StateFollower, pn.viewable.Viewer):
             self.first,
             self.start_runs,
             self.reveal,
-            align_items="center",
+            align_items="flex-start",
             gap="8px",
             margin=0,
         )
