@@ -461,6 +461,7 @@ class ExportPanel(StateFollower, Viewer):
         stem = as_file_name(f"{progress.corpus_name}-{self.figure.value.lower()}")
         make_savable(drawn, self.picture.value, stem)
         note = f"State after {count(progress.documents_seen, 'document')}."
+        note += " A figure has the colours of the page, light or dark."
         if self.picture.value == "PDF":
             note += " Choose “Save as PDF” in the print window that opens."
         self._figure_note.object = f"<p>{note}</p>"
