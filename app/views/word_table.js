@@ -135,16 +135,17 @@ export function render({ model }) {
 
   function count_unseen() {
     const {columns, start, width} = measure()
-    write_turn(earlier, columns.filter(column => column.left < start - 1).length, later)
-    write_turn(later, columns.filter(column => column.right > start + width + 1).length, earlier)
+    const focused = turns.getRootNode().activeElement
+    write_turn(earlier, columns.filter(column => column.left < start - 1).length)
+    write_turn(later, columns.filter(column => column.right > start + width + 1).length)
+    // The focus is not lost with the button that has it.
+    for (const [button, other] of [[earlier, later], [later, earlier]]) if (button === focused && button.hidden) other.focus()
   }
 
-  function write_turn(button, number, other) {
-    const has_focus = button.getRootNode().activeElement === button
+  function write_turn(button, number) {
     put(button.children[0], String(number))
     button.setAttribute("aria-label", `Show ${number} ${button.className} column${number === 1 ? "" : "s"}`)
     button.hidden = number === 0
-    if (button.hidden && has_focus) other.focus()
   }
 
   function make_turn(name, before, after) {
