@@ -7,11 +7,12 @@ import io
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.encodings import name_encoding
+from stickbreaker.engine.corpora.encodings import MARKS, Encoding, name_encoding
 from stickbreaker.engine.corpora.kinds import ARCHIVE, FOLDER, UNPACK, Kind, Role, find_kind
 from stickbreaker.engine.corpora.name_dates import find_name_dates
 from stickbreaker.engine.corpora.packed_files import (
@@ -37,6 +38,8 @@ from stickbreaker.engine.corpora.rows import (
 )
 from stickbreaker.engine.files.messages import explain_error
 
+# Plain texts from which the encoding of a folder is found.
+NUM_SNIFFED = 100
 COLUMNS = ("text", "title", "folder", "date", "author")
 
 # Longer numbers are sorted in parts: Python reads no number of more than 4,300 digits.
@@ -71,7 +74,7 @@ def open_folder(path: Path, encoding: str = "") -> Table:
         path,
         FOLDER,
         names,
-        lambda: (load_file(path, file) for file in files),
+        lambda places: (load_file(path, files[place]) for place in places),
         encoding,
     )
 
@@ -80,16 +83,19 @@ def _make_table(
     path: Path,
     kind: str,
     names: tuple[str, ...],
-    load: Callable[[], Iterable[TextFile]],
+    load: Callable[[Sequence[int]], Iterable[TextFile]],
     encoding: str,
 ) -> Table:
-    """The table of the files that `load` yields, in the order of their names."""
+    """The table of files; `load` yields those in some places of the list of their names."""
     documents = [name for name in names if is_document(name)]
     found, note = find_name_dates(documents)
     dates = dict(zip(documents, found, strict=True))
     twins = _find_twins(documents)
     has = {part for name in documents for part in _find_document(name).has}
     left = LeftOut()
+    plain = [place for place, name in enumerate(names) if find_kind(name).name == "text file"]
+    shared = _find_shared(load(plain[:NUM_SNIFFED]), path) if not encoding else Encoding("")
+    in_shared = set(plain if shared.name else ())
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
         left.clear()
@@ -97,8 +103,11 @@ def _make_table(
 
         def rows() -> Iterator[Row]:
             nonlocal done
-            for done, (file, name) in enumerate(zip(load(), names, strict=True), start=1):
+            files = load(range(len(names)))
+            for done, (file, name) in enumerate(zip(files, names, strict=True), start=1):
                 file = file._replace(date=dates.get(name, ""), encoding=encoding)
+                if done - 1 in in_shared and not _is_unicode(file.content):
+                    file = file._replace(encoding=shared.name)
                 if name in twins:
                     file = file._replace(fault=f"its text is also in {twins[name]}")
                 yield make_row(path, done, file, wanted, left)
@@ -117,11 +126,37 @@ def _make_table(
             if name in has or (note if name == "date" else name != "author")
         ),
         read=read,
+        notes=shared.notes,
         has=("text", "title"),
         files=names,
         date_note=note,
         left=left,
     )
+
+
+def _find_shared(files: Iterable[TextFile], path: Path) -> Encoding:
+    """The encoding of all files that are not Unicode, with a note; its name is "" without such
+    files.
+
+    One short file alone can be read in several ways.
+    """
+    found = Encoding("")
+    others = [file.content for file in files if not _is_unicode(file.content)]
+    if others:
+        with suppress(CorpusError):
+            found = name_encoding(iter([b"\n".join(others)]), str(path))
+    return found if found.name != "utf-8" else Encoding("")
+
+
+def _is_unicode(content: bytes) -> bool:
+    """Whether a text declares Unicode or is valid UTF-8."""
+    if content.startswith(tuple(mark for mark, _ in MARKS)):
+        return True
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _find_twins(names: Sequence[str]) -> dict[str, str]:
@@ -162,9 +197,9 @@ def open_archive(path: Path, encoding: str = "") -> Table:
     check_unpacked(path, unpacked, max(1, path.stat().st_size))
     members.sort(key=lambda member: _natural(member.filename))
 
-    def load() -> Iterator[TextFile]:
+    def load(places: Sequence[int]) -> Iterator[TextFile]:
         with zipfile.ZipFile(path) as archive:
-            yield from (_unpack(archive, member) for member in members)
+            yield from (_unpack(archive, members[place]) for place in places)
 
     names = tuple(repair(member.filename) for member in members)
     return _make_table(path, ARCHIVE, names, load, encoding)

@@ -261,7 +261,7 @@ def check_documents(folder, suffix, rows, packed, place):
     _assert_read(build(path, Columns(date="date"), EVERYTHING), rows.texts, days, "D")
 
 
-@pytest.mark.parametrize("num_examples", [60, pytest.param(2_000, marks=pytest.mark.extended)])
+@pytest.mark.parametrize("num_examples", [60, pytest.param(500, marks=pytest.mark.extended)])
 @pytest.mark.parametrize(
     ("check", "kinds"),
     [(check_table, TABLES), (check_documents, small_documents.WRITERS)],

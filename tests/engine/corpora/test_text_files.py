@@ -14,6 +14,7 @@ from stickbreaker.engine.corpora import packed_files, text_files
 from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.sources import FOLDER, Source, find_source
 from stickbreaker.engine.corpora.table_files import LINES
+from stickbreaker.engine.corpora.word_choices import WordChoices
 from tests.engine.corpora.small_files import TEXTS, build, pack, reasons, refuses
 
 
@@ -192,3 +193,25 @@ def test_another_text_file_stays_one_document_of_a_folder(tmp_path, content):
     (tmp_path / "inside").mkdir()
     (tmp_path / "inside" / "other.txt").write_text("peace")
     assert build(tmp_path).corpus.num_documents == 2
+
+
+@pytest.mark.parametrize("place", ["mine", "mine.zip"])
+def test_all_texts_of_a_folder_that_are_not_unicode_have_one_encoding(tmp_path, place):
+    """Alone, the last one is read as Russian."""
+    greek = "ειρήνη ειρήνη εμπόριο πόλεμος πόλεμος πόλεμος"
+    files = {f"{n}.txt": f"ειρήνη και πόλεμος {n}".encode("cp1253") for n in range(3)}
+    files |= {"4.txt": "größe".encode(), "5.txt": "größe".encode("utf-16")}
+    files["6.txt"] = greek.encode("cp1253")
+    path = tmp_path / place
+    if place == "mine":
+        path.mkdir()
+        for name, content in files.items():
+            (path / name).write_bytes(content)
+    else:
+        pack(path, **files)
+    built = build(path, words=WordChoices(min_documents=1, max_share=1.0))
+    assert set(built.corpus.vocabulary) == {"ειρήνη", "πόλεμος", "και", "εμπόριο", "größe"}
+    assert (
+        f"{place} is not UTF-8; it is read as Windows-1253: 'ειρήνη και πόλεμος" in built.notes[0]
+    )
+    assert not build(path, Columns(encoding="cp1253")).notes
