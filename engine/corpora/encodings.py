@@ -93,6 +93,8 @@ SHOWN_NAMES = {
 } | {f"cp{number}": f"Windows-{number}" for number in (1250, 1251, *range(1253, 1258))}
 NAMES = ("utf-8", *ALPHABETS, *FREQUENT)
 NEUTRAL = "’‘“”„‚–—…«»‹›°§£€\u00a0¿¡·•"
+# Control characters that texts do not have.
+CONTROLS = bytes((*range(9), *range(14, 27), *range(28, 32)))
 SAMPLE_BYTES = 60_000
 SHOWN_LETTERS = 40
 
@@ -168,8 +170,7 @@ def _find_wide(head: bytes) -> str:
 
 
 def _is_binary(head: bytes) -> bool:
-    controls = sum(head.count(byte) for byte in (*range(9), *range(14, 27), *range(28, 32)))
-    return controls > 0.02 * len(head)
+    return len(head) - len(head.translate(None, CONTROLS)) > 0.02 * len(head)
 
 
 def _tell_utf8(first: bytes, blocks: Iterable[bytes], place: str) -> Encoding:

@@ -3,7 +3,7 @@ wrong.
 """
 
 from enum import Enum
-from pathlib import PurePosixPath
+from functools import cache
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
@@ -45,7 +45,12 @@ class Kind(NamedTuple):
 
     def load_reader(self) -> Any:
         """Return the function that opens a table or an archive, or reads a document."""
-        return resolve_name(f"{PACKAGE}.{self.reader}")
+        return _load(self.reader)
+
+
+@cache
+def _load(reader: str) -> Any:
+    return resolve_name(f"{PACKAGE}.{reader}")
 
 
 LINES = "text file with one text per line"
@@ -246,8 +251,10 @@ def find_kind(name: str) -> Kind:
     >>> [find_kind(name).name for name in ("Ann.XLSX", "letter.1863", "docword.kos.txt", "a.bin")]
     ['Excel', 'text file', 'UCI bag-of-words', '']
     """
-    path = PurePosixPath(name.lower())
-    if path.name.startswith("docword"):
+    last = name.lower().rpartition("/")[2]
+    if last.startswith("docword"):
         return BY_SUFFIX[".uci"]
-    suffix = "" if path.suffix[1:].isdigit() else path.suffix
+    # Folders can have a million files, and paths are slow.
+    stem, _, end = last.rpartition(".")
+    suffix = f".{end}" if stem and end and not end.isdigit() else ""
     return BY_SUFFIX.get(suffix, UNKNOWN)

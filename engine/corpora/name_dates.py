@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 FIRST_YEAR = 1000
@@ -53,7 +52,7 @@ def find_name_dates(names: Sequence[str]) -> tuple[list[str], str]:
 
 def _find_tokens(name: str) -> list[_Token]:
     tokens = []
-    for match in NUMBERS.finditer(str(PurePosixPath(name))):
+    for match in NUMBERS.finditer(name):
         digits = match[1][-18:]
         parts = tuple(int(part) for part in match.groups()[2:] if part)
         if len(match[1]) in (6, 8) and not parts:

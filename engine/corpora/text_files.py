@@ -8,6 +8,7 @@ import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -39,7 +40,7 @@ from stickbreaker.engine.corpora.rows import (
 from stickbreaker.engine.files.messages import explain_error
 
 # Plain texts from which the encoding of a folder is found.
-NUM_SNIFFED = 100
+NUM_SNIFFED = 20
 COLUMNS = ("text", "title", "folder", "date", "author")
 
 # Longer numbers are sorted in parts: Python reads no number of more than 4,300 digits.
@@ -94,7 +95,8 @@ def _make_table(
     has = {part for name in documents for part in _find_document(name).has}
     left = LeftOut()
     plain = [place for place, name in enumerate(names) if find_kind(name).name == "text file"]
-    shared = _find_shared(load(plain[:NUM_SNIFFED]), path) if not encoding else Encoding("")
+    some = plain[:: -(-len(plain) // NUM_SNIFFED) or 1]
+    shared = _find_shared(load(some), path) if not encoding else Encoding("")
     in_shared = set(plain if shared.name else ())
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
@@ -165,9 +167,12 @@ def _find_twins(names: Sequence[str]) -> dict[str, str]:
     >>> _find_twins(["a.pdf", "a.txt", "b.pdf"])
     {'a.pdf': 'a.txt'}
     """
-    plain = {str(PurePosixPath(name).with_suffix("")): name for name in names if is_text(name)}
-    others = ((name, str(PurePosixPath(name).with_suffix(""))) for name in names)
-    return {name: plain[stem] for name, stem in others if stem in plain and not is_text(name)}
+    others = [name for name in names if not is_text(name)]
+    if not others:
+        return {}
+    plain = {name.rpartition(".")[0]: name for name in names if is_text(name)}
+    stems = ((name, name.rpartition(".")[0]) for name in others)
+    return {name: plain[stem] for name, stem in stems if stem in plain}
 
 
 def load_file(path: Path, file: Path) -> TextFile:
@@ -207,16 +212,23 @@ def open_archive(path: Path, encoding: str = "") -> Table:
 
 def _list_members(path: Path) -> list[zipfile.ZipInfo]:
     try:
-        with zipfile.ZipFile(path) as archive:
-            return [
-                member
-                for member in archive.infolist()
-                if not member.is_dir() and not is_hidden(PurePosixPath(member.filename))
-            ]
+        members = _read_directory(path, path.stat().st_mtime_ns)
+        return [
+            member
+            for member in members
+            if not member.is_dir() and not is_hidden(PurePosixPath(member.filename))
+        ]
     except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
         raise CorpusError(
             f"Cannot open {path} as a zip archive ({explain_error(error)}). Create it again."
         ) from error
+
+
+@lru_cache(1)
+def _read_directory(path: Path, changed: int) -> list[zipfile.ZipInfo]:
+    """The members of an archive that was changed then: finding out what it is needs them too."""
+    with zipfile.ZipFile(path) as archive:
+        return archive.infolist()
 
 
 def list_members(path: Path) -> list[tuple[str, int]]:
@@ -229,7 +241,8 @@ def list_members(path: Path) -> list[tuple[str, int]]:
 
 def _find_document(name: str) -> Kind:
     """The kind of a file that may be compressed, by its name."""
-    return find_kind(str(plain_path(PurePosixPath(name))))
+    is_packed = name.lower().endswith(tuple(COMPRESSIONS))
+    return find_kind(name.rpartition(".")[0] if is_packed else name)
 
 
 def is_document(name: str) -> bool:
@@ -239,7 +252,7 @@ def is_document(name: str) -> bool:
 
 def is_text(name: str) -> bool:
     """Whether a file is plain text, by its name."""
-    return is_document(name) and _find_document(name).name == "text file"
+    return _find_document(name).name == "text file"
 
 
 def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> TextFile:
