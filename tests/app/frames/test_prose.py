@@ -1,5 +1,6 @@
 """The text of a document with the topic of each counted word."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,6 +9,7 @@ from scipy.sparse import csr_array
 
 from stickbreaker.app.frames.prose import ProsePiece, order_topics, snippet, tint
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
+from stickbreaker.engine.corpora.word_choices import WordChoices
 
 WORDS = ("é", "new york", "peace", "war")
 
@@ -49,6 +51,26 @@ def test_a_text_without_counted_words_is_one_piece(reading):
 def test_a_topic_that_a_document_lacks_does_not_get_its_words(reading):
     only = SimpleNamespace(**vars(reading) | {"doc_shares": csr_array([[1.0, 0.0]])})
     assert {piece.topic_id for piece in tint(only, 0, "war peace")} == {7, None}
+
+
+def test_words_of_texts_without_spaces_and_forms_of_lemmas_have_their_topics(reading):
+    pytest.importorskip("jieba")
+    pytest.importorskip("simplemma")
+    words = ("war", "关税", "影响", "贸易")
+    corpus = replace(
+        reading.corpus,
+        vocabulary=Vocabulary(words),
+        word_choices=WordChoices(tokenizer="chinese", lemmas="en"),
+    )
+    text = "Wars: 关税影响了贸易。"
+    pieces = tint(SimpleNamespace(**vars(reading) | {"corpus": corpus}), 0, text)
+    assert "".join(piece.text for piece in pieces) == text
+    assert [tuple(piece) for piece in pieces if piece.topic_id is not None] == [
+        ("Wars", 7),
+        ("关税", 9),
+        ("影响", 7),
+        ("贸易", 9),
+    ]
 
 
 def test_a_snippet_shows_the_words_that_were_searched():
