@@ -183,7 +183,10 @@ def to_estimator(model: Model, settings: RunSettings) -> "TopicModel":
         documents_seen=model.documents_seen,
         seconds=0.0,
     )
-    return from_checkpoint(checkpoint, model.corpus.vocabulary.words, model.train.num_documents)
+    corpus = model.corpus
+    estimator = from_checkpoint(checkpoint, corpus.vocabulary.words, model.train.num_documents)
+    estimator.word_choices_ = corpus.word_choices
+    return estimator
 
 
 def with_reading(progress: Progress, reading: Reading | None) -> Progress:

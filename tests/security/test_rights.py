@@ -143,7 +143,7 @@ def press(button):
 
 
 async def find(page, label):
-    """The id of the model with this label, as soon as it exists."""
+    """The id of the model with this label, as soon as it exists; the settings are opened."""
     end = time.monotonic() + limit(60)
     while time.monotonic() < end:
         for key, model in (await page.pull()).items():
@@ -152,6 +152,9 @@ async def find(page, label):
             shown = data.get("attributes", {}) if isinstance(data, dict) else {}
             if label in (attributes.get("label"), shown.get("label")):
                 return key
+            if shown.get("is_open") is False:
+                opened = {"kind": "ModelChanged", "model": {"id": data["id"]}}
+                await page.patch(opened | {"attr": "is_open", "new": True})
         await asyncio.sleep(0.2)
     raise AssertionError(f"no {label}")
 
