@@ -199,23 +199,28 @@ SHARED = "libraries"
 
 
 def compare_libraries(rows):
-    """A row for each corpus and measure in which other systems are better, with all of these."""
+    """A row for each corpus and measure in which other systems are ahead, with all of these: more
+    than the uncertainty, or less.
+    """
     found = []
     for corpus, part in libraries.summarize(rows).groupby("corpus", sort=False):
         (ours,) = part[part["system"] == "hdp"].to_dict("records")
         others = part[part["system"] != "hdp"].to_dict("records")
         for name, (title, form, direction) in MEASURES.items():
-            better = [
-                (direction * other[name], f"{other['system']} {other[name]:{form}}")
-                for other in others
-                if direction * (other[name] - ours[name]) > find_uncertainty(name, ours, other)
-            ]
-            if better:
-                *listed, last = [text for _, text in sorted(better, reverse=True)]
-                other, _, theirs = last.rpartition(" ")
-                shown = (format(ours[name], form), theirs)
-                named = ", ".join([*listed, other])
-                found.append(compare(SHARED, f"{corpus}, {title}", named, shown, "", -1))
+            ahead = {-1: [], 0: []}
+            for other in others:
+                gain = direction * (ours[name] - other[name])
+                if gain < 0:
+                    sign = int(find_sign(gain, find_uncertainty(name, ours, other)))
+                    ahead[sign].append((gain, f"{other['system']} {other[name]:{form}}"))
+            for sign, named in ahead.items():
+                if named:
+                    *listed, last = [text for _, text in sorted(named)]
+                    other, _, theirs = last.rpartition(" ")
+                    shown = (format(ours[name], form), theirs)
+                    where = f"{corpus}, {title}"
+                    named = ", ".join([*listed, other])
+                    found.append(compare(SHARED, where, named, shown, "-", sign))
     return found
 
 
@@ -246,7 +251,7 @@ def compare_files(paths):
 
 
 HEADINGS = {
-    SHARED: ("Models of six libraries", ""),
+    SHARED: ("Models of several libraries", ""),
     "speed": (
         "Speed",
         (
@@ -296,11 +301,11 @@ HEADINGS = {
     ),
 }
 LIBRARIES = (
-    "Nine models of five libraries and this one learn from the same 1,620 documents. K, where a"
-    " model does not decide it, is the best of 25, 50 and 100 on documents for choices. Nats are of"
-    " one fold-in for all, which uses only the topics and their tokens; seconds and memory are of"
-    " one fit, in a process of its own that holds the corpus as well. NMF starts without a random"
-    " draw, so its stability is not comparable. Command: `libraries`, at commit {commit}, {date}."
+    "All models learn from the same 1,620 documents. K, where a model does not decide it, is the best"
+    " of 25, 50 and 100 on documents for choices. Nats are of one fold-in for all, which uses only the"
+    " topics and their tokens. Seconds and memory are of one fit on cores that other programs shared,"
+    " in a process of its own that has read the corpus, which takes more memory than most fits. A"
+    " missing row was not measured. Command: `libraries`, at commit {commit}, {date}."
 )
 OPENING = (
     "Stickbreaker compared with other libraries. `python -m tests.benchmarks.results` prints this"
@@ -324,19 +329,19 @@ def make_page(stored):
     """The page as text."""
     frame = pd.DataFrame(stored["comparisons"])
     opening = OPENING.format(commit=stored["commit"], date=stored["date"])
-    unclear = [row for row in stored["comparisons"] if row["better"] == NEITHER]
-    shared = stored.get(SHARED, {"better": []})
-    better = [row for row in stored["comparisons"] if row["better"] == OTHER]
+    shared = stored.get(SHARED, {"ahead": []})
+    compared = [*shared["ahead"], *stored["comparisons"]]
+    unclear = [row for row in compared if row["better"] == NEITHER]
     parts = [
         "# Results",
         opening,
         stored["note"],
         "## Where the other is better",
-        list_rows([*shared["better"], *better]),
+        list_rows(row for row in compared if row["better"] == OTHER),
         "Behind, but by less than the uncertainty:",
         list_rows(row for row in unclear if row["difference"].startswith("-")),
     ]
-    if shared["better"]:
+    if shared["ahead"]:
         parts += [f"## {HEADINGS[SHARED][0]}", LIBRARIES.format(**shared)]
         parts += [to_markdown(pd.DataFrame(shared["table"]))]
         parts += [to_markdown(libraries.list_settings())]
@@ -366,7 +371,7 @@ def main():
     if arguments.libraries:
         rows = [row for file in arguments.libraries for row in json.loads(Path(file).read_text())]
         table = libraries.tabulate(rows).to_dict("records")
-        stored[SHARED] = facts | {"table": table, "better": compare_libraries(rows)}
+        stored[SHARED] = facts | {"table": table, "ahead": compare_libraries(rows)}
     if arguments.files or arguments.libraries:
         write_json(path, stored)
     print(make_page(stored))
