@@ -287,7 +287,7 @@ def measure_all(name, documents, system, seeds, sizes):
 
 def summarize(rows):
     """A row for each corpus and system with its best size, and the means over seeds as numbers."""
-    frame = pd.DataFrame(rows)
+    frame = pd.DataFrame(sorted(rows, key=lambda row: CORPORA.index(row["corpus"])))
     frame = frame[frame["is_best"]]
     found = []
     for (corpus, system), part in frame.groupby(["corpus", "system"], sort=False):
