@@ -152,7 +152,7 @@ async def find(page, label):
             shown = data.get("attributes", {}) if isinstance(data, dict) else {}
             if label in (attributes.get("label"), shown.get("label")):
                 return key
-            if shown.get("is_open") is False:
+            if attributes.get("bundle") == "SideDrawer":
                 opened = {"kind": "ModelChanged", "model": {"id": data["id"]}}
                 await page.patch(opened | {"attr": "is_open", "new": True})
         await asyncio.sleep(0.2)
