@@ -185,7 +185,8 @@ export function render({ model }) {
   }
   model.on(["columns", "blocks", "empty", "pointed"], schedule)
   write()
-  scroller.addEventListener("scroll", count_unseen, {passive: true})
+  // While the table follows the run, only the browser itself scrolls: it may return to an earlier place.
+  scroller.addEventListener("scroll", () => follows ? follow() : count_unseen(), {passive: true})
   const frame = make("div", {class: "frame"}, turns, scroller, empty)
   const watcher = new ResizeObserver(follow)
   watcher.observe(frame)
