@@ -270,7 +270,7 @@ def check_documents(folder, suffix, rows, packed, place):
 def test_files_of_every_kind_are_read_as_they_were_written(tmp_path, num_examples, check, kinds):
     numbers = iter(range(10**6))
 
-    @settings(max_examples=num_examples, deadline=None, database=None)
+    @settings(max_examples=num_examples, deadline=None, derandomize=True)
     @given(st.data())
     def one(data):
         folder = tmp_path / str(next(numbers))
