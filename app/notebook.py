@@ -189,7 +189,8 @@ def keep_run(recorder: Recorder, name: str = "") -> KeptRun:
     built by `engine.build`. A recorder with one record keeps a fitted model. Raises CorpusError for
     another corpus, ValueError before the first record, and FileError if it cannot be written.
     """
-    corpus, model = recorder.corpus, recorder.model
+    corpus = recorder.corpus
+    model = recorder.model
     if model is None:
         raise ValueError("Nothing is recorded: call record(model) first.")
     files = UserFiles(find_data(None))

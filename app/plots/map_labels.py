@@ -89,7 +89,8 @@ def label_dots(frame: pd.DataFrame, *maps: tuple[float, float]) -> pd.DataFrame:
     radii = frame["size"].to_numpy(float) / 2 + 1
     edges = np.array(maps) / 2
     rows: dict[str, tuple[float, ...]] = {}
-    middles, halves = np.empty((0, len(maps), 2)), np.empty((0, 1, 2))
+    middles = np.empty((0, len(maps), 2))
+    halves = np.empty((0, 1, 2))
     for dot, title in enumerate(frame["title"]):
         words = title.split(", ")
         for most in range(len(words), 0, -1):

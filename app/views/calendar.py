@@ -278,7 +278,8 @@ class Calendar(StateFollower, Viewer):
         """List the words that the selected topic has more in one group than in another."""
         if self._is_writing or not self._words.visible or self._reading is None:
             return
-        position, pair = self._position(self._reading), tuple(each.value for each in self.pair)
+        position = self._position(self._reading)
+        pair = tuple(each.value for each in self.pair)
         words = group_words_frame(
             self._reading, cast(Groups, self._groups), position, self.state.span, pair
         )

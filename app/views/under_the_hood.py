@@ -206,7 +206,9 @@ class UnderTheHood(StateFollower, Viewer):
         found = self.dissection
         stick = trace = arrows = None
         if found is not None:
-            stick, trace, arrows = found.stick, found.trace, found.arrows
+            stick = found.stick
+            trace = found.trace
+            arrows = found.arrows
         for name, part in {"stick": stick, "slots": trace, "arrows": arrows, "own": trace}.items():
             self.panes[name].visible = part is not None
         self._other.visible = self._list.visible = trace is not None

@@ -63,7 +63,9 @@ def compare_words(
     >>> compare_words(tokens, np.array([False, True]), np.array([0.5, 0.5]), 2.0).log_odds.round(2)
     array([ 3.22, -3.22])
     """
-    sums, spread, num_texts = [], np.zeros(len(topic)), 0
+    sums = []
+    spread = np.zeros(len(topic))
+    num_texts = 0
     for own in (~is_second, is_second):
         part = csr_array(tokens[np.flatnonzero(own)])
         sizes = np.asarray(part.sum(1)).ravel()
@@ -78,7 +80,8 @@ def compare_words(
     spread *= num_texts / max(num_texts - 2, 1)
     dispersion = np.maximum(1.0, spread / np.maximum(sums[0] + sums[1], 1e-300))
     prior = prior_tokens * topic.astype(float)
-    odds, variance = [], np.zeros(len(topic))
+    odds = []
+    variance = np.zeros(len(topic))
     for counts in sums:
         odds.append(np.log(counts + prior) - np.log((counts + prior).sum() - counts - prior))
         variance += (dispersion * counts + prior) / (counts + prior) ** 2

@@ -121,7 +121,11 @@ def _pin(state: OnlineHDPState, topic_id: int, weight: float) -> OnlineHDPState:
     counts = state.topic_counts.add(old.words, old.topics, -old.tokens)
     tokens = counts.dense()[:, topic_id].astype(np.float64)
     words = np.flatnonzero(tokens >= LEAST_PINNED)
-    state = state._replace(topic_counts=counts, decided=state.decided.select(is_other))
+    decided = state.decided.select(is_other)
+    state = state._replace(topic_counts=counts, decided=decided)
+    if weight == 0.0:
+        kept = decided.kept[decided.kept != topic_id]
+        return state._replace(decided=decided._replace(kept=kept))
     return _give_prior(state, topic_id, words, weight * tokens[words])
 
 

@@ -122,6 +122,7 @@ def test_prior_tokens_of_a_pin_stay_in_each_step():
 def test_a_second_pin_replaces_the_first_and_removal_ends_it():
     state = edit(make_state(), EditKind.PIN, (3,), weight=2.0)
     again = edit(state, EditKind.PIN, (3,), weight=0.0)
+    assert (state.decided.kept.tolist(), again.decided.kept.tolist()) == ([3], [])
     np.testing.assert_allclose(
         again.topic_counts.dense(), make_state().topic_counts.dense(), atol=1e-12
     )
