@@ -301,7 +301,7 @@ class Runner:
             self._publish()
 
     def _edit(self, edit: TopicEdit) -> None:
-        """Edit topics; the run without the edit goes on beside this one."""
+        """Edit topics; a forecast goes on without the edit."""
         record = self._record
         if record is None:
             return

@@ -3,7 +3,7 @@ and other libraries.
 
     python -m tests.benchmarks.coherence [--corpora NAME ...] [--documents D] [--systems NAME ...]
     [--seeds N]
-                                         [--beside FILE ...] [--json FILE] [--check]
+                                         [--join FILE ...] [--json FILE] [--check]
 
 Every system learns from all documents of the sample and is measured on the same counts
 (`evaluation/coherence.py`). Topics of one token or more count; "below zero, counted" is of the
@@ -11,7 +11,7 @@ fewest topics that cover 99 % of the tokens. `tomotopy-lda` has 100 topics or K,
 priors that it optimises; `tomotopy-hdp` makes 600 passes from 100 topics; the other libraries read
 the corpus ten times, and gensim's HDP once. The JSON file lists each topic with its ten words, its
 share and its NPMI. `hdp, settled` reads until documents set aside are predicted no better.
-`--beside FILE` adds rows of an earlier run to the tables; with `--systems` and no name, nothing is
+`--join FILE` adds rows of an earlier run to the tables; with `--systems` and no name, nothing is
 measured. `--check` compares our NPMI with gensim's, of windows as long as the documents, on a small
 corpus.
 """
@@ -242,7 +242,7 @@ def main():
     parser.add_argument("--systems", nargs="*", choices=SYSTEMS, default=list(SYSTEMS))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument(
-        "--beside", nargs="+", default=[], help="JSON files whose rows join the tables"
+        "--join", nargs="+", default=[], help="JSON files whose rows join the tables"
     )
     parser.add_argument("--check", action="store_true", help="compare our NPMI with gensim's")
     parser.add_argument("--json")
@@ -251,7 +251,7 @@ def main():
         print(f"Largest difference from gensim's NPMI: {find_difference():.1e}")
         return
     rows = []
-    for name in arguments.beside:
+    for name in arguments.join:
         with open(name, encoding="utf-8") as file:
             rows += json.load(file)
     for corpus, system, seed in product(

@@ -9,7 +9,7 @@ the held-out words. Each plain LDA (ours and scikit-learn's, at each K) learns w
 `CHOICES` that scores best on validation documents, a tenth of the training documents. So no test
 document takes part in a choice. The HDP, direct assignment and the LDAs with its local step use
 their defaults. tomotopy's LDA makes `SAMPLER_PASSES` passes instead of one, learns its priors, and
-is scored by the common fold-in. `--beside FILE` adds rows of an earlier run to the tables; with
+is scored by the common fold-in. `--join FILE` adds rows of an earlier run to the tables; with
 `--systems` and no name, nothing is measured.
 """
 
@@ -352,7 +352,7 @@ def read_arguments():
     parser.add_argument("--protocols", nargs="+", choices=PROTOCOLS, default=PROTOCOLS)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument(
-        "--beside", nargs="+", default=[], help="JSON files whose rows join the tables"
+        "--join", nargs="+", default=[], help="JSON files whose rows join the tables"
     )
     parser.add_argument("--json", help="where to write the rows")
     parser.add_argument(
@@ -374,7 +374,7 @@ def main():
     if arguments.systems:
         with ProcessPoolExecutor(arguments.jobs) as pool:
             rows = measure_all(pool, setup, arguments.orders, arguments.systems, arguments.seeds)
-    for name in arguments.beside:
+    for name in arguments.join:
         with open(name, encoding="utf-8") as file:
             rows += json.load(file)
     write_json(arguments.json, rows)

@@ -2,7 +2,7 @@
 memory.
 
     python -m tests.benchmarks.libraries [--corpora NAME ...] [--systems NAME ...] [--seeds N]
-                                         [--documents D] [--quick] [--beside FILE ...] [--json FILE]
+                                         [--documents D] [--quick] [--join FILE ...] [--json FILE]
 
 The corpora are State of the Union, RFC (samples of D documents) and 25 simulated topics. A tenth of
 the documents is for tests, a tenth of the rest for choices, and each system learns from the others;
@@ -14,7 +14,7 @@ mixed with ε of the word frequencies, θ has a prior of a·(share of each topic
 and ε of `PRIORS` and `MIXED` with the best score on the documents for choices are taken. Test
 documents are completed by the common fold-in (`disjoint_words`). NPMI, diversity and stability are
 those of `coherence`. Each fit is a process of its own, whose peak memory holds the corpus as well.
-`--quick`: 200 documents, ten topics, one seed. `--beside FILE` adds rows of an earlier run.
+`--quick`: 200 documents, ten topics, one seed. `--join FILE` adds rows of an earlier run.
 """
 
 import argparse
@@ -341,11 +341,11 @@ def main():
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--documents", type=int, default=NUM_DOCUMENTS)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--beside", nargs="+", default=[], help="JSON files of earlier runs")
+    parser.add_argument("--join", nargs="+", default=[], help="JSON files of earlier runs")
     parser.add_argument("--json")
     arguments = parser.parse_args()
     rows = []
-    for name in arguments.beside:
+    for name in arguments.join:
         with open(name, encoding="utf-8") as file:
             rows += json.load(file)
     if arguments.quick:

@@ -1,13 +1,13 @@
 """How stable topics are from run to run, and the consensus of ten runs.
 
     python -m tests.benchmarks.stability [--corpora NAME ...] [--pairs N ...] [--runs R]
-                                         [--beside FILE ...] [--json FILE]
+                                         [--join FILE ...] [--json FILE]
 
 A pair is two sets of R runs with different seeds and orders, and the consensus of each set
 (`engine.consensus`). Stability is the share of the tokens whose topics come back: "by divergence"
 by the rule of `engine.stability`, "by words" if five of the ten words are the same. Of runs it is
 the mean of neighbouring ones, of a consensus that of both directions. `random` has 2,000 words that
-are equally frequent, in 600 documents of 60: nothing is there to be found. `--beside FILE` adds
+are equally frequent, in 600 documents of 60: nothing is there to be found. `--join FILE` adds
 rows of an earlier run to the table.
 """
 
@@ -129,12 +129,12 @@ def main():
     parser.add_argument("--pairs", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--runs", type=int, default=10, help="runs of a consensus")
     parser.add_argument(
-        "--beside", nargs="+", default=[], help="JSON files whose rows join the table"
+        "--join", nargs="+", default=[], help="JSON files whose rows join the table"
     )
     parser.add_argument("--json")
     arguments = parser.parse_args()
     rows = []
-    for name in arguments.beside:
+    for name in arguments.join:
         with open(name, encoding="utf-8") as file:
             rows += json.load(file)
     for name in arguments.corpora:
