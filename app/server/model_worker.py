@@ -4,18 +4,15 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 from stickbreaker import engine
-from stickbreaker.app.model.model_job import ModelJob
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue, describe_wait
+from stickbreaker.app.server.model_work import AnyJob, ModelWork
 from stickbreaker.app.server.runner import POLL_SECONDS
-from stickbreaker.engine.algorithm import Algorithm
-
-AnyJob = TypeVar("AnyJob", bound=ModelJob)
 
 _log = logging.getLogger(__name__)
 
@@ -23,11 +20,8 @@ _log = logging.getLogger(__name__)
 class ModelWorker(Generic[AnyJob]):
     """Starts from a run's model; `notify` is called when `job` is replaced.
 
-    take_model() -> the current model of the run; None before its first mini-batch. begin: the job
-    before any work. name: of the thread.
+    take_model() -> the current model of the run; None before its first mini-batch.
     """
-
-    name = ""
 
     def __init__(
         self,
@@ -35,7 +29,7 @@ class ModelWorker(Generic[AnyJob]):
         notify: Callable[[], None],
         cpu_queue: CpuQueue,
         compilation: Compilation,
-        begin: AnyJob,
+        work: ModelWork[AnyJob],
     ):
         self._take_model = take_model
         self._notify = notify
@@ -45,30 +39,18 @@ class ModelWorker(Generic[AnyJob]):
         self._thread: threading.Thread | None = None
         # Ends the present work; a later one has an event of its own.
         self._stop = threading.Event()
-        self._begin = begin
-        self.job = begin
-
-    def can_start(self, model: Model) -> bool:
-        """Whether the work can be done with this model."""
-        raise NotImplementedError
-
-    def find_code(self, model: Model) -> Algorithm:
-        """The algorithm whose compiled code the work needs."""
-        raise NotImplementedError
-
-    def compute(self, model: Model, report: Callable[[float], bool]) -> dict[str, Any] | None:
-        """The parts of the finished job; None if `report`, which takes the share done, ends it."""
-        raise NotImplementedError
+        self._work = work
+        self.job = work.begin
 
     def start(self) -> None:
         """Work on the current model, unless that is not possible or this is at work."""
         with self._lock:
             model = self._take_model()
-            if model is None or self.job.is_active or not self.can_start(model):
+            if model is None or self.job.is_active or not self._work.can_start(model):
                 return
             self._stop = threading.Event()
             self.job = replace(
-                self._begin,
+                self._work.begin,
                 status="waiting",
                 run_id=model.run_id,
                 documents_seen=model.documents_seen,
@@ -76,7 +58,7 @@ class ModelWorker(Generic[AnyJob]):
             )
             arguments = (model, self.job, self._stop)
             self._thread = threading.Thread(
-                target=self._work, args=arguments, name=self.name, daemon=True
+                target=self._do, args=arguments, name=self._work.name, daemon=True
             )
             self._thread.start()
         self._notify()
@@ -98,25 +80,25 @@ class ModelWorker(Generic[AnyJob]):
         if self._thread is not None:
             self._thread.join(timeout)
 
-    def _work(self, model: Model, job: AnyJob, stop: threading.Event) -> None:
+    def _do(self, model: Model, job: AnyJob, stop: threading.Event) -> None:
         def publish(**changes: Any) -> bool:
             return self._publish(replace(job, **changes), stop)
 
         try:
             if not self._wait(model, publish, stop):
                 return
-            found = self.compute(model, lambda share: publish(status="working", share=share))
+            found = self._work.compute(model, lambda share: publish(status="working", share=share))
             if found is not None:
                 publish(status="ready", share=1.0, **found)
         except Exception as error:
-            _log.exception("The work on a model has failed: %s", self.name)
+            _log.exception("The work on a model has failed: %s", self._work.name)
             publish(status="failed", message=f"{type(error).__name__}: {error}")
         finally:
             self._cpu_queue.leave(stop)
 
     def _wait(self, model: Model, publish: Callable[..., bool], stop: threading.Event) -> bool:
         """Wait for compiled code and a core; False if the work was cancelled meanwhile."""
-        code = self.find_code(model)
+        code = self._work.find_code(model)
         spec = RunSpec(model.corpus.name, code, code.config(), engine.RunSettings())
         while not stop.is_set():
             compiling = self._compilation.ask(spec)

@@ -5,22 +5,20 @@ from typing import NamedTuple
 
 from stickbreaker.app.model.class_tasks import ClassBoard
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.proposed_edits import ProposalJob
 from stickbreaker.app.model.reading import with_reading
 from stickbreaker.app.model.run_store import RunStore
 from stickbreaker.app.model.saved_runs import Address
 from stickbreaker.app.model.sweep_plan import SweepState
 from stickbreaker.app.server.compiling import Compilation
-from stickbreaker.app.server.count_checker import CountChecker
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.event_log import RunEvents
 from stickbreaker.app.server.forecaster import Forecaster
-from stickbreaker.app.server.proposer import Proposer
+from stickbreaker.app.server.model_work import CountCheck, EditSearch, OtherSeeds
+from stickbreaker.app.server.model_worker import ModelWorker
 from stickbreaker.app.server.reader import Reader
 from stickbreaker.app.server.reading_queue import ReadingQueue
 from stickbreaker.app.server.run_budget import Measured
 from stickbreaker.app.server.runner import Load, Runner
-from stickbreaker.app.server.runs_checker import RunsChecker
 from stickbreaker.app.server.scheduler import find_client, find_cluster
 from stickbreaker.app.server.subscribers import Subscribers
 from stickbreaker.app.server.sweep import Sweep
@@ -72,18 +70,10 @@ class Run:
         self.runner = make_runner(self._note_change, store=store, on_change=on_change)
         turn = reading_queue.make_turn(self.user)
         self.reader = Reader(self.runner.model, self._note_change, store, turn, find_cluster)
-        self.checker = CountChecker(self.runner.model, self._note_change, cpu_queue, compilation)
-        self.proposer = Proposer(
-            self.runner.model, self._note_change, cpu_queue, compilation, ProposalJob()
-        )
-        self.again = RunsChecker(
-            self.runner.model,
-            self._note_change,
-            cpu_queue,
-            compilation,
-            self.reader.take_again,
-            find_client,
-        )
+        place = (self.runner.model, self._note_change, cpu_queue, compilation)
+        self.checker = ModelWorker(*place, CountCheck())
+        self.proposer = ModelWorker(*place, EditSearch())
+        self.again = ModelWorker(*place, OtherSeeds(self.reader.take_again, find_client))
         self.sweep = Sweep(make_runner, store, self._note_change, sweep)
 
     @property

@@ -1,15 +1,28 @@
-"""A check of the number of topics, in the background of a run."""
+"""Work on the model of a run in the background: count checks, proposed edits, other runs."""
 
 from dataclasses import replace
 
 import pytest
 
+from stickbreaker.app.model.other_runs import NUM_RUNS
 from stickbreaker.app.model.reading import Model
-from stickbreaker.app.server.count_checker import CountChecker
 from stickbreaker.app.server.cpu_queue import CpuQueue
+from stickbreaker.app.server.model_work import CountCheck, EditSearch, OtherSeeds
+from stickbreaker.app.server.model_worker import ModelWorker
 from stickbreaker.engine import find_algorithm, prepare, run
 from stickbreaker.engine.runs.count_check import CheckPlan, check_count
-from tests.app.small_runs import HDP, SETTINGS, Compiled, small_config, small_corpus
+from tests.app.small_runs import (
+    HDP,
+    LDA,
+    SETTINGS,
+    Compiled,
+    RunSpec,
+    begin,
+    learn,
+    small_config,
+    small_corpus,
+    small_spec,
+)
 
 PLAN = CheckPlan(passes=6)
 
@@ -33,7 +46,8 @@ def make(model, queue):
     checkers = []
 
     def make(taken=model, notify=lambda: None, plan=PLAN):
-        checkers.append(CountChecker(lambda: taken, notify, queue, Compiled(), plan))
+        work = CountCheck(plan)
+        checkers.append(ModelWorker(lambda: taken, notify, queue, Compiled(), work))
         return checkers[-1]
 
     yield make
@@ -103,3 +117,61 @@ def test_nothing_is_checked_without_a_model_or_for_a_mixture(make, model):
         checker = make(taken)
         checker.start()
         assert checker.job.status == "none"
+
+
+def search(model):
+    proposer = ModelWorker(lambda: model, lambda: None, CpuQueue(1), Compiled(), EditSearch())
+    proposer.start()
+    proposer.join()
+    return proposer.job
+
+
+def begin_five(spec):
+    record = begin(spec)
+    for _ in range(5):
+        record.advance()
+    return record
+
+
+def test_merges_and_splits_of_the_model_are_tried_and_those_supported_are_listed():
+    record = begin_five(small_spec(duplicates="merge"))
+    job = search(record.model())
+    assert job.status == "ready", job.message
+    assert job.num_tried >= 3
+    assert all(each.is_supported for each in job.supported)
+    gains = [each.gain for each in job.supported]
+    assert gains == sorted(gains, reverse=True)
+    assert job.model_key == record.progress(1).model_key
+
+
+def test_a_model_without_documents_set_aside_or_topics_to_edit_is_not_searched():
+    lda = RunSpec("small", LDA, LDA.config(max_topics=3, batch_size=10), SETTINGS)
+    for spec in (small_spec(), lda):
+        assert search(begin_five(spec).model()).status == "none"
+
+
+@pytest.fixture
+def seeds(queue):
+    """Other runs in the background, and what they give to the reading."""
+    taken = []
+    record = learn(small_corpus(), small_spec())
+    work = OtherSeeds(lambda model, runs: taken.append(runs))
+    return ModelWorker(record.model, lambda: None, queue, Compiled(), work), taken
+
+
+def test_other_runs_are_made_in_the_background_and_given_to_the_reading(seeds, queue):
+    checker, taken = seeds
+    checker.start()
+    checker.join()
+    assert checker.job.status == "ready", checker.job.message
+    assert [len(runs.scores) for runs in taken] == [NUM_RUNS]
+    assert queue.preview() == 0
+
+
+def test_cancelled_runs_give_nothing_to_the_reading(seeds, until):
+    checker, taken = seeds
+    checker.start()
+    until(lambda: checker.job.status == "working")
+    checker.cancel()
+    checker.join()
+    assert (checker.job.status, taken) == ("cancelled", [])
