@@ -1,4 +1,4 @@
-"""The topics of a fitted model in groups of documents."""
+"""The topics and the scores of a fitted model in groups of documents."""
 
 from collections.abc import Sequence
 
@@ -7,14 +7,16 @@ from scipy.sparse import csr_array
 
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.estimators.counts import Counts
+from stickbreaker.engine.estimators.fitted import SPLIT_SEED
 from stickbreaker.engine.estimators.tables import TopicTables
+from stickbreaker.engine.evaluation.group_scores import score_documents, score_frame
 from stickbreaker.engine.evaluation.group_shares import Groups, find_groups, group_frame
 from stickbreaker.engine.evaluation.group_words import OTHERS, topic_tokens, word_frame
 from stickbreaker.engine.evaluation.held_out import rank_topics
 
 
 class GroupTables(TopicTables):
-    """The topics of a fitted model in groups of documents."""
+    """The topics and the scores of a fitted model in groups of documents."""
 
     def shares_by_group(self, X: Counts, groups: Sequence[object] | None = None) -> pd.DataFrame:
         """The shares of the topics in use in groups of documents, with 95 % intervals.
@@ -104,6 +106,35 @@ class GroupTables(TopicTables):
         shares = self._infer(corpus)
         tokens = topic_tokens(corpus.documents(), shares, summary.topics, places[0])
         return word_frame(tokens, found, (first, second), topic, self._name_words(None))
+
+    def score_by_group(self, X: Counts, groups: Sequence[object] | None = None) -> pd.DataFrame:
+        """How well the model predicts held-out words of each group of documents.
+
+        The protocol and the held-out words are those of `score`: the mean over groups, weighted by
+        their tokens, is its result. The model does not change. `engine.evaluation.group_scores`
+        states how errors are computed, for documents drawn at random.
+
+        Parameters
+        ----------
+        X : Corpus or array-like or sparse matrix of shape (D, V)
+            Documents that the model has not learned from.
+        groups : sequence of D str, optional
+            As in `shares_by_group`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns group, nats_per_word, standard_error, low, high (a 95 % interval), documents,
+            tokens (held out). Errors and intervals are NaN for a group of one text.
+
+        Raises
+        ------
+        ValueError
+            If X has no groups, or their number is not D.
+        """
+        corpus, found = self._read_groups(X, groups)
+        scores = score_documents(self.algorithm, self.config_, self.state_, corpus, SPLIT_SEED)
+        return score_frame(scores, found)
 
     def _read_groups(self, X: Counts, names: Sequence[object] | None) -> tuple[Corpus, Groups]:
         """Documents and their groups."""

@@ -1,9 +1,10 @@
-"""Tables of topics by group."""
+"""Tables of topics and scores by group."""
 
 import numpy as np
 import pytest
 
 from stickbreaker import engine
+from stickbreaker.engine.simulate import simulate_hdp
 
 GROUPS = ["war", "trade"] * 6
 
@@ -35,6 +36,41 @@ def test_words_of_groups_are_those_of_their_documents(model, tiny_corpus):
     assert min(by_word.get(word, 9) for word in war) > max(by_word.get(w, -9) for w in trade)
     same = model.words_by_group(tiny_corpus, topic_id, "war", "trade", GROUPS)
     assert same.equals(table)
+
+
+def test_scores_of_groups_are_those_of_their_documents_and_their_mean_is_the_score(
+    model, tiny_corpus
+):
+    table = model.score_by_group(tiny_corpus, GROUPS).set_index("group")
+    for group in ("war", "trade"):
+        own = tiny_corpus.select(np.array([each == group for each in GROUPS]))
+        assert table["nats_per_word"][group] == pytest.approx(model.score(own))
+        assert table["documents"][group] == 6
+    mean = np.average(table["nats_per_word"], weights=table["tokens"])
+    assert mean == pytest.approx(model.score(tiny_corpus))
+
+
+def test_between_groups_drawn_at_random_nothing_differs_by_more_than_chance():
+    rng = np.random.default_rng(0)
+    topics = rng.dirichlet(np.full(60, 0.1), 5)
+    corpus = simulate_hdp(topics, 400, 40, 1.0, 2.0, rng).corpus
+    model = engine.OnlineLDA(max_topics=6, passes=5, random_state=0).fit(corpus)
+    whole = model.score(corpus)
+    far = {"shares": [], "scores": [], "words": []}
+    for _ in range(20):
+        groups = rng.permutation(np.arange(400) % 4).astype(str)
+        scores = model.score_by_group(corpus, groups)
+        far["scores"].append(((scores["low"] > whole) | (scores["high"] < whole)).mean())
+        shares = model.shares_by_group(corpus, groups)
+        is_far = (shares["low"] > shares["whole"]) | (shares["high"] < shares["whole"])
+        far["shares"].append(is_far.mean())
+        topic_id = int(shares["topic_id"][0])
+        words = model.words_by_group(corpus, topic_id, "0", groups=groups)
+        far["words"].append((words["z"].abs() > 1.96).mean())
+    for rates in far.values():
+        # What one draw of groups gives is dependent: the error is that of the mean over draws.
+        error = np.std(rates) / np.sqrt(len(rates))
+        assert np.mean(rates) < 0.05 + 3 * error
 
 
 def test_what_is_not_there_is_named(model, tiny_corpus):
