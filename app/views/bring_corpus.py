@@ -35,7 +35,6 @@ from stickbreaker.app.widgets.file_transfer import FileTransfer
 from stickbreaker.app.widgets.layouts import BAR_STYLE, write_bar
 from stickbreaker.app.widgets.word_form import WordForm
 from stickbreaker.engine.corpora.bundled import BUILT_IN
-from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import OwnCorpus, check_name, list_own
 from stickbreaker.engine.corpora.preview import Preview
@@ -404,9 +403,8 @@ class BringCorpus(pn.viewable.Viewer):
             words = self.words.read()
         except (CorpusError, ValueError, TypeError) as error:
             return self._refuse(str(error))
-        columns = seen.chosen if seen.columns else Columns()
         about = await self._work(
-            TextTaskRunner.build, self.chosen_path, name, columns, words, self.keeps_text.value
+            TextTaskRunner.build, self.chosen_path, name, seen.chosen, words, self.keeps_text.value
         )
         if about is None:
             return

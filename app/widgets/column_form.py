@@ -1,6 +1,6 @@
 """A preview of a file as a form: facts, a menu for each kind of column, and the first documents."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import panel as pn
@@ -51,7 +51,11 @@ class ColumnForm(pn.viewable.Viewer):
             size="small",
             sizing_mode="stretch_width",
         )
-        menus = (*self.selects.values(), self.day_first, self.encoding)
+        self.sheet = pmui.Select(
+            label="Sheet", options=[NONE], size="small", sizing_mode="stretch_width"
+        )
+        self._read_sheet: str | None = None
+        menus = (self.sheet, *self.selects.values(), self.day_first, self.encoding)
         for select in menus:
             select.param.watch(self._change, "value")
         cells = [
@@ -72,12 +76,14 @@ class ColumnForm(pn.viewable.Viewer):
         self.first.object = describe_first(seen)
         self._is_filling = True
         try:
-            self._columns.visible = bool(seen.columns)
+            self._columns.visible = bool(seen.columns) or len(seen.sheets) > 1
+            self._show_sheets(seen.sheets)
             for part, select in self.selects.items():
                 options = (list(seen.columns) if part == "text" else [NONE, *seen.columns]) or [
                     NONE
                 ]
                 select.param.update(options=options, value=getattr(seen.chosen, part) or options[0])
+                select.visible = bool(seen.columns)
             # Only where there is a choice.
             for menu, name in ((self.day_first, "day_first"), (self.encoding, "encoding")):
                 menu.value = getattr(seen.chosen, name)
@@ -87,13 +93,27 @@ class ColumnForm(pn.viewable.Viewer):
         finally:
             self._is_filling = False
 
+    def _show_sheets(self, sheets: Sequence[str]) -> None:
+        """Show the sheets, of which the first is read, in the order in which they were first."""
+        self.sheet.visible = len(sheets) > 1
+        is_known = set(sheets) == set(self.sheet.options)
+        options = self.sheet.options if is_known else list(sheets)
+        self.sheet.param.update(options=options or [NONE], value=(*sheets, NONE)[0])
+        self._read_sheet = sheets[0] if len(sheets) > 1 else None
+
     def read(self) -> dict[str, Any]:
-        """Return the selected columns, "" for none, and how they are read."""
+        """Return the selected columns, "" for none, and how they are read.
+
+        Of a sheet that is not read yet, the columns are guessed.
+        """
+        if self._read_sheet not in (None, self.sheet.value):
+            return {"sheet": self.sheet.value}
         chosen = {
             part: "" if select.value == NONE else select.value
             for part, select in self.selects.items()
         }
-        return {**chosen, "day_first": self.day_first.value, "encoding": self.encoding.value}
+        order, encoding = self.day_first.value, self.encoding.value
+        return {**chosen, "day_first": order, "encoding": encoding, "sheet": self._read_sheet}
 
     def _change(self, event: Any) -> None:
         if not self._is_filling:

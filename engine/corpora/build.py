@@ -132,9 +132,10 @@ def _take_counts(
     source: Source, counted: Counted, columns: Columns, words: WordChoices | KnownWords | None
 ) -> Built:
     path = source.path
-    if columns._replace(encoding=None) != Columns():
+    sheet = columns.sheet if counted.sheets else None
+    if columns._replace(encoding=None) != Columns(sheet=sheet):
         raise CorpusError(
-            f"{path} contains word counts. Omit text, date, title, group and day_first."
+            f"{path} contains word counts. Omit text, date, title, group, day_first and sheet."
         )
     chosen = _choose(path, drop_words, (counted.counts, counted.words), words)
     counts = chosen.counts

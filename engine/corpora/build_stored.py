@@ -93,6 +93,7 @@ def build(  # noqa: PLR0913
     group: str | None = None,
     day_first: bool | None = None,
     encoding: str | None = None,
+    sheet: str | None = None,
     words: WordChoices | None = None,
     keeps_text: bool = False,
     max_memory: int = MAX_MEMORY,
@@ -123,6 +124,8 @@ def build(  # noqa: PLR0913
         Whether 3/4/1863 is 3 April, as for `load_corpus`.
     encoding : str, optional
         The encoding of the text, as for `load_corpus`.
+    sheet : str, optional
+        The sheet of each Excel or OpenDocument file, as for `load_corpus`.
     words : WordChoices, optional
         Which words are counted. By default, `WordChoices()`.
     keeps_text : bool
@@ -171,7 +174,13 @@ def build(  # noqa: PLR0913
     with _working_in(to) as (target, work), show_share(verbose, callback) as report:
         paths = tuple(map(str, list_sources(source, work)))
         columns = Columns(
-            text=text, date=date, title=title, group=group, day_first=day_first, encoding=encoding
+            text=text,
+            date=date,
+            title=title,
+            group=group,
+            day_first=day_first,
+            encoding=encoding,
+            sheet=sheet,
         )
         plan = resolve_plan(
             BuildPlan(

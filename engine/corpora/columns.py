@@ -33,7 +33,7 @@ class Columns(NamedTuple):
 
     None if there is no such column, and for what is found in the file.
 
-    day_first: whether 3/4/1863 is 3 April. encoding: that of the files.
+    day_first: whether 3/4/1863 is 3 April. encoding: that of the files. sheet: that of a workbook.
     """
 
     text: str | None = None
@@ -42,6 +42,7 @@ class Columns(NamedTuple):
     group: str | None = None
     day_first: bool | None = None
     encoding: str | None = None
+    sheet: str | None = None
 
     @property
     def names(self) -> list[str]:

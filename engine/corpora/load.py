@@ -43,6 +43,7 @@ def load_corpus(  # noqa: PLR0913
     group: str | None = None,
     day_first: bool | None = None,
     encoding: str | None = None,
+    sheet: str | None = None,
     words: WordChoices | None = None,
     like: Corpus | HasWords | None = None,
     verbose: bool = False,
@@ -74,6 +75,9 @@ def load_corpus(  # noqa: PLR0913
     encoding : str, optional
         The encoding of the text, by a name that Python knows. By default, it is detected, with a
         warning if the text is not Unicode.
+    sheet : str, optional
+        The sheet of an Excel or OpenDocument file. By default, the visible one with most rows, with
+        a warning that names the others.
     words : WordChoices, optional
         Which words are counted. By default, `WordChoices()`; a file of counts is used unchanged.
     like : Corpus or fitted model, optional
@@ -106,7 +110,13 @@ def load_corpus(  # noqa: PLR0913
         )
     chosen = _choose(words, like)
     columns = Columns(
-        text=text, date=date, title=title, group=group, day_first=day_first, encoding=encoding
+        text=text,
+        date=date,
+        title=title,
+        group=group,
+        day_first=day_first,
+        encoding=encoding,
+        sheet=sheet,
     )
     source = None
     if isinstance(name_or_path, PathLike) or name_or_path not in list_corpora():

@@ -141,7 +141,7 @@ class PlanFiles:
 
     def _open(self, number: int) -> Table:
         source = find_source(self.plan.paths[number], max_bytes=float("inf"), is_one=False)
-        table = source.open(self.plan.columns.encoding)
+        table = source.open(self.plan.columns)
         if self.plan.columns.text is None:
             refuse_count_table(table)
         self._left[number] = table.left

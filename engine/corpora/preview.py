@@ -113,6 +113,8 @@ class Preview:
         Texts from all parts of the file, used by `measure`.
     counted : Counted, optional
         The content of a file of counts, or a sample of a stored corpus.
+    sheets : tuple of str
+        The sheets with cells of an Excel or OpenDocument file; the first is the one that is read.
     """
 
     kind: str
@@ -129,6 +131,7 @@ class Preview:
     notes: tuple[str, ...] = ()
     sample: tuple[str, ...] = field(default=(), repr=False)
     counted: Counted | None = field(default=None, repr=False)
+    sheets: tuple[str, ...] = ()
 
     @property
     def is_sample(self) -> bool:
@@ -169,6 +172,7 @@ def preview(  # noqa: PLR0913
     group: str | None = None,
     day_first: bool | None = None,
     encoding: str | None = None,
+    sheet: str | None = None,
     callback: Callable[[float], object] | None = None,
 ) -> Preview:
     """Read a file or folder to its end, and describe its content.
@@ -184,6 +188,8 @@ def preview(  # noqa: PLR0913
         Whether 3/4/1863 is 3 April. By default, the order that most dates need.
     encoding : str, optional
         The encoding of the text, by a name that Python knows. By default, it is detected.
+    sheet : str, optional
+        The sheet of an Excel or OpenDocument file. By default, the visible one with most rows.
     callback : callable, optional
         Receives the share of the work that is done, from 0 to 1. It may raise an exception to
         cancel.
@@ -201,7 +207,13 @@ def preview(  # noqa: PLR0913
     """
     with show_share(False, callback) as report:
         columns = Columns(
-            text=text, date=date, title=title, group=group, day_first=day_first, encoding=encoding
+            text=text,
+            date=date,
+            title=title,
+            group=group,
+            day_first=day_first,
+            encoding=encoding,
+            sheet=sheet,
         )
         return look_through(path, columns, report)
 
@@ -216,7 +228,8 @@ def look_through(path: str | PathLike[str], columns: Columns, report: Report) ->
         return _preview_stored(open_stored(source.path))
     table = source.read(columns, report)
     if isinstance(table, Counted):
-        return _preview_counts(table)
+        form = Columns(encoding=columns.encoding, sheet=columns.sheet)
+        return replace(_preview_counts(table), chosen=form)
     guess = guess_columns(table)
     given = {name: value for name, value in columns._asdict().items() if value is not None}
     chosen = {name: value for name, value in (guess._asdict() | given).items() if value != ""}
@@ -276,6 +289,7 @@ def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
         first=_show_first(titles, dates, sample.first),
         notes=notes,
         sample=tuple(texts),
+        sheets=table.sheets,
     )
 
 
@@ -443,6 +457,7 @@ def _preview_counts(counted: Counted) -> Preview:
         first=tuple(first),
         notes=counted.notes,
         counted=counted,
+        sheets=counted.sheets,
     )
 
 

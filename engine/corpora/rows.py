@@ -113,7 +113,8 @@ class Table:
     `read(columns)` yields all rows of these columns in chunks, from the start; each cell is text.
     has: columns whose meaning is certain, such as "text" and "title" of a folder. files: the names
     of the files in `path`, if each file is a row. date_note: how the dates were found. left: what
-    is left out of the texts, after they have been read.
+    is left out of the texts, after they have been read. sheets: those of a workbook that have
+    cells, and first the one that is read.
 
     group_bytes: the sizes of the row groups of a Parquet file, uncompressed.
     `read_groups(columns, first, last)` yields the rows of the groups from `first` to `last - 1`.
@@ -128,6 +129,7 @@ class Table:
     files: tuple[str, ...] = ()
     date_note: str = ""
     left: LeftOut = field(default_factory=LeftOut)
+    sheets: tuple[str, ...] = ()
     group_bytes: tuple[int, ...] = ()
     read_groups: Callable[[Sequence[str], int, int], Iterator[Chunk]] | None = None
 
@@ -170,7 +172,7 @@ class Counted(NamedTuple):
 
     kind: the name of its format; empty for a table. faulty: the documents that were skipped,
     numbered from 0; their rows of `counts` are empty. titles, rows: the names and first rows of the
-    documents of a table.
+    documents of a table. sheets: as for a table.
     """
 
     kind: str
@@ -181,6 +183,7 @@ class Counted(NamedTuple):
     notes: tuple[str, ...]
     titles: tuple[str, ...] = ()
     rows: tuple[int, ...] = ()
+    sheets: tuple[str, ...] = ()
 
 
 def explain_fault(error: Exception, place: str) -> str:

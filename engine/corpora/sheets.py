@@ -1,5 +1,5 @@
-"""Read the largest sheet of an Excel or OpenDocument file; the names of its columns are found as in
-CSV files.
+"""Read a sheet of an Excel or OpenDocument file, by default the largest; the names of its columns
+are found as in CSV files.
 """
 
 import io
@@ -35,15 +35,24 @@ NUM_LISTED = 5
 OFFICE = (b"PK", b"\xd0\xcf\x11\xe0")
 
 
-def open_sheet(path: Path, encoding: str = "") -> Table:
-    """Open the visible sheet with most rows; a note names the others.
+def open_sheet(path: Path, given: str = "") -> Table:
+    """Open the sheet of this name, or the visible one with most rows; a note names the others.
 
-    Raises CorpusError if the file is damaged, encrypted, too large or empty.
+    Raises CorpusError if the file is damaged, encrypted, too large or empty, or has no such sheet.
     """
     with _explaining(path):
-        sheet, heights = _find_largest(_open_book(path))
-    if sheet is None or not sheet.height:
+        sheets = _order_sheets(_open_book(path))
+    names = [sheet.name for sheet in sheets]
+    if not sheets:
         raise CorpusError(f"{path} has no rows. Choose a file with a sheet of texts.")
+    if given:
+        if given not in names:
+            raise CorpusError(
+                f"{path} has no sheet {shorten(str(given))!r} with cells. Choose one of"
+                f" {_list_names(names)}."
+            )
+        sheets.insert(0, sheets.pop(names.index(given)))
+    sheet, *others = sheets
     num_blank = (sheet.start or (0, 0))[0]
     first = [list(map(_write, row)) for row in islice(sheet.iter_rows(), num_blank + NUM_SNIFFED)]
     num_above = num_blank + count_above(first[num_blank:])
@@ -65,21 +74,27 @@ def open_sheet(path: Path, encoding: str = "") -> Table:
         kind=find_kind(path.name).name,
         columns=columns,
         read=read,
-        notes=(*_describe_others(sheet.name, heights), *describe_header(columns, num_above)),
+        notes=(
+            *_describe_others(sheet, [] if given else others),
+            *describe_header(columns, num_above),
+        ),
+        sheets=tuple(sheet.name for sheet in sheets),
     )
 
 
-def _describe_others(chosen: str, heights: dict[str, int]) -> Iterator[str]:
-    """Say which sheet is read, if there are others with content."""
-    others = [name for name in heights if heights[name] and name != chosen]
+def _describe_others(chosen: "CalamineSheet", others: Sequence["CalamineSheet"]) -> Iterator[str]:
+    """Say which sheet is read, if it was not chosen and there are others with cells."""
     if others:
-        listed = ", ".join(repr(shorten(name)) for name in others[:NUM_LISTED])
-        more = f" and {len(others) - NUM_LISTED} more" * (len(others) > NUM_LISTED)
         yield (
-            f"The sheet {shorten(chosen)!r} with {heights[chosen]:,} rows is read; {listed}{more}"
-            f" {'are' if len(others) > 1 else 'is'} left out. Save another sheet as a file of its"
-            " own to read it."
+            f"The sheet {shorten(chosen.name)!r} with {chosen.height:,} rows is read;"
+            f" {_list_names([sheet.name for sheet in others])}"
+            f" {'are' if len(others) > 1 else 'is'} left out. Set sheet to read another."
         )
+
+
+def _list_names(names: Sequence[str]) -> str:
+    listed = ", ".join(repr(shorten(name)) for name in names[:NUM_LISTED])
+    return listed + f" and {len(names) - NUM_LISTED} more" * (len(names) > NUM_LISTED)
 
 
 @contextmanager
@@ -116,20 +131,20 @@ def _open_book(path: Path) -> "CalamineWorkbook":
     return CalamineWorkbook.from_object(io.BytesIO(content))
 
 
-def _find_largest(book: "CalamineWorkbook") -> tuple["CalamineSheet | None", dict[str, int]]:
-    """The visible sheet with most rows, and the number of rows of all sheets."""
+def _order_sheets(book: "CalamineWorkbook") -> "list[CalamineSheet]":
+    """The sheets with cells, and first the visible one with most rows."""
     from python_calamine import SheetTypeEnum, SheetVisibleEnum
 
     known = [sheet for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
     hidden = {sheet.name for sheet in known if sheet.visible != SheetVisibleEnum.Visible}
-    sheets = [book.get_sheet_by_name(sheet.name) for sheet in known]
-    heights = {sheet.name: sheet.height for sheet in sheets}
-    largest = max(
-        sheets,
-        key=lambda sheet: (sheet.name not in hidden and sheet.height > 0, sheet.height),
-        default=None,
-    )
-    return largest, heights
+    every = (book.get_sheet_by_name(sheet.name) for sheet in known)
+    sheets = [sheet for sheet in every if sheet.height]
+    if sheets:
+        sheets.remove(
+            largest := max(sheets, key=lambda each: (each.name not in hidden, each.height))
+        )
+        sheets.insert(0, largest)
+    return sheets
 
 
 def _check_members(path: Path, content: bytes) -> None:

@@ -46,6 +46,7 @@ ABOUT = re.compile(
 # A folder with more texts is one of texts, whatever else is in it.
 FEW_TEXTS = 10
 NUM_LISTED = 5
+SHEETS = (EXCEL, OPEN_DOCUMENT)
 Reader = Callable[[Path, str], Table]
 Name = TypeVar("Name", str, Path)
 
@@ -118,30 +119,38 @@ class Source(NamedTuple):
                 " store_corpus."
             )
 
-    def open(self, encoding: str | None = None) -> Table:
-        """Open a table, a folder or an archive; encoding: that of its text, if it is given.
+    def open(self, columns: Columns | None = None) -> Table:
+        """Open a table, a folder or an archive, with the encoding or the sheet that is chosen.
 
         Raise CorpusError if it cannot be opened, or has no text to count.
         """
+        columns = columns or Columns()
         if self.table is not None:
             return check_columns(self.table)
         self.check_text()
         reader: Reader = BY_NAME[self.kind].load_reader()
-        return check_columns(reader(open_plain(self.path, self.member), encoding or ""))
+        chosen = columns.encoding
+        if self.kind in SHEETS:
+            chosen = columns.sheet
+        elif columns.sheet is not None:
+            raise CorpusError(f"{self.path} has no sheets. Omit sheet.")
+        return check_columns(reader(open_plain(self.path, self.member), chosen or ""))
 
     def has_counts(self, columns: Columns) -> bool:
         """Whether `read` returns word counts."""
         if self.is_counted or columns.text is not None:
             return self.is_counted
-        return find_count_form(self.open(columns.encoding)) is not None
+        return find_count_form(self.open(columns)) is not None
 
     def read(self, columns: Columns, report: Report) -> Table | Counted:
         """Open a table of texts, or read word counts; a column of texts that is given decides."""
         if self.is_counted:
             return read_counts(self.path, self.kind, report, columns.encoding or "")
-        table = self.open(columns.encoding)
+        table = self.open(columns)
         form = find_count_form(table) if columns.text is None else None
-        return table if form is None else read_count_table(table, form, report)
+        if form is None:
+            return table
+        return read_count_table(table, form, report)._replace(sheets=table.sheets)
 
 
 def check_columns(table: Table) -> Table:
@@ -257,13 +266,13 @@ def has_text(path: PurePosixPath | Path) -> bool:
 def is_table(path: Path) -> bool:
     """Whether a file is a table, and not JSON that describes the files next to it, by its name."""
     kind = find_kind(plain_path(path).name)
-    may_describe = kind.name in ("JSON", EXCEL, OPEN_DOCUMENT)
+    may_describe = kind.name in ("JSON", *SHEETS)
     return kind.role is Role.TABLE and not (may_describe and ABOUT.match(path.stem))
 
 
 def is_sheet(path: Path) -> bool:
     """Whether a file is of sheets, by its name."""
-    return find_kind(plain_path(path).name).name in (EXCEL, OPEN_DOCUMENT)
+    return find_kind(plain_path(path).name).name in SHEETS
 
 
 def pick_tables(names: Iterable[Name]) -> list[Name]:

@@ -25,6 +25,7 @@ from stickbreaker.engine.corpora.library import OwnCorpus, delete_own, list_own,
 from stickbreaker.engine.corpora.word_choices import WordChoices
 from stickbreaker.engine.corpora.words import WordEffect
 from tests.app.browser_messages import answer_with, send
+from tests.engine.corpora.small_sheets import write_xlsx
 
 EVIL = "<img src=x onerror=alert(1)>"
 TEXTS = [
@@ -180,7 +181,7 @@ def test_a_choice_of_columns_updates_the_preview_and_keeps_the_file_when_refused
     view.columns.selects["title"].value = NONE
     view.columns.selects["date"].value = NONE
     named = {"text": EVIL} | dict.fromkeys(("date", "title", "group"), "")
-    named |= {"day_first": None, "encoding": None}
+    named |= {"day_first": None, "encoding": None, "sheet": None}
     assert begun[-1] == (view.look, (path, named))
     look(view, path, named)
     assert (view.columns.selects["date"].value, view.preview.num_undated) == (NONE, 0)
@@ -445,6 +446,26 @@ def test_a_corpus_of_one_day_has_one_date_and_a_folder_has_files(view, tmp_path)
     assert describe_own(list_own()[0]).startswith(
         "2 documents, 4 words, 4 tokens, 1999-01-01, with its text"
     )
+
+
+def test_another_sheet_of_a_workbook_can_be_chosen_and_is_built(view, path, tmp_path, begun):
+    look(view, path)
+    assert not view.columns.sheet.visible
+    book = tmp_path / "mine.xlsx"
+    letters = [["body", "year"], *([f"Peace and trade of {n}", 1900 + n] for n in range(3))]
+    counts = [["", *"abcdefghij"], *([f"T{n}", 0, 0, 0, *range(7)] for n in range(5))]
+    book.write_bytes(write_xlsx({"A": [["x"], [""]], "Letters": letters, "Counts": counts}))
+    look(view, book)
+    menu = view.columns.sheet
+    assert (menu.visible, menu.value, menu.options) == (True, "Counts", ["Counts", "A", "Letters"])
+    assert not view.columns.selects["text"].visible
+    menu.value = "Letters"
+    assert begun[-1] == (view.look, (book, {"sheet": "Letters"}))
+    look(view, book, {"sheet": "Letters"})
+    assert read_columns(view) == {"text": "body", "date": "year", "title": NONE, "group": NONE}
+    assert (menu.value, menu.options) == ("Letters", ["Counts", "A", "Letters"])
+    asyncio.run(view.build_corpus(None))
+    assert list_own()[0].num_documents == 3
 
 
 def test_the_order_of_dates_and_the_encoding_can_be_chosen_where_they_are_not_certain(

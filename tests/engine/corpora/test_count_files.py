@@ -58,7 +58,7 @@ def test_the_encoding_of_the_words_can_be_given_and_counts_have_no_dates(tmp_pat
     (tmp_path / "vocab.txt").write_bytes("Zölle\nżal\n".encode("cp1250"))
     assert load_corpus(path, encoding="cp1250").vocabulary.words == ("Zölle", "żal")
     for more in ({"day_first": True}, {"date": "day"}):
-        with refuses("contains word counts. Omit text, date, title, group and day_first"):
+        with refuses("contains word counts. Omit text, date, title, group, day_first and sheet"):
             load_corpus(path, **more)
 
 

@@ -121,7 +121,8 @@ def _sheet(suffix):
             lines[1:] = [[*line[:2], day] for line, day in zip(lines[1:], rows.days, strict=True)]
         if rows.oddity == "lines above":
             lines = [["Export of speeches"], [], *lines]
-        return small_sheets.WRITERS[suffix]({"Notes": [["About"]], "Speeches": lines})
+        notes = [["About"]] * (1 + (rows.oddity == "not the largest sheet") * len(lines))
+        return small_sheets.WRITERS[suffix]({"Notes": notes, "Speeches": lines})
 
     return write
 
@@ -150,10 +151,7 @@ ODDITIES = {
     "csv": ("", "no header", "trailing separator", "lines above", "sep"),
     "tsv": ("", "no header", "trailing separator", "lines above"),
     "jsonl": ("", "lists"),
-    "xlsx": ("", "date cells", "lines above"),
-    "ods": ("", "date cells", "lines above"),
-    "xls": ("", "date cells", "lines above"),
-}
+} | dict.fromkeys(small_sheets.WRITERS, ("", "date cells", "lines above", "not the largest sheet"))
 
 
 @st.composite
@@ -232,12 +230,15 @@ def check_table(folder, kind, rows, packed, place):
     if rows.oddity == "no header":
         columns = Columns(text=texts[0].strip(), date=_write_date(days[0], rows.form))
         texts, days = texts[1:], days[1:]
+    if rows.oddity == "not the largest sheet":
+        columns = columns._replace(sheet="Speeches")
     built = build(path, columns, EVERYTHING)
     _assert_read(built, texts, days, unit)
     said = " ".join(built.notes)
     assert ("in row 3; the rows above" in said) == (rows.oddity == "lines above")
     assert ("Row 1 is read as the names" in said) == (rows.oddity == "no header")
-    assert ("The sheet 'Speeches'" in said) == (kind in small_sheets.WRITERS)
+    has_note = kind in small_sheets.WRITERS and not columns.sheet
+    assert ("The sheet 'Speeches'" in said) == has_note
     assert ("Left out: quoted lines" in said) == (kind == "mbox")
 
 

@@ -11,6 +11,7 @@ import pytest
 from stickbreaker.engine import build as build_stored
 from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.corpora.preview import preview
 from stickbreaker.engine.corpora.sources import find_source
 from tests.engine.corpora.small_files import TEXTS, build, pack, reasons, refuses
@@ -77,6 +78,40 @@ def test_rows_above_the_names_of_the_columns_are_left_out(tmp_path, suffix):
     seen = build(put(tmp_path, suffix, {"A": rows}), SAID)
     assert seen.corpus.rows.tolist() == [4, 5, 6, 7]
     assert "in row 3; the rows above it are left out" in seen.notes[0]
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_another_sheet_is_read_if_it_is_chosen(tmp_path, suffix):
+    letters = [["said", "when"], ["Peace and trade", DAYS[0]], ["War and tariff", DAYS[1]]]
+    path = put(tmp_path, suffix, SHEETS | {"Letters": letters})
+    seen = preview(path, sheet="Letters")
+    assert seen.sheets == ("Letters", "Speeches", "About")
+    assert (seen.chosen.sheet, seen.num_rows, seen.notes) == ("Letters", 2, ())
+    corpus = load_corpus(path, text="said", sheet="Letters")
+    assert set(corpus.vocabulary) == {"peace", "trade", "war", "tariff"}
+    stored = build_stored(path, to=tmp_path / "out", text="said", sheet="Letters")
+    assert stored.num_tokens == corpus.num_tokens
+
+
+def test_a_sheet_that_is_not_there_is_refused_with_the_names_of_those_that_are(tmp_path):
+    path = put(tmp_path, "xlsx")
+    for name in ("Empty", "speech", 1):
+        with refuses(
+            f"mine.xlsx has no sheet '{name}' with cells. Choose one of 'Speeches', 'About'"
+        ):
+            load_corpus(path, text="said", sheet=name)
+    (tmp_path / "a.csv").write_text("text\nPeace")
+    with refuses(r"a.csv has no sheets. Omit sheet"):
+        preview(tmp_path / "a.csv", sheet="Speeches")
+
+
+def test_a_sheet_of_word_counts_can_be_chosen(tmp_path):
+    counts = [["", *"abcdefghij"], *([f"T{n}", 0, 0, 0, *range(7)] for n in range(3))]
+    path = put(tmp_path, "xlsx", SHEETS | {"Counts": counts})
+    assert load_corpus(path, sheet="Counts").num_tokens == 3 * 21
+    assert preview(path, sheet="Counts").chosen == Columns(sheet="Counts")
+    with refuses("contains word counts. Omit text, date"):
+        load_corpus(path, sheet="Counts", date="a")
 
 
 def test_empty_rows_and_columns_around_the_table_are_left_out(tmp_path):
