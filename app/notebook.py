@@ -16,7 +16,6 @@ from typing import Any
 import holoviews as hv
 import panel as pn
 from panel.io.notebook import block_comm, push_on_root
-from panel.viewable import Viewer
 
 from stickbreaker import engine
 from stickbreaker.app.fixes.notebook import are_drawn, find_roots, fix_notebook, is_loaded
@@ -35,6 +34,7 @@ from stickbreaker.app.state import RunState
 from stickbreaker.app.views.curves import Curves
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.word_table import WordTable
+from stickbreaker.app.widgets.layouts import LaidOut, stack
 from stickbreaker.app.widgets.sliders import asked_of, make_sliders
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.estimators import Recorder, TopicModel
@@ -72,7 +72,7 @@ def _label_once(label_with: Labeller | None) -> Labeller | None:
     return lambda words: label(tuple(words))
 
 
-class LiveRun(Viewer):
+class LiveRun(LaidOut):
     """The curves, word lists and largest topics of one run.
 
     Show it in one cell and `await` its `learn()` in the next. `sliders` change the learning
@@ -106,11 +106,8 @@ class LiveRun(Viewer):
         self._waiting: Any = None
         self.sliders = self._make_sliders()
         parts = (pn.Row(*self.sliders.values()), self.curves.held_out, *self._views)
-        self._layout = pn.Column(*parts, sizing_mode="stretch_width")
+        self._layout = stack(*parts)
         self._show()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
 
     def _make_sliders(self) -> dict[str, Any]:
         """The sliders of the settings that the algorithm has; each acts when it is released."""
@@ -153,7 +150,7 @@ class LiveRun(Viewer):
         state = RunState()
         state.publish(self.progress)
         views = Curves(state), WordTable(state), TopicsNow(state)
-        return pn.Column(views[0].held_out, *views, sizing_mode="stretch_width")
+        return stack(views[0].held_out, *views)
 
     def read(self) -> Reading:
         """Read the corpus with the current model; ValueError before the first mini-batch."""

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import panel as pn
 import param
 
 from stickbreaker.app.pages.page import Page
@@ -14,7 +13,7 @@ from stickbreaker.app.views.run_summary import RunSummary
 from stickbreaker.app.views.topic_pictures import TopicPictures
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.word_table import WordTable
-from stickbreaker.app.widgets.layouts import lay_at_end, lay_side_by_side
+from stickbreaker.app.widgets.layouts import lay_at_end, lay_side_by_side, stack
 
 
 class Live(Page):
@@ -34,20 +33,10 @@ class Live(Page):
         self.views = (
             self.summary, self.table, self.now, self.curves, self.count_note, pictures
         )  # fmt: skip
-        right = pn.Column(self.now, self.curves.held_out, sizing_mode="stretch_width", margin=0)
+        right = stack(self.now, self.curves.held_out)
         top = lay_at_end(self.summary, self.count_note.button)
         middle = lay_side_by_side(self.table, right)
-        return [
-            pn.Column(
-                top,
-                self.count_note,
-                pictures,
-                middle,
-                self.curves,
-                sizing_mode="stretch_width",
-                margin=0,
-            )
-        ]
+        return [stack(top, self.count_note, pictures, middle, self.curves)]
 
     def opened(self) -> None:
         self._read_at_end()

@@ -10,6 +10,7 @@ import param
 
 from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.widgets.layouts import stack
 
 
 class Page(StateFollower):
@@ -136,4 +137,4 @@ class Pages:
 
 
 def _make_column() -> pn.Column:
-    return pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
+    return stack(visible=False)

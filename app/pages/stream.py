@@ -3,15 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-import panel as pn
-
 from stickbreaker.app.pages.page import Page
 from stickbreaker.app.views.curves import Curves
 from stickbreaker.app.views.run_summary import RunSummary
 from stickbreaker.app.views.stream_facts import StreamFactsView
 from stickbreaker.app.views.topics_now import TopicsNow
 from stickbreaker.app.views.word_table import WordTable
-from stickbreaker.app.widgets.layouts import lay_side_by_side
+from stickbreaker.app.widgets.layouts import lay_side_by_side, stack
 
 
 class StreamPage(Page):
@@ -27,5 +25,5 @@ class StreamPage(Page):
         self.facts = StreamFactsView(state)
         self.curves = Curves(state, waits=True, axes=("documents", "dates"), title="Curves")
         self.views = (self.summary, self.table, self.now, self.facts, self.curves)
-        right = pn.Column(self.now, self.facts, sizing_mode="stretch_width", margin=0)
+        right = stack(self.now, self.facts)
         return [self.summary, lay_side_by_side(self.table, right), self.curves]

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import panel as pn
-
 from stickbreaker.app.pages.page import ReadingPage
 from stickbreaker.app.views.check_note import AGAIN, CheckNote
 from stickbreaker.app.views.topic_edits import TopicEdits
@@ -12,6 +10,7 @@ from stickbreaker.app.views.topic_explorer import TopicExplorer
 from stickbreaker.app.views.topic_map import TopicMap
 from stickbreaker.app.views.topic_quality import TopicQualityView
 from stickbreaker.app.views.word_life import WordLife
+from stickbreaker.app.widgets.layouts import stack
 
 STYLE = """
 :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: 8px 24px; align-items: start; }
@@ -42,9 +41,7 @@ class Topics(ReadingPage):
         self.views = (self.explorer, word, topic_map, again, quality, self.edits)
         # The selected topic is next to the table and the map, so that they are seen together, or
         # below the table in a narrow window.
-        aside = pn.Column(
-            self.explorer.chosen, css_classes=["aside"], sizing_mode="stretch_width", margin=0
-        )
+        aside = stack(self.explorer.chosen, css_classes=["aside"])
         parts = (quality, aside, self.edits, topic_map, self.explorer.others)
-        top = pn.Column(*parts, sizing_mode="stretch_width", stylesheets=[STYLE], margin=0)
+        top = stack(*parts, stylesheets=[STYLE])
         return [top, self.explorer.documents]

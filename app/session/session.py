@@ -40,7 +40,7 @@ from stickbreaker.app.views.replay_player import ReplayPlayer
 from stickbreaker.app.views.sharing import Sharing
 from stickbreaker.app.views.stick import Stick
 from stickbreaker.app.views.watched_settings import WatchedSettings
-from stickbreaker.app.widgets.layouts import NO_HEIGHT_LIMIT, lay_in_lines
+from stickbreaker.app.widgets.layouts import NO_HEIGHT_LIMIT, lay_in_lines, stack
 from stickbreaker.engine.files.whole_files import FileError
 
 STOPPED_MILLISECONDS = 15_000
@@ -94,7 +94,7 @@ class Session(BrowserSession):
         self.reading_note = ReadingNote(self.state, self.commands)
         self.player = ReplayPlayer(self.state, self.address.write)
         self.bring = self._make_bring(user)
-        self.side = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.side = stack()
         self.drawer = SideDrawer(margin=0)
         self.history = BrowserHistory(self.address.go_back, margin=0)
         made = [page(self.state.freeze(), self.commands) for page in pages]
@@ -307,6 +307,4 @@ class Session(BrowserSession):
         fixes = (Keyboard(), TypedNumbers(margin=0), UndrawnFigures(margin=0), self.drawer)
         shown = (self.header, self.sharing, above, *notes, *self.pages.columns)
         parts = (*shown, self.bring, *fixes, self.history)
-        return pn.Column(
-            *parts, sizing_mode="stretch_width", margin=(0, 12), styles=NO_HEIGHT_LIMIT
-        )
+        return stack(*parts, margin=(0, 12), styles=NO_HEIGHT_LIMIT)

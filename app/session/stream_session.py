@@ -11,7 +11,7 @@ from stickbreaker.app.session.browser_session import BrowserSession
 from stickbreaker.app.state import LAST
 from stickbreaker.app.views.header import StatusBar, describe_progress
 from stickbreaker.app.views.stick import Stick
-from stickbreaker.app.widgets.layouts import NO_HEIGHT_LIMIT
+from stickbreaker.app.widgets.layouts import NO_HEIGHT_LIMIT, stack
 
 
 class StreamSession(BrowserSession):
@@ -61,6 +61,4 @@ class StreamSession(BrowserSession):
     def layout(self) -> pn.viewable.Viewable:
         """Lay out the line at the top, and room for the rest; `unfold` fills it."""
         parts = (self.bar, *self.pages.columns, Keyboard(), UndrawnFigures(margin=0))
-        return pn.Column(
-            *parts, sizing_mode="stretch_width", margin=(0, 12), styles=NO_HEIGHT_LIMIT
-        )
+        return stack(*parts, margin=(0, 12), styles=NO_HEIGHT_LIMIT)

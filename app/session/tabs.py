@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import panel_material_ui as pmui
 import param
-from panel.viewable import Viewable, Viewer
 
 from stickbreaker.app.pages.page import Page
-from stickbreaker.app.state import CLASS, RunState, StateFollower
+from stickbreaker.app.state import CLASS, RunState
+from stickbreaker.app.widgets.layouts import StateView
 
 STYLE = {
     # The default colour of a button that is not selected has too little contrast under the pointer:
@@ -28,7 +28,7 @@ STYLE = {
 }
 
 
-class Tabs(StateFollower, Viewer):
+class Tabs(StateView):
     """A button for each listed page; one that is not listed appears when it is first opened.
 
     The button of the class appears when the run is shared.
@@ -38,13 +38,10 @@ class Tabs(StateFollower, Viewer):
         super().__init__(state)
         listed = [page.title for page in pages if page.is_listed]
         self._titles = [page.title for page in pages]
-        self.buttons = pmui.RadioButtonGroup(
+        self.buttons = self._layout = pmui.RadioButtonGroup(
             label="", options=listed, value=state.page, color="primary", margin=(6, 10), sx=STYLE
         )
         self.buttons.param.watch(lambda event: state.param.update(page=event.new), "value")
-
-    def __panel__(self) -> Viewable:
-        return self.buttons
 
     @param.depends("state.page", watch=True)
     def _open(self) -> None:

@@ -32,7 +32,7 @@ from stickbreaker.app.server.text_worker import Arguments, Result, TextWorker
 from stickbreaker.app.widgets.column_form import ColumnForm
 from stickbreaker.app.widgets.corpus_menu import CorpusMenu, make_note
 from stickbreaker.app.widgets.file_transfer import FileTransfer
-from stickbreaker.app.widgets.layouts import BAR_STYLE, write_bar
+from stickbreaker.app.widgets.layouts import BAR_STYLE, stack, write_bar
 from stickbreaker.app.widgets.word_form import WordForm
 from stickbreaker.engine.corpora.bundled import BUILT_IN
 from stickbreaker.engine.corpora.corpus import CorpusError
@@ -150,16 +150,12 @@ class BringCorpus(pn.viewable.Viewer):
         samples = pn.FlexBox(
             make_note(SAMPLES), *self.samples, align_items="center", sizing_mode="stretch_width"
         )
-        self._choice = pn.Column(self.mover, self.path, samples, sizing_mode="stretch_width")
+        self._choice = stack(self.mover, self.path, samples)
         self._said = make_note("")
         self._said.stylesheets = [*self._said.stylesheets, BAR_STYLE]
         self.cancel = _make_button("Cancel", self._cancel, icon="close", variant="outlined")
-        self.working = pn.Column(
-            self._said, self.cancel, visible=False, sizing_mode="stretch_width"
-        )
-        self._state = pn.Column(
-            self.fault, self.working, sizing_mode="stretch_width", styles=IN_VIEW
-        )
+        self.working = stack(self._said, self.cancel, visible=False)
+        self._state = stack(self.fault, self.working, styles=IN_VIEW)
 
     def _make_building(self) -> None:
         self.columns = ColumnForm(self._change_columns)
@@ -175,7 +171,7 @@ class BringCorpus(pn.viewable.Viewer):
         )
         self.run = _make_button("Run now", self.run_corpus, icon="play_arrow", color="primary")
         self.run.visible = False
-        self.chosen = pn.Column(
+        self.chosen = stack(
             self.columns,
             make_note("<h2>Words</h2>"),
             self.effect,
@@ -186,16 +182,9 @@ class BringCorpus(pn.viewable.Viewer):
             self.name_field,
             self.keeps_text,
             visible=False,
-            sizing_mode="stretch_width",
         )
         # The button stays in view while the user scrolls through the preview.
-        self.finish = pn.Column(
-            self.reason,
-            self.build,
-            visible=False,
-            sizing_mode="stretch_width",
-            styles=IN_VIEW_BELOW,
-        )
+        self.finish = stack(self.reason, self.build, visible=False, styles=IN_VIEW_BELOW)
 
     def _follow_chosen(self, event: Any) -> None:
         self.finish.visible = event.new
@@ -213,7 +202,7 @@ class BringCorpus(pn.viewable.Viewer):
         )
         needs = only_if(not self._may_delete, f"<p>{NEEDS_RIGHTS.format('delete corpora')}</p>")
         parts = (self.result, self.run, make_note(needs), self.corpus_menu)
-        self.results = pn.Column(*parts, sizing_mode="stretch_width")
+        self.results = stack(*parts)
 
     @property
     def is_open(self) -> bool:

@@ -8,7 +8,6 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 import param
-from panel.viewable import Viewer
 
 from stickbreaker.app.frames.group_frames import (
     MOST_GROUPS,
@@ -29,8 +28,9 @@ from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.app.plots.reading_plots import HEAT_MAP, KINDS, HeatMap, calendar_plot, group_plot
-from stickbreaker.app.state import EARLIEST, LATEST, RunState, StateFollower, guarded
+from stickbreaker.app.state import EARLIEST, LATEST, RunState, guarded
 from stickbreaker.app.widgets.help_button import heading_html, make_heading
+from stickbreaker.app.widgets.layouts import StateView, html_pane, stack
 from stickbreaker.app.widgets.pick_list import PickList
 from stickbreaker.engine.algorithm import Reads
 from stickbreaker.engine.evaluation.doc_shares import MEASURES, UNITS, Periods, divide
@@ -83,7 +83,7 @@ UNSCORED = (
 TOO_EARLY = "“Model at the time” is available after the second mini-batch."
 
 
-class Calendar(StateFollower, Viewer):
+class Calendar(StateView):
     """Topics over time.
 
     It follows and sets the selected topic and span of time, and lists their typical documents.
@@ -112,23 +112,22 @@ class Calendar(StateFollower, Viewer):
             label="Model used", options=list(KNOWN), value=NOW, size="small", sx=ONE_LINE
         )
         self.heading = make_heading(TITLE, f"<p>{HEADINGS[NOW]}</p>")
-        self.note = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
+        self.note = html_pane()
         self._heat_map = HeatMap(self.pick_cell)
         self._heat_pane = pn.pane.Bokeh(self._heat_map.figure, sizing_mode="stretch_width")
-        self.pane = pn.Column(self._heat_pane, sizing_mode="stretch_width", margin=0, visible=False)
+        self.pane = stack(self._heat_pane, visible=False)
         self.pair = tuple(
             pmui.Select(label=label, options=[OTHERS], value=OTHERS, size="small", width=210)
             for label in ("Words more in", "than in")
         )
-        self.group_words = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
-        self._words = pn.Column(
+        self.group_words = html_pane()
+        self._words = stack(
             make_heading("Words by group", f"<p>{OF_WORDS}</p>"),
             pn.FlexBox(*self.pair),
             self.group_words,
-            sizing_mode="stretch_width",
             visible=False,
         )
-        self.typical_heading = pn.pane.HTML("", sizing_mode="stretch_width", margin=(10, 10, 0, 10))
+        self.typical_heading = html_pane(margin=(10, 10, 0, 10))
         self.typical = PickList(self._open)
         self._is_writing = False
         for widget in (self.split, self.unit, self._measure, self.kind, self.known):
@@ -140,8 +139,7 @@ class Calendar(StateFollower, Viewer):
         asked = (self.split, self.unit, self._measure, self.kind, self._from, self._to)
         # Two side by side on a phone, all in one row on a wide page.
         cells = [
-            pn.Column(each, styles={"flex": "1 1 150px", "max-width": "210px"}, margin=0)
-            for each in asked
+            pn.Column(each, styles={"flex": "1 1 150px", "max-width": "210px"}) for each in asked
         ]
         self.split_cell, *self._time_cells = cells[:4]
         controls = pn.FlexBox(*cells, sizing_mode="stretch_width")
@@ -155,11 +153,8 @@ class Calendar(StateFollower, Viewer):
             self.typical_heading,
             self.typical,
         )
-        self._layout = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
+        self._layout = stack(*parts)
         self._read()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
 
     @param.depends("state.reading", "state.titles", watch=True)
     @guarded

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import panel as pn
 import panel_material_ui as pmui
 import param
-from panel.viewable import Viewer
 
 from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.frames.quality_frames import describe_again
@@ -20,9 +19,9 @@ from stickbreaker.app.model.model_job import ModelJob
 from stickbreaker.app.model.other_runs import NUM_RUNS
 from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.replay import REPLAYED
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
 from stickbreaker.app.widgets.help_button import HELP_STYLE, help_button
-from stickbreaker.app.widgets.layouts import ProgressBar, fill_if_shown, lay_in_lines
+from stickbreaker.app.widgets.layouts import ProgressBar, StateView, fill_if_shown, lay_in_lines
 
 COUNT_HELP = (
     "<p>The Gibbs sampler of the HDP starts from this model: it draws the topic of each word from"
@@ -83,7 +82,7 @@ AGAIN = Check(
 )
 
 
-class CheckNote(StateFollower, Viewer):
+class CheckNote(StateView):
     """Shows the state of a check. `button` starts one.
 
     The view itself is the line below with its result.
@@ -110,9 +109,6 @@ class CheckNote(StateFollower, Viewer):
         self._parts = (self.text, self.bar, self.cancel)
         self._layout = lay_in_lines(visible=False)
         self._draw()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
 
     @param.depends(
         "state.check", "state.again", "state.reading", "state.shown", "state.role", watch=True

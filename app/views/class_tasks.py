@@ -17,8 +17,9 @@ from stickbreaker.app.model.class_tasks import ClassState
 from stickbreaker.app.model.counting import count, only_if
 from stickbreaker.app.model.sweep_plan import SweepState, describe_sweep
 from stickbreaker.app.plots.compare_plots import rate_plot
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
 from stickbreaker.app.widgets.help_button import make_heading
+from stickbreaker.app.widgets.layouts import StateView, html_pane, stack
 from stickbreaker.app.widgets.qr_code import qr_code_html
 from stickbreaker.app.widgets.scripts import read_script
 
@@ -77,7 +78,7 @@ class ClassQuestion(PlainScript):
         self._on_answer(message.get("task"), message.get("option"))
 
 
-class ClassTasks(StateFollower, pn.viewable.Viewer):
+class ClassTasks(StateView):
     """The Class page: of a presenter with the buttons that ask, of a watcher with the question
     alone.
     """
@@ -120,27 +121,14 @@ class ClassTasks(StateFollower, pn.viewable.Viewer):
             self.reveal,
             align_items="flex-start",
             gap="8px",
-            margin=0,
         )
-        self.curves = pn.Column(sizing_mode="stretch_width", margin=(6, 10))
-        self.code = pn.pane.HTML(
-            "", stylesheets=[CODE_STYLE], sizing_mode="stretch_width", margin=(6, 10)
-        )
+        self.curves = stack(margin=(6, 10))
+        self.code = html_pane(stylesheets=[CODE_STYLE], margin=(6, 10))
         self._heading = make_heading("Tasks for the class", HELP)
-        self._sides = pn.Column(
-            self.question,
-            self.code,
-            sizing_mode="stretch_width",
-            stylesheets=[SIDES_STYLE],
-            margin=0,
-        )
-        parts = (self._heading, self.buttons, self._sides, self.curves)
-        self._layout = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
+        self._sides = stack(self.question, self.code, stylesheets=[SIDES_STYLE])
+        self._layout = stack(self._heading, self.buttons, self._sides, self.curves)
         self._let_act()
         self._follow()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
 
     @param.depends("state.role", watch=True)
     def _let_act(self) -> None:

@@ -8,7 +8,6 @@ from html import escape
 import panel as pn
 import panel_material_ui as pmui
 import param
-from panel.viewable import Viewer
 
 from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.frames.compare_frames import (
@@ -42,8 +41,9 @@ from stickbreaker.app.model.kept_runs import (
 from stickbreaker.app.plots.compare_plots import overlay_plot
 from stickbreaker.app.plots.curve_plots import SCORE_HELP
 from stickbreaker.app.server.claims import NEEDS_RIGHTS
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
 from stickbreaker.app.widgets.help_button import make_heading
+from stickbreaker.app.widgets.layouts import StateView, html_pane, stack
 from stickbreaker.app.widgets.menus import offer
 from stickbreaker.app.widgets.run_table import RunTable
 
@@ -78,7 +78,7 @@ th, td { text-align: left; vertical-align: top; padding: 5px 8px; overflow-wrap:
 """
 
 
-class Compare(StateFollower, Viewer):
+class Compare(StateView):
     """The kept runs. `ticked` are the runs to draw.
 
     below: what is long, and comes after everything else of the page.
@@ -117,7 +117,7 @@ class Compare(StateFollower, Viewer):
             color="primary",
         )
         self.on_live = pmui.Switch(label="Show on Live", margin=(5, 20))
-        self._overlay = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._overlay = stack()
         self.left_choice, self.right_choice = (
             pmui.Select(label=label, options={}, size="small", sizing_mode="stretch_width")
             for label in ("Left run", "Right run")
@@ -134,40 +134,31 @@ class Compare(StateFollower, Viewer):
         self._let_act()
         self.list_runs()
 
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
-
     def _lay_out(self) -> pn.viewable.Viewable:
         sides = pn.FlexBox(
             *(
-                pn.Column(each, styles={"flex": "1 1 300px", "min-width": "0"}, margin=0)
+                pn.Column(each, styles={"flex": "1 1 300px", "min-width": "0"})
                 for each in (self.left_choice, self.right_choice)
             ),
             sizing_mode="stretch_width",
             margin=(8, 0, 0, 0),
         )
-        self._drawn = pn.Column(
-            pn.FlexBox(self._axis, self.on_live, align_items="center"),
-            self._overlay,
-            sizing_mode="stretch_width",
-            visible=False,
+        self._drawn = stack(
+            pn.FlexBox(self._axis, self.on_live, align_items="center"), self._overlay, visible=False
         )
         heading = make_heading("Two runs side by side", PAIR_HELP)
-        self._side_by_side = pn.Column(heading, sides, self.pair, sizing_mode="stretch_width")
+        self._side_by_side = stack(heading, sides, self.pair)
         self._side_by_side.visible = False
-        self.below = pn.Column(
-            self._side_by_side, self._space, sizing_mode="stretch_width", margin=0
-        )
+        self.below = stack(self._side_by_side, self._space)
         if not self._may_open:
             closed = make_heading("Kept runs", "", NEEDS_RIGHTS.format("open kept runs"))
-            return pn.Column(closed, sizing_mode="stretch_width", css_classes=["compare"], margin=0)
+            return stack(closed, css_classes=["compare"])
         return pn.Column(
             # As high as the button, which appears while a sweep runs.
             pn.Row(
                 make_heading("Kept runs", HELP),
                 self.newer,
                 sizing_mode="stretch_width",
-                margin=0,
                 min_height=38,
             ),
             self.table,
@@ -409,4 +400,4 @@ def _left_over(runs: list[KeptRun], contents: list[KeptContent], matched: Matche
 
 
 def _text(html: str) -> pn.pane.HTML:
-    return pn.pane.HTML(html, stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 10))
+    return html_pane(html, stylesheets=[STYLE])

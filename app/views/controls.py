@@ -28,10 +28,11 @@ from stickbreaker.app.model.run_spec import (
     left_fields,
     title_corpus,
 )
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
 from stickbreaker.app.widgets.config_form import ConfigForm, read_fields
 from stickbreaker.app.widgets.edits import Edits
 from stickbreaker.app.widgets.help_button import HELP_STYLE, help_button
+from stickbreaker.app.widgets.layouts import StateView, html_pane, stack
 from stickbreaker.app.widgets.sliders import asked_of, make_sliders, show_value
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.schedules import (
@@ -64,7 +65,7 @@ class RatePreview(Protocol):
         """Show the rates of the run."""
 
 
-class Controls(StateFollower, pn.viewable.Viewer):
+class Controls(StateView):
     """The settings at the side of the page.
 
     What the user types or selects stays until it is applied: only a preset, the defaults or the
@@ -337,12 +338,11 @@ class Controls(StateFollower, pn.viewable.Viewer):
         self.set_live(values)
 
     def _lay_out(self) -> pn.viewable.Viewable:
-        self._advanced = pn.Column(
+        self._advanced = stack(
             _note(
                 "Changes apply when you press Restart: the topics start again; the curves of the"
                 " current run stay, dashed."
-            ),
-            sizing_mode="stretch_width",
+            )
         )
         self.advanced = pmui.Accordion(
             ("Advanced settings", self._advanced),
@@ -357,26 +357,24 @@ class Controls(StateFollower, pn.viewable.Viewer):
         }
         self._rates = _note("")
         self._presets = (_heading("Presets"), self.defaults, *presets)
-        self._choices = pn.Column(*self._presets, sizing_mode="stretch_width", margin=0)
+        self._choices = stack(*self._presets)
         self.learning = self._lay_out_learning()
-        self._complete = pn.Column(*self._list_complete(), sizing_mode="stretch_width", margin=0)
+        self._complete = stack(*self._list_complete())
         self._show_asked()
         # Below it, the titles of the folded parts are headings of the third level.
         heading = pn.pane.HTML(f"<h2 style='{UNSEEN}'>Settings</h2>", height=0, margin=0)
         top = (heading, self.corpus, self.bring, self.algorithm, self._rates, self.memory)
         below = (self.learning, self._complete, self.advanced, self.clear)
-        return pn.Column(*top, *below, sizing_mode="stretch_width", margin=(0, 8))
+        return stack(*top, *below, margin=(0, 8))
 
     def _lay_out_learning(self) -> pmui.Accordion:
         """Lay out the panel of what acts from the next mini-batch on, with the sketch of its
         learning rates.
         """
-        sliders = (
-            pn.Row(*parts, sizing_mode="stretch_width", margin=0) for parts in self._parts.values()
-        )
+        sliders = (pn.Row(*parts, sizing_mode="stretch_width") for parts in self._parts.values())
         self.learning_note = _note(describe_effect(Progress(), {}))
         parts = (self.learning_note, *sliders, self.sketch, self._choices)
-        panel = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
+        panel = stack(*parts)
         # It starts open: these are the settings that people try first.
         return pmui.Accordion(
             ("Learning settings", panel),
@@ -412,9 +410,6 @@ class Controls(StateFollower, pn.viewable.Viewer):
         self.learning.visible = self._rates.visible = bool(asked)
         for part in self._presets:
             part.visible = has_presets(self.forms[0].config_class)
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
 
 
 def has_presets(config: Any) -> bool:
@@ -477,12 +472,7 @@ def _make_algorithm_menu(algorithms: tuple[Algorithm, ...], chosen: Algorithm) -
 
 
 def _note(text: str) -> pn.pane.HTML:
-    return pn.pane.HTML(
-        f"<p>{escape(text)}</p>",
-        stylesheets=[NOTE_STYLE],
-        sizing_mode="stretch_width",
-        margin=(0, 10),
-    )
+    return html_pane(f"<p>{escape(text)}</p>", stylesheets=[NOTE_STYLE])
 
 
 def _help(about: str, text: str) -> pn.pane.HTML:

@@ -5,13 +5,12 @@ from typing import Any
 
 import panel as pn
 import param
-from panel.viewable import Viewer
 
 from stickbreaker.app.frames.count_evidence import list_evidence, number_frame
 from stickbreaker.app.plots.compare_plots import sweep_plot
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
 from stickbreaker.app.widgets.help_button import make_heading
-from stickbreaker.app.widgets.layouts import lay_at_end
+from stickbreaker.app.widgets.layouts import StateView, lay_at_end, stack
 
 HELP = (
     "Held-out scores, runs with other seeds, the prior and the Gibbs sampler say how far the number"
@@ -20,26 +19,21 @@ HELP = (
 STYLE = "p { margin: 4px 0; font-size: 14px; color: var(--panel-on-surface-color, inherit); }"
 
 
-class CountEvidence(StateFollower, Viewer):
+class CountEvidence(StateView):
     """Sentences, and the score by number of topics. note: the view of a check by other runs."""
 
     def __init__(self, state: RunState, note: Any):
         super().__init__(state)
         self.text = pn.pane.HTML("", stylesheets=[STYLE], sizing_mode="stretch_width")
-        self.figure = pn.Column(sizing_mode="stretch_width", margin=0)
-        self._layout = pn.Column(
+        self.figure = stack()
+        self._layout = stack(
             lay_at_end(make_heading("How many topics?", HELP), note.button),
             note,
             self.text,
             self.figure,
-            sizing_mode="stretch_width",
-            margin=0,
         )
         self._drawn: object = None
         self._draw()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
 
     @param.depends("state.progress", "state.check", "state.reading", watch=True)
     @guarded

@@ -9,7 +9,6 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 from bokeh.models import ColumnDataSource, Range1d
-from panel.viewable import Viewer
 
 from stickbreaker.app.frames.progress_frames import (
     AXES,
@@ -38,9 +37,9 @@ from stickbreaker.app.plots.curve_plots import (
     set_x_axis,
     wrap_note,
 )
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
 from stickbreaker.app.widgets.help_button import heading_html, make_heading
-from stickbreaker.app.widgets.layouts import fill_when_seen
+from stickbreaker.app.widgets.layouts import StateView, fill_when_seen, html_pane, stack
 from stickbreaker.engine.corpora.bars import find_true_topics
 from stickbreaker.engine.evaluation.held_out import NUM_TOPICS_RULE
 
@@ -77,7 +76,7 @@ NOTES = {
 }
 
 
-class Curves(StateFollower, Viewer):
+class Curves(StateView):
     """The curves of the run, with earlier runs on its corpus as faint lines.
 
     held_out: the curve of held-out words, which the page places by itself. waits: the plots are
@@ -103,9 +102,7 @@ class Curves(StateFollower, Viewer):
         self.plots: dict[str, CurvePlot] = {}
         self._run_id: object = None
         self._heading = make_heading(title, "")
-        self._legend = pn.pane.HTML(
-            "", sizing_mode="stretch_width", margin=(4, 10), styles={"font-size": "14px"}
-        )
+        self._legend = html_pane(margin=(4, 10), styles={"font-size": "14px"})
         picker = pmui.RadioButtonGroup.from_param(
             self.param.axis, label="x axis", size="small", color="primary", margin=(0, 10)
         )
@@ -115,7 +112,7 @@ class Curves(StateFollower, Viewer):
         # Their room is there before them, so that nothing moves.
         self.held_out = _lay_in_grid(min_height=CURVE_HEIGHT)
         grid = _lay_in_grid(min_height=SMALL_HEIGHT)
-        more = pn.Column(sizing_mode="stretch_width", margin=0, min_height=SMALL_HEIGHT + 40)
+        more = stack(min_height=SMALL_HEIGHT + 40)
 
         def make_more() -> list[Any]:
             grid.objects = self._make_plots(ON_PAGE[1:])
@@ -131,18 +128,8 @@ class Curves(StateFollower, Viewer):
         else:
             self.held_out.objects = self._make_plots(ON_PAGE[:1])
             more.objects = make_more()
-        self._layout = pn.Column(
-            self._heading,
-            more,
-            self._legend,
-            sizing_mode="stretch_width",
-            css_classes=["curves"],
-            margin=0,
-        )
+        self._layout = stack(self._heading, more, self._legend, css_classes=["curves"])
         self._follow()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
 
     def _make_plots(self, names: Sequence[str]) -> list[Any]:
         """Make the plots of some curves with what they show now."""
@@ -252,12 +239,7 @@ class Curves(StateFollower, Viewer):
 
 
 def _lay_in_grid(min_height: int) -> pn.Column:
-    return pn.Column(
-        min_height=min_height,
-        sizing_mode="stretch_width",
-        stylesheets=[GRID_STYLE],
-        css_classes=["curves-grid"],
-    )
+    return stack(min_height=min_height, stylesheets=[GRID_STYLE], css_classes=["curves-grid"])
 
 
 def first_value_note(progress: Progress, name: str) -> str:

@@ -11,7 +11,6 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 import param
-from panel.viewable import Viewer
 
 from stickbreaker.app.frames.pictures import document_html
 from stickbreaker.app.frames.progress_frames import date_text
@@ -25,11 +24,11 @@ from stickbreaker.app.frames.reading_frames import (
 )
 from stickbreaker.app.model.counting import count, only_if
 from stickbreaker.app.model.reading import Reading
-from stickbreaker.app.state import EARLIEST, LATEST, RunState, StateFollower, guarded
+from stickbreaker.app.state import EARLIEST, LATEST, RunState, guarded
 from stickbreaker.app.theme import topic_color
 from stickbreaker.app.widgets.colored_text import WORD_STYLE, counts_html, prose_html
 from stickbreaker.app.widgets.help_button import heading_html, make_heading
-from stickbreaker.app.widgets.layouts import Reveal
+from stickbreaker.app.widgets.layouts import Reveal, StateView, html_pane, stack
 from stickbreaker.app.widgets.pick_list import PickList
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.texts import TEXT_COMMANDS, Texts, find_texts
@@ -46,7 +45,7 @@ STAYS_STYLE = """
 """
 
 
-class DocumentBrowser(StateFollower, Viewer):
+class DocumentBrowser(StateView):
     """The list of documents and one document. It follows the selected document, topic and span.
 
     find_texts: finds the stored texts of a corpus by its name; None if it has none.
@@ -75,12 +74,10 @@ class DocumentBrowser(StateFollower, Viewer):
             label="Sort by", options=orders, value="share", size="small"
         )
         self.heading = make_heading(TITLE, "")
-        self.count = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
+        self.count = html_pane()
         self.found = PickList(self._open)
         self.topics = PickList(self._pick_topic)
-        self.words = pn.pane.HTML(
-            "", stylesheets=[WORD_STYLE], sizing_mode="stretch_width", margin=(0, 10)
-        )
+        self.words = html_pane(stylesheets=[WORD_STYLE])
         self.before = pmui.Button(
             icon="arrow_back", variant="text", size="small", on_click=lambda event: self._move(-1)
         )
@@ -100,32 +97,26 @@ class DocumentBrowser(StateFollower, Viewer):
         self._draw_found()
         self._draw_document()
 
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
-
     def _lay_out(self) -> pn.viewable.Viewable:
         flex = {"flex": "1 1 420px", "min-width": "0"}
-        left = pn.Column(
+        left = stack(
             self.search,
             self.least,
             self._order,
             pn.FlexBox(*self.filters.values(), gap="4px", margin=(6, 10, 0, 10)),
             self.count,
             self.found,
-            sizing_mode="stretch_width",
             styles=flex,
         )
         neighbours = pn.FlexBox(
             self.before, self.after, justify_content="space-between", sizing_mode="stretch_width"
         )
         document = (self._reveal, neighbours, self.words, self.topics)
-        right = pn.Column(
-            *document, sizing_mode="stretch_width", styles=flex, stylesheets=[STAYS_STYLE]
-        )
+        right = stack(*document, styles=flex, stylesheets=[STAYS_STYLE])
         parts = pn.FlexBox(
             left, right, gap="24px", align_items="flex-start", sizing_mode="stretch_width"
         )
-        return pn.Column(self.heading, parts, sizing_mode="stretch_width", margin=0)
+        return stack(self.heading, parts)
 
     def _reading(self) -> Reading | None:
         reading = self.state.reading

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import panel as pn
 import panel_material_ui as pmui
 import param
-from panel.viewable import Viewer
 
 from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.export.explorable import write_explorable
@@ -47,8 +46,9 @@ from stickbreaker.app.model.limits import find_fault
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.app.model.replay import can_replay
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
 from stickbreaker.app.widgets.file_transfer import FileTransfer
+from stickbreaker.app.widgets.layouts import StateView, html_pane, stack
 
 STYLE = """
 :host { color: var(--panel-on-surface-color, inherit); }
@@ -244,7 +244,7 @@ EXPORTS = {
 CODES = {"model": MODEL_CODE, "pyldavis": PYLDAVIS_CODE}
 
 
-class ExportPanel(StateFollower, Viewer):
+class ExportPanel(StateView):
     """The Export page."""
 
     drawn = param.Parameter(doc="What the figure depends on: it is drawn again when this changes.")
@@ -266,9 +266,6 @@ class ExportPanel(StateFollower, Viewer):
         self._make_figures()
         self._layout = self._lay_out()
         self._follow()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
 
     def _make_button(self, what: str) -> pmui.Button:
         return pmui.Button(
@@ -292,7 +289,7 @@ class ExportPanel(StateFollower, Viewer):
         self.redraw = pmui.Button(
             label="Redraw figure", icon="refresh", variant="text", on_click=self._redraw
         )
-        self._pane = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._pane = stack()
         self._figure_note = _html("")
         for widget in (self.figure, self.picture):
             widget.param.watch(lambda event: self._draw(), "value")
@@ -303,7 +300,7 @@ class ExportPanel(StateFollower, Viewer):
         choices = pn.FlexBox(
             self.figure, self.picture, self.save, self.redraw, align_items="center", gap="8px"
         )
-        return pn.Column(
+        return stack(
             self.said,
             self.mover,
             _html("<h2>Tables</h2>"),
@@ -321,16 +318,12 @@ class ExportPanel(StateFollower, Viewer):
                 " removed, a new one starts with the same settings.</p><p>With the link from Share,"
                 " others can only watch.</p>"
             ),
-            sizing_mode="stretch_width",
-            margin=0,
         )
 
     def _row(self, what: str) -> pn.viewable.Viewable:
-        about = pn.Column(
+        about = stack(
             _html(f"<p>{escape(EXPORTS[what].sentence)}</p>"),
             *([self._codes[what]] if what in CODES else []),
-            sizing_mode="stretch_width",
-            margin=0,
             styles={"flex": "1 1 300px", "min-width": "0"},
         )
         return pn.FlexBox(
@@ -489,4 +482,4 @@ def as_file_name(name: str) -> str:
 
 
 def _html(text: str) -> pn.pane.HTML:
-    return pn.pane.HTML(text, stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 10))
+    return html_pane(text, stylesheets=[STYLE])

@@ -15,9 +15,9 @@ from stickbreaker.app.model.counting import count, only_if
 from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.model.run_spec import title_corpus
-from stickbreaker.app.state import LAST, RunState, StateFollower, guarded
+from stickbreaker.app.state import LAST, RunState, guarded
 from stickbreaker.app.theme import STATUS_COLORS
-from stickbreaker.app.widgets.layouts import fill_if_shown, lay_in_lines
+from stickbreaker.app.widgets.layouts import StateView, fill_if_shown, lay_in_lines
 from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.schedules import FEWEST_BATCHES
 
@@ -120,7 +120,7 @@ class StatusBar(PlainScript):
         self.param.update(**{name: texts[name] for name in STATE})
 
 
-class Header(StateFollower, pn.viewable.Viewer):
+class Header(StateView):
     """Shows the state of the run, and the buttons to run, pause, step, restart, pace
     and share it.
 
@@ -189,7 +189,7 @@ class Header(StateFollower, pn.viewable.Viewer):
             self.settings,
         )
         self.buttons = lay_in_lines(gap="10px 8px", margin=(10, 0, 0, 0))
-        self.bar = StatusBar(
+        self.bar = self._layout = StatusBar(
             stick=stick, buttons=self.buttons, sizing_mode="stretch_width", margin=(0, 10)
         )
         self.bar.on_msg(lambda event: commands.toggle())
@@ -229,9 +229,6 @@ class Header(StateFollower, pn.viewable.Viewer):
 
     def _change_pace(self, event: Any) -> None:
         self._commands.set_pace(None if event.new == "minute" else event.new)
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self.bar
 
 
 def _fit_phones(width: int) -> dict[str, Any]:

@@ -8,13 +8,12 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 import param
-from panel.viewable import Viewer
 
 from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.frames.summary_texts import describe_names
 from stickbreaker.app.model.counting import only_if
-from stickbreaker.app.state import RunState, StateFollower, guarded
-from stickbreaker.app.widgets.layouts import fill_if_shown, lay_in_lines
+from stickbreaker.app.state import RunState, guarded
+from stickbreaker.app.widgets.layouts import StateView, fill_if_shown, lay_in_lines
 
 STYLE = (
     "p { margin: 0; font-size: 14px; line-height: 1.4; color: var(--panel-on-surface-color,"
@@ -22,7 +21,7 @@ STYLE = (
 )
 
 
-class NamesNote(StateFollower, Viewer):
+class NamesNote(StateView):
     """Hidden unless names have returned, or could not be kept."""
 
     is_on_page = param.Boolean(default=True, doc="Whether the open page shows topics.")
@@ -38,9 +37,6 @@ class NamesNote(StateFollower, Viewer):
         self._parts = (self.text, self.undo, self.close)
         self._layout = lay_in_lines(visible=False)
         self._draw()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
 
     @param.depends("is_on_page", "state.progress", "state.role", watch=True)
     @guarded

@@ -9,13 +9,13 @@ import numpy as np
 import panel as pn
 import param
 from bokeh.models import Range1d
-from panel.viewable import Viewer
 
 from stickbreaker.app.frames.progress_frames import END_ROOM
 from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.progress import Curve, Progress
 from stickbreaker.app.plots.curve_plots import rate_plot
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
+from stickbreaker.app.widgets.layouts import StateView, html_pane, stack
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.declarations import resolved
 from stickbreaker.engine.inference.states import ScheduleConfig
@@ -30,7 +30,7 @@ p { margin: 4px 0 0; padding: 4px 10px; border-left: 4px solid #ef6c00; border-r
 """
 
 
-class RateSketch(StateFollower, Viewer):
+class RateSketch(StateView):
     """ρ over the mini-batches of the run: planned, past and present. `show` previews settings.
 
     is_replayed: whether it shows the selected moment of the run, or the run as it is now.
@@ -41,17 +41,10 @@ class RateSketch(StateFollower, Viewer):
         super().__init__(state)
         self._is_replayed = is_replayed
         self.plot = rate_plot()
-        self.text = pn.pane.HTML(
-            "", sizing_mode="stretch_width", margin=(0, 10), stylesheets=[TEXT_STYLE]
-        )
+        self.text = html_pane(stylesheets=[TEXT_STYLE])
         figure = pn.pane.Bokeh(self.plot.figure, sizing_mode="stretch_width", margin=0)
-        self._layout = pn.Column(
-            figure, self.text, sizing_mode="stretch_width", css_classes=["rate-sketch"], margin=0
-        )
+        self._layout = stack(figure, self.text, css_classes=["rate-sketch"])
         self.follow()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
 
     @property
     def is_shown(self) -> bool:

@@ -5,14 +5,13 @@ from html import escape
 import panel as pn
 import panel_material_ui as pmui
 import param
-from panel.viewable import Viewer
 
 from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.model.counting import count, count_all, only_if
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import ReadingJob
-from stickbreaker.app.state import RunState, StateFollower, guarded
-from stickbreaker.app.widgets.layouts import ProgressBar, fill_if_shown
+from stickbreaker.app.state import RunState, guarded
+from stickbreaker.app.widgets.layouts import ProgressBar, StateView, fill_if_shown, html_pane, stack
 
 STYLE = (
     "p { margin: 0; font-size: 14px; line-height: 1.45; color: var(--panel-on-surface-color,"
@@ -20,7 +19,7 @@ STYLE = (
 )
 
 
-class ReadingNote(StateFollower, Viewer):
+class ReadingNote(StateView):
     """Says on the pages that show a reading with which model the corpus was read.
 
     Its button reads it again.
@@ -28,9 +27,7 @@ class ReadingNote(StateFollower, Viewer):
 
     def __init__(self, state: RunState, commands: RunCommands) -> None:
         super().__init__(state)
-        self._text = pn.pane.HTML(
-            "", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(8, 10)
-        )
+        self._text = html_pane(stylesheets=[STYLE], margin=(8, 10))
         self._bar = ProgressBar("Documents read", margin=(0, 10))
         self._again = pmui.Button(
             label="Infer the topics now",
@@ -40,13 +37,10 @@ class ReadingNote(StateFollower, Viewer):
             margin=(4, 10),
         )
         self._again.on_click(lambda event: commands.read())
-        self._offer = pn.Column(margin=0, visible=False)
+        self._offer = pn.Column(visible=False)
         self._parts = (self._text, self._bar, self._offer)
-        self._layout = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
+        self._layout = stack(visible=False)
         self._draw()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
 
     @param.depends("state.shows_reading", "state.job", "state.progress", watch=True)
     @guarded

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 import panel as pn
 import param
-from panel.viewable import Viewer
 
 from stickbreaker.app.fixes.page import PlainScript
 from stickbreaker.app.frames.progress_frames import date_text
 from stickbreaker.app.model.replay import can_replay, date_at, find_moment, list_moments
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
+from stickbreaker.app.widgets.layouts import StateView
 from stickbreaker.app.widgets.scripts import read_script
 
 LENGTHS = (15, 30, 60, 120)
@@ -53,7 +53,7 @@ class PlayerBar(PlainScript):
             self._act(str(message.get("what")), message["value"])
 
 
-class ReplayPlayer(StateFollower, Viewer):
+class ReplayPlayer(StateView):
     """Sets the selected moment of a paused or finished run. `tick` plays on.
 
     At the last step no moment is selected, so that the page follows the run. A run that learns
@@ -71,13 +71,10 @@ class ReplayPlayer(StateFollower, Viewer):
         self._clock = clock
         self._began = (0.0, 0)
         self._timer: Any = None
-        self.bar = PlayerBar(
+        self.bar = self._layout = PlayerBar(
             self._act, sizing_mode="stretch_width", margin=(6, 10), css_classes=["replay"]
         )
         self._draw()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self.bar
 
     def play(self, length: int | None = None) -> None:
         """Play from the selected moment, or from the start if it is the last.

@@ -3,13 +3,12 @@
 import re
 from html import escape
 
-import panel as pn
 import param
-from panel.viewable import Viewer
 
 from stickbreaker.app.frames.summary_texts import describe_reading, list_figures
 from stickbreaker.app.model.counting import only_if
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
+from stickbreaker.app.widgets.layouts import StateView, html_pane
 
 HINT = "Each column shows what a topic was about at that point."
 DATE = r"\d+-\d\d(-\d\d)?"
@@ -36,22 +35,13 @@ dd strong { font-size: 24px; line-height: 1.15; font-variant-numeric: tabular-nu
 """
 
 
-class RunSummary(StateFollower, Viewer):
+class RunSummary(StateView):
     """One sentence and two numbers about the run."""
 
     def __init__(self, state: RunState) -> None:
         super().__init__(state)
-        self._pane = pn.pane.HTML(
-            "",
-            stylesheets=[STYLE],
-            sizing_mode="stretch_width",
-            margin=(0, 10),
-            css_classes=["run-summary"],
-        )
+        self._layout = html_pane(stylesheets=[STYLE], css_classes=["run-summary"])
         self._draw()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._pane
 
     @param.depends("state.shown", watch=True)
     @guarded
@@ -64,7 +54,7 @@ class RunSummary(StateFollower, Viewer):
         says = re.sub(DATE, r"<span class='date'>\g<0></span>", escape(describe_reading(progress)))
         is_here = progress.status == "finished" or progress.recorded_on
         hint = only_if(is_here, escape(self.state.progress.message))
-        self._pane.object = (
+        self._layout.object = (
             "<div class='summary'><div"
             f" class='says'><p>{says}</p><p>{hint or HINT}</p></div><dl>{figures}</dl></div>"
         )

@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import ClassVar
 
-import panel as pn
 import param
 
 from stickbreaker.app.commands.run_commands import WATCHING
 from stickbreaker.app.fixes.page import PlainScript
 from stickbreaker.app.model.counting import count
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
+from stickbreaker.app.widgets.layouts import StateView, stack
 from stickbreaker.app.widgets.qr_code import ALT, draw_qr_code
 from stickbreaker.app.widgets.scripts import read_script
 
@@ -33,18 +33,15 @@ class ShareLink(PlainScript):
     ]
 
 
-class Sharing(StateFollower, pn.viewable.Viewer):
+class Sharing(StateView):
     """A line under the header; empty for a presenter who has not pressed Share."""
 
     def __init__(self, state: RunState) -> None:
         super().__init__(state)
         self.link = ShareLink(sizing_mode="stretch_width", margin=(0, 10))
         self.said = ShareLink(sizing_mode="stretch_width", margin=(0, 10))
-        self._layout = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._layout = stack()
         self._draw()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
 
     @param.depends("state.link", watch=True)
     @guarded

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import param
-from panel.viewable import Viewer
 
 from stickbreaker.app.fixes.page import PlainScript
 from stickbreaker.app.frames.word_table import list_shares
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
 from stickbreaker.app.theme import ink_on, topic_color
+from stickbreaker.app.widgets.layouts import StateView
 from stickbreaker.app.widgets.scripts import read_script
 
 
@@ -40,16 +40,13 @@ class StickPieces(PlainScript):
         self._take(message)
 
 
-class Stick(StateFollower, Viewer):
+class Stick(StateView):
     """The stick of the run; it sets the topic that is pointed at and the one that is selected."""
 
     def __init__(self, state: RunState) -> None:
         super().__init__(state)
-        self.pieces = StickPieces(self._take, sizing_mode="stretch_width", margin=0)
+        self.pieces = self._layout = StickPieces(self._take, sizing_mode="stretch_width", margin=0)
         self._draw()
-
-    def __panel__(self) -> StickPieces:
-        return self.pieces
 
     @param.depends("state.shown", "state.titles", watch=True)
     @guarded

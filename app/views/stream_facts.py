@@ -2,15 +2,14 @@
 
 from html import escape
 
-import panel as pn
 import param
-from panel.viewable import Viewer
 
 from stickbreaker.app.frames.stream_texts import list_facts, name_recent
 from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
 from stickbreaker.app.widgets.help_button import make_heading
+from stickbreaker.app.widgets.layouts import StateView, html_pane, stack
 
 TITLE = "Words of the stream"
 HELP = (
@@ -28,22 +27,14 @@ dd span { font-variant-numeric: tabular-nums; }
 """
 
 
-class StreamFactsView(StateFollower, Viewer):
+class StreamFactsView(StateView):
     """Shows the facts of a stream."""
 
     def __init__(self, state: RunState) -> None:
         super().__init__(state)
-        self.facts = pn.pane.HTML(
-            "", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 10)
-        )
-        parts = (make_heading(TITLE, HELP), self.facts)
-        self._layout = pn.Column(
-            *parts, sizing_mode="stretch_width", css_classes=["stream-facts"], margin=0
-        )
+        self.facts = html_pane(stylesheets=[STYLE])
+        self._layout = stack(make_heading(TITLE, HELP), self.facts, css_classes=["stream-facts"])
         self._draw()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
 
     @param.depends("state.progress", watch=True)
     @guarded

@@ -6,7 +6,6 @@ from html import escape
 import panel as pn
 import panel_material_ui as pmui
 import param
-from panel.viewable import Viewer
 
 from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.frames.sweep_frames import sweep_frame, x_setting
@@ -23,9 +22,9 @@ from stickbreaker.app.model.sweep_plan import (
 )
 from stickbreaker.app.plots.compare_plots import HEIGHT, sweep_plot
 from stickbreaker.app.plots.curve_plots import SCORE_HELP
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
 from stickbreaker.app.widgets.help_button import make_heading
-from stickbreaker.app.widgets.layouts import ProgressBar
+from stickbreaker.app.widgets.layouts import ProgressBar, StateView, html_pane, stack
 from stickbreaker.engine.algorithm import Algorithm
 
 HELP = (
@@ -50,7 +49,7 @@ SAID_STYLE = (
 NO_SCORES = "<p>The first score appears when the first run has finished.</p>"
 
 
-class SweepPanel(StateFollower, Viewer):
+class SweepPanel(StateView):
     """Reads the values of a sweep, starts and cancels it, and shows its progress and scores."""
 
     def __init__(self, state: RunState, commands: RunCommands, algorithms: Sequence[Algorithm]):
@@ -94,37 +93,30 @@ class SweepPanel(StateFollower, Viewer):
         self.cancel.on_click(lambda event: commands.cancel_sweep())
         for widget in (*self.values.values(), self.systems):
             widget.param.watch(lambda event: self._preview(), "value")
-        self._figure = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._figure = stack()
         self._layout = self._lay_out()
         self._let_act()
         self._follow()
 
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
-
     def _lay_out(self) -> pn.viewable.Viewable:
         cells = [
-            pn.Column(each, styles={"flex": "1 1 180px", "min-width": "0"}, margin=0)
+            pn.Column(each, styles={"flex": "1 1 180px", "min-width": "0"})
             for each in self.values.values()
         ]
-        self.asked = pn.Column(
+        self.asked = stack(
             pn.FlexBox(*cells, sizing_mode="stretch_width", margin=(8, 0, 0, 0)),
             self.systems,
             self._count,
             pn.FlexBox(self.start, self.cancel),
-            sizing_mode="stretch_width",
-            margin=0,
         )
-        return pn.Column(
+        return stack(
             make_heading("Sweep", HELP),
             self.asked,
             self._said,
             self.resume,
             self._bar,
             self._figure,
-            sizing_mode="stretch_width",
             css_classes=["sweep"],
-            margin=0,
         )
 
     @param.depends("state.role", "state.sweep", watch=True)
@@ -189,7 +181,7 @@ class SweepPanel(StateFollower, Viewer):
 
 
 def _text() -> pn.pane.HTML:
-    return pn.pane.HTML("", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 10))
+    return html_pane(stylesheets=[STYLE])
 
 
 def _say(pane: pn.pane.HTML, text: str, role: str = "") -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 import param
-from panel.viewable import Viewer
 
 from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.frames.edit_texts import (
@@ -19,9 +18,15 @@ from stickbreaker.app.frames.edit_texts import (
     split_words,
 )
 from stickbreaker.app.model.counting import only_if
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
 from stickbreaker.app.widgets.help_button import make_heading
-from stickbreaker.app.widgets.layouts import ProgressBar, fill_if_shown, lay_in_lines
+from stickbreaker.app.widgets.layouts import (
+    ProgressBar,
+    StateView,
+    fill_if_shown,
+    lay_in_lines,
+    stack,
+)
 from stickbreaker.app.widgets.menus import offer
 from stickbreaker.app.widgets.pick_list import PickList
 from stickbreaker.engine.algorithm import EditKind, TopicEdit
@@ -49,7 +54,7 @@ BUTTONS = {
 STYLE = "p { margin: 2px 0; font-size: 14px; line-height: 1.4; }"
 
 
-class TopicEdits(StateFollower, Viewer):
+class TopicEdits(StateView):
     """The controls that edit topics; hidden if the topics of the run cannot be edited."""
 
     def __init__(self, state: RunState, commands: RunCommands):
@@ -93,13 +98,8 @@ class TopicEdits(StateFollower, Viewer):
             lay_in_lines(self.suggest, self.bar),
             self.proposals,
         )
-        self._layout = pn.Column(
-            sizing_mode="stretch_width", css_classes=["topic-edits"], margin=0, visible=False
-        )
+        self._layout = stack(css_classes=["topic-edits"], visible=False)
         self._draw()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
 
     @property
     def _chosen(self) -> list[int]:

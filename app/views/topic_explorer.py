@@ -8,7 +8,6 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 import param
-from panel.viewable import Viewer
 
 from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.frames.reading_frames import (
@@ -25,7 +24,8 @@ from stickbreaker.app.frames.reading_frames import (
 from stickbreaker.app.frames.word_table import NO_TOPIC
 from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.reading import Reading
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
+from stickbreaker.app.widgets.layouts import StateView, html_pane, stack
 from stickbreaker.app.widgets.menus import offer
 from stickbreaker.app.widgets.pick_list import PickList
 from stickbreaker.engine.evaluation.topic_space import RELEVANCE
@@ -35,7 +35,7 @@ EMPTY = "Available once the corpus has been read."
 ONLY_TOPIC = "This is the only topic in use."
 
 
-class TopicExplorer(StateFollower, Viewer):
+class TopicExplorer(StateView):
     """One topic. It follows and sets the selected topic and word, and its name.
 
     of_word: a view of the selected word, shown below the topics that contain it.
@@ -86,13 +86,9 @@ class TopicExplorer(StateFollower, Viewer):
         self.chosen = self._lay_out_topic()
         self.others = self._lay_out_others()
         self.documents = self._lay_out_documents()
-        parts = (self.chosen, self.others, self.documents)
-        self._layout = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
+        self._layout = stack(self.chosen, self.others, self.documents)
         self._let_act()
         self._draw()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
 
     @param.depends("state.role", watch=True)
     def _let_act(self) -> None:
@@ -106,7 +102,7 @@ class TopicExplorer(StateFollower, Viewer):
         self._weight.param.watch(lambda event: self._draw_words(), "value_throttled")
 
     def _lay_out_topic(self) -> pn.viewable.Viewable:
-        return pn.Column(
+        return stack(
             self.topic,
             self.name_field,
             self._facts,
@@ -117,8 +113,6 @@ class TopicExplorer(StateFollower, Viewer):
                 " than in the corpus."
             ),
             self.words,
-            sizing_mode="stretch_width",
-            margin=0,
         )
 
     def _lay_out_others(self) -> pn.viewable.Viewable:
@@ -126,11 +120,11 @@ class TopicExplorer(StateFollower, Viewer):
         of_word = filter(None, [self._of_word])
         search = (self.search_field, self._holders_heading, self._holders, *of_word)
         parts = (_heading("Nearest topics"), self.near, *search)
-        return pn.Column(*parts, sizing_mode="stretch_width", margin=0)
+        return stack(*parts)
 
     def _lay_out_documents(self) -> pn.viewable.Viewable:
         parts = (_heading("Typical documents"), _text(TYPICAL_RULE), self.typical)
-        return pn.Column(*parts, sizing_mode="stretch_width", margin=0)
+        return stack(*parts)
 
     def _position(self, topic_id: int | None) -> int | None:
         """The place of a topic in use; None without it."""
@@ -253,7 +247,7 @@ class TopicExplorer(StateFollower, Viewer):
 
 
 def _heading(text: str) -> pn.pane.HTML:
-    return pn.pane.HTML(_heading_html(text), sizing_mode="stretch_width", margin=(8, 10, 0, 10))
+    return html_pane(_heading_html(text), margin=(8, 10, 0, 10))
 
 
 def _heading_html(text: str) -> str:
@@ -261,7 +255,7 @@ def _heading_html(text: str) -> str:
 
 
 def _text(text: str = "") -> pn.pane.HTML:
-    return pn.pane.HTML(_paragraph(text), sizing_mode="stretch_width", margin=(0, 10))
+    return html_pane(_paragraph(text))
 
 
 def _paragraph(text: str) -> str:

@@ -4,10 +4,8 @@ that are gone.
 
 from html import escape
 
-import panel as pn
 import panel_material_ui as pmui
 import param
-from panel.viewable import Viewer
 
 from stickbreaker.app.frames.life_frames import (
     NUM_LANES,
@@ -31,9 +29,9 @@ from stickbreaker.app.model.topic_life import (
 )
 from stickbreaker.app.model.word_lists import NUM_TOP_WORDS
 from stickbreaker.app.plots.life_plots import LifePlot
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
 from stickbreaker.app.widgets.help_button import make_heading
-from stickbreaker.app.widgets.layouts import hideable
+from stickbreaker.app.widgets.layouts import StateView, hideable, html_pane, stack
 from stickbreaker.app.widgets.pick_list import PickList
 
 MOST_LABEL = 22
@@ -59,7 +57,7 @@ HELP = (
 )
 
 
-class TopicLife(StateFollower, Viewer):
+class TopicLife(StateView):
     """The life of topics.
 
     It follows and sets the selected topic and needs no reading of the corpus.
@@ -68,24 +66,20 @@ class TopicLife(StateFollower, Viewer):
     def __init__(self, state: RunState) -> None:
         super().__init__(state)
         self._events: tuple[LifeEvent, ...] = ()
-        self.summary = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10))
+        self.summary = html_pane(margin=(4, 10))
         self.plot = LifePlot(self._choose)
         self.pane = hideable(self.plot.figure)
         self.kind = pmui.Select(
             label="Events", options=list(KINDS), value="all", size="small", width=190
         )
-        self._count = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
+        self._count = html_pane()
         self.rows = PickList(self._pick)
         self.kind.param.watch(lambda event: self._list(), "value")
         rules = make_heading(
             "Life of topics", HELP, "The events of the topics, from the columns of the word lists."
         )
-        parts = (rules, self.summary, self.pane, self.kind, self._count, self.rows)
-        self._layout = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
+        self._layout = stack(rules, self.summary, self.pane, self.kind, self._count, self.rows)
         self._follow()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
 
     @param.depends("state.columns", "state.titles", watch=True)
     @guarded

@@ -4,9 +4,7 @@ Below them, lines.
 """
 
 import pandas as pd
-import panel as pn
 import param
-from panel.viewable import Viewer
 
 from stickbreaker.app.frames.reading_frames import (
     NUM_LEAVES,
@@ -23,9 +21,9 @@ from stickbreaker.app.model.progress import Moment
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.plots.reading_plots import LinesPlot, MapPlot, TreePlot
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
 from stickbreaker.app.widgets.help_button import heading_html, make_heading
-from stickbreaker.app.widgets.layouts import hideable
+from stickbreaker.app.widgets.layouts import StateView, hideable, stack
 
 HELP = (
     "<p>Each dot of the map is a topic. Dots near each other are topics with similar words; the"
@@ -46,7 +44,7 @@ PAIR_STYLE = """
 """
 
 
-class TopicMap(StateFollower, Viewer):
+class TopicMap(StateView):
     """The map of topics, the tree next to it and their lines through time.
 
     They follow and set the selected topic.
@@ -67,21 +65,10 @@ class TopicMap(StateFollower, Viewer):
         self.lines_chart = hideable(self.lines.figure, margin=0)
         self.lines_chart.visible = False
         self._tree_chart = hideable(self._tree_plot.figure, margin=0)
-        pair = pn.Column(
-            self._chart,
-            self._tree_chart,
-            sizing_mode="stretch_width",
-            stylesheets=[PAIR_STYLE],
-            margin=0,
-        )
+        pair = stack(self._chart, self._tree_chart, stylesheets=[PAIR_STYLE])
         self.heading = make_heading(TITLE, HELP, NEAR)
-        self._layout = pn.Column(
-            self.heading, pair, self.lines_chart, sizing_mode="stretch_width", margin=0
-        )
+        self._layout = stack(self.heading, pair, self.lines_chart)
         self._read()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
 
     @param.depends("state.reading", "state.titles", watch=True)
     @guarded

@@ -2,15 +2,14 @@
 
 from html import escape
 
-import panel as pn
 import param
-from panel.viewable import Viewer
 
 from stickbreaker.app.frames.pictures import MOST_TOPICS, match_pictures, picture_html
 from stickbreaker.app.frames.reading_frames import percent
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
 from stickbreaker.app.widgets.help_button import make_heading
+from stickbreaker.app.widgets.layouts import StateView, html_pane, stack
 from stickbreaker.engine.corpora.bars import find_true_topics
 
 TITLE = "Topics as pictures"
@@ -29,25 +28,14 @@ figure { margin: 0; width: 48px; text-align: center; font-size: 14px; }
 """
 
 
-class TopicPictures(StateFollower, Viewer):
+class TopicPictures(StateView):
     """The topics of the moment as pictures; hidden unless the words of the corpus are pixels."""
 
     def __init__(self, state: RunState) -> None:
         super().__init__(state)
-        self.pictures = pn.pane.HTML(
-            "", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 10)
-        )
-        self._layout = pn.Column(
-            make_heading(TITLE, HELP, SHORT),
-            self.pictures,
-            sizing_mode="stretch_width",
-            visible=False,
-            margin=0,
-        )
+        self.pictures = html_pane(stylesheets=[STYLE])
+        self._layout = stack(make_heading(TITLE, HELP, SHORT), self.pictures, visible=False)
         self._draw()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
 
     @param.depends("state.shown", "state.titles", watch=True)
     @guarded

@@ -6,12 +6,12 @@ from typing import Any
 
 import panel as pn
 import param
-from panel.viewable import Viewer
 
 from stickbreaker.app.frames.quality_frames import describe_quality, quality_rows
 from stickbreaker.app.frames.word_table import NO_TOPIC
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
 from stickbreaker.app.widgets.help_button import make_heading
+from stickbreaker.app.widgets.layouts import StateView, html_pane, stack
 from stickbreaker.app.widgets.topic_table import TopicTable
 
 HELP = (
@@ -21,7 +21,7 @@ HELP = (
 )
 
 
-class TopicQualityView(StateFollower, Viewer):
+class TopicQualityView(StateView):
     """The table of topics. It follows and sets the selected topic.
 
     of_runs: what other runs say of the topics, above the table.
@@ -30,15 +30,10 @@ class TopicQualityView(StateFollower, Viewer):
     def __init__(self, state: RunState, of_runs: Sequence[Any] = ()) -> None:
         super().__init__(state)
         self.table = TopicTable(self._pick, empty="Available once the corpus has been read.")
-        self.summary = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
+        self.summary = html_pane()
         heading = make_heading("All topics", HELP)
-        self._layout = pn.Column(
-            heading, self.summary, *of_runs, self.table, sizing_mode="stretch_width", margin=0
-        )
+        self._layout = stack(heading, self.summary, *of_runs, self.table)
         self._draw()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
 
     @param.depends("state.reading", "state.titles", watch=True)
     @guarded

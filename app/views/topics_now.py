@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import panel as pn
 import param
-from panel.viewable import Viewer
 
 from stickbreaker.app.frames.progress_frames import steady_order
 from stickbreaker.app.frames.stream_texts import name_recent
@@ -14,8 +12,9 @@ from stickbreaker.app.frames.word_table import NO_TOPIC, list_words
 from stickbreaker.app.model.counting import count, only_if
 from stickbreaker.app.model.progress import Progress, has_no_topic
 from stickbreaker.app.model.replay import REPLAYED
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
 from stickbreaker.app.theme import topic_color
+from stickbreaker.app.widgets.layouts import StateView, html_pane, stack
 from stickbreaker.app.widgets.pick_list import PickList
 from stickbreaker.engine.algorithm import Phase
 from stickbreaker.engine.evaluation.held_out import rank_topics
@@ -28,27 +27,17 @@ OF_READING = "Share of all tokens, as read with the model."
 STILL_ALIKE = "Warm-up: topics are still similar."
 
 
-class TopicsNow(StateFollower, Viewer):
+class TopicsNow(StateView):
     """The largest topics of the run; their buttons pick a topic."""
 
     def __init__(self, state: RunState) -> None:
         super().__init__(state)
         self._run_id: object = None
         self.rows = PickList(state.pick_topic, self._point)
-        heading = pn.pane.HTML(
-            "<h2 style='margin:0;font-size:18px'>Largest topics</h2>",
-            sizing_mode="stretch_width",
-            margin=(0, 10),
-        )
-        self.whole = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
-        parts = (heading, self.whole, self.rows)
-        self._layout = pn.Column(
-            *parts, sizing_mode="stretch_width", css_classes=["topics-now"], margin=0
-        )
+        heading = html_pane("<h2 style='margin:0;font-size:18px'>Largest topics</h2>")
+        self.whole = html_pane()
+        self._layout = stack(heading, self.whole, self.rows, css_classes=["topics-now"])
         self._draw()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
 
     @param.depends("state.shown", "state.by_relevance", watch=True)
     @guarded

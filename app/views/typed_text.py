@@ -5,19 +5,18 @@ from html import escape
 from typing import Any
 
 import numpy as np
-import panel as pn
 import panel_material_ui as pmui
 import param
-from panel.viewable import Viewer
 
 from stickbreaker.app.frames.reading_frames import percent
 from stickbreaker.app.frames.typed_text import TypedReading, read_typed
 from stickbreaker.app.model.counting import count, only_if
 from stickbreaker.app.model.reading import Model
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
 from stickbreaker.app.theme import topic_color
 from stickbreaker.app.widgets.colored_text import WORD_STYLE, prose_html
 from stickbreaker.app.widgets.help_button import make_heading
+from stickbreaker.app.widgets.layouts import StateView, html_pane, stack
 from stickbreaker.app.widgets.pick_list import PickList
 from stickbreaker.engine.algorithm import TopicSummary
 from stickbreaker.engine.corpora.corpus import CorpusError
@@ -33,7 +32,7 @@ LEAST_SHARE = 0.02
 NUM_LISTED = 8
 
 
-class TypedText(StateFollower, Viewer):
+class TypedText(StateView):
     """Reads a text with the model of the moment, at once as the user types.
 
     find_model() -> the current model; None before its first mini-batch.
@@ -53,21 +52,9 @@ class TypedText(StateFollower, Viewer):
             sizing_mode="stretch_width",
         )
         self.text.param.watch(lambda event: self._read(), "value_input")
-        self.said = pn.pane.HTML(
-            "", stylesheets=[WORD_STYLE], sizing_mode="stretch_width", margin=(0, 10)
-        )
+        self.said = html_pane(stylesheets=[WORD_STYLE])
         self.topics = PickList(self._pick)
-        self._layout = pn.Column(
-            make_heading(TITLE, "", HELP),
-            self.text,
-            self.said,
-            self.topics,
-            sizing_mode="stretch_width",
-            margin=0,
-        )
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
+        self._layout = stack(make_heading(TITLE, "", HELP), self.text, self.said, self.topics)
 
     @param.depends("state.progress", "state.titles", watch=True)
     @guarded

@@ -38,9 +38,9 @@ from stickbreaker.app.model.counting import count, only_if
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.plots.anatomy_plots import ArrowPlot, BoundPlot, SlotPlot, StickPlot
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
 from stickbreaker.app.widgets.help_button import make_heading
-from stickbreaker.app.widgets.layouts import hideable
+from stickbreaker.app.widgets.layouts import StateView, hideable, html_pane, stack
 from stickbreaker.app.widgets.menus import offer
 from stickbreaker.app.widgets.pick_list import PickList
 from stickbreaker.engine.algorithm import SlotTrace
@@ -54,7 +54,7 @@ COMING = "Computing …"
 LOOKING = "Computing … The first time takes a few seconds longer."
 
 
-class UnderTheHood(StateFollower, Viewer):
+class UnderTheHood(StateView):
     """The Under the hood page; it computes nothing before `look` and after `close`.
 
     rates: the plot of the learning rate. find_model(): the current model of the run.
@@ -94,9 +94,6 @@ class UnderTheHood(StateFollower, Viewer):
         self._layout = self._lay_out()
         self._show(AnatomyJob())
 
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
-
     def _lay_out(self) -> pn.viewable.Viewable:
         panes = {
             name: hideable(plot.figure)
@@ -122,16 +119,13 @@ class UnderTheHood(StateFollower, Viewer):
             _heading("The bound"), texts["bound"], panes["bound"],
         ]  # fmt: skip
         columns = [
-            pn.Column(
-                *parts, sizing_mode="stretch_width", styles={"flex": "1 1 420px", "min-width": "0"}
-            )
-            for parts in (left, right)
+            stack(*parts, styles={"flex": "1 1 420px", "min-width": "0"}) for parts in (left, right)
         ]
         head = make_heading("Under the hood", "", INTRODUCTION)
         body = pn.FlexBox(
             *columns, gap="24px", align_items="flex-start", sizing_mode="stretch_width"
         )
-        return pn.Column(head, self.moment, self.again, body, sizing_mode="stretch_width", margin=0)
+        return stack(head, self.moment, self.again, body)
 
     @property
     def job(self) -> AnatomyJob:
@@ -293,4 +287,4 @@ def _heading(text: str) -> pn.pane.HTML:
 
 
 def _html(text: str = "") -> pn.pane.HTML:
-    return pn.pane.HTML(text, stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 10))
+    return html_pane(text, stylesheets=[STYLE])

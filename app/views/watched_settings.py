@@ -2,14 +2,13 @@
 
 from html import escape
 
-import panel as pn
 import param
-from panel.viewable import Viewer
 
 from stickbreaker.app.model.presets import describe_rates
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.run_spec import describe_algorithm, title_corpus
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
+from stickbreaker.app.widgets.layouts import StateView, html_pane
 
 STYLE = """
 h2 { font-size: 16px; margin: 8px 0; } p { font-size: 14px; line-height: 1.4; margin: 0 0 8px; }
@@ -17,24 +16,19 @@ h2 { font-size: 16px; margin: 8px 0; } p { font-size: 14px; line-height: 1.4; ma
 """
 
 
-class WatchedSettings(StateFollower, Viewer):
+class WatchedSettings(StateView):
     """Stands in the place of the controls, which a watcher does not have."""
 
     def __init__(self, state: RunState) -> None:
         super().__init__(state)
-        self._pane = pn.pane.HTML(
-            "", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 18)
-        )
+        self._layout = html_pane(stylesheets=[STYLE], margin=(0, 18))
         self._draw()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._pane
 
     @param.depends("state.progress", watch=True)
     @guarded
     def _draw(self) -> None:
         text = "".join(f"<p>{escape(line)}</p>" for line in list_settings(self.state.progress))
-        self._pane.object = f"<h2>Settings of this run</h2>{text}"
+        self._layout.object = f"<h2>Settings of this run</h2>{text}"
 
 
 def list_settings(progress: Progress) -> list[str]:

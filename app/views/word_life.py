@@ -8,7 +8,6 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 import param
-from panel.viewable import Viewer
 
 from stickbreaker.app.frames.word_frames import (
     WORD_MEASURES,
@@ -18,7 +17,8 @@ from stickbreaker.app.frames.word_frames import (
     word_life_rows,
 )
 from stickbreaker.app.plots.life_plots import WordPlot
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
+from stickbreaker.app.widgets.layouts import StateView, html_pane, stack
 from stickbreaker.app.widgets.pick_list import PickList
 
 PICK = (
@@ -32,7 +32,7 @@ RULE = (
 )
 
 
-class WordLife(StateFollower, Viewer):
+class WordLife(StateView):
     """The selected word over the run.
 
     It sets the selected topic and needs no reading of the corpus.
@@ -41,7 +41,7 @@ class WordLife(StateFollower, Viewer):
     def __init__(self, state: RunState) -> None:
         super().__init__(state)
         self.plot = WordPlot(self._pick)
-        self.heading = pn.pane.HTML("", sizing_mode="stretch_width", margin=(8, 10, 0, 10))
+        self.heading = html_pane(margin=(8, 10, 0, 10))
         self._measure = pmui.Select(
             label="Measure",
             options=list(WORD_MEASURES),
@@ -50,16 +50,11 @@ class WordLife(StateFollower, Viewer):
             width=260,
         )
         pane = pn.pane.Bokeh(self.plot.figure, sizing_mode="stretch_width", margin=0)
-        self.chart = pn.Column(self._measure, pane, sizing_mode="stretch_width", margin=0)
+        self.chart = stack(self._measure, pane)
         self.rows = PickList(self._pick)
         self._measure.param.watch(lambda event: self._draw(), "value")
-        self._layout = pn.Column(
-            self.heading, self.chart, self.rows, sizing_mode="stretch_width", margin=0
-        )
+        self._layout = stack(self.heading, self.chart, self.rows)
         self._draw()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
 
     @param.depends("state.columns", "state.titles", "state.word", watch=True)
     @guarded

@@ -9,7 +9,6 @@ from typing import ClassVar
 import panel as pn
 import panel_material_ui as pmui
 import param
-from panel.viewable import Viewer
 
 from stickbreaker.app.fixes.page import PlainScript
 from stickbreaker.app.frames.word_table import (
@@ -23,9 +22,9 @@ from stickbreaker.app.frames.word_table import (
     table_columns,
     topics_frame,
 )
-from stickbreaker.app.state import RunState, StateFollower, guarded
+from stickbreaker.app.state import RunState, guarded
 from stickbreaker.app.widgets.help_button import make_heading
-from stickbreaker.app.widgets.layouts import Reveal, fill_if_shown
+from stickbreaker.app.widgets.layouts import Reveal, StateView, fill_if_shown, stack
 from stickbreaker.app.widgets.menus import Echoes
 from stickbreaker.app.widgets.scripts import read_script
 from stickbreaker.engine.evaluation.topic_space import RELEVANCE
@@ -55,7 +54,7 @@ class WordCells(PlainScript):
     ]
 
 
-class WordTable(StateFollower, Viewer):
+class WordTable(StateView):
     """Word lists over time, with a menu of topics. `show` adds a topic."""
 
     topics = param.List(default=[], item_type=int, doc="Ids of the topics in the table, in order.")
@@ -89,27 +88,21 @@ class WordTable(StateFollower, Viewer):
             width=250,
             margin=(6, 10, 0, 10),
         )
-        self._layout = pn.Column(
+        self._layout = stack(
             self._reveal,
             pn.Row(
                 make_heading("Word lists over time", HELP),
                 order,
                 sizing_mode="stretch_width",
                 styles={"flex-wrap": "wrap", "padding-right": "110px"},
-                margin=0,
             ),
             self.cells,
             pn.pane.HTML(f"<p style='margin:0;font-size:14px'>{MARKS}</p>", margin=(0, 10)),
             self.picker,
             self._reset_place,
-            sizing_mode="stretch_width",
             css_classes=["word-table"],
-            margin=0,
         )
         self._draw()
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
 
     def show(self, topic_id: int) -> None:  # type: ignore[override]  # Viewer.show serves a view by itself
         """Put a topic first in the table, as if the user had selected it, and into view."""

@@ -8,6 +8,7 @@ import panel_material_ui as pmui
 
 from stickbreaker.app.frames.corpus_descriptions import describe_first, describe_preview
 from stickbreaker.app.widgets.corpus_menu import make_note
+from stickbreaker.app.widgets.layouts import LaidOut, stack
 from stickbreaker.engine.corpora.encodings import NAMES
 from stickbreaker.engine.corpora.preview import Preview
 
@@ -17,7 +18,7 @@ HELP = {"group": "An author or a party, for topics by group on the page Time."}
 ORDERS = {"As most dates need": None, "Day first": True, "Month first": False}
 
 
-class ColumnForm(pn.viewable.Viewer):
+class ColumnForm(LaidOut):
     """Shows a preview; on_change(event) is called when the user selects another column."""
 
     def __init__(self, on_change: Callable[[Any], Any], **params: Any):
@@ -61,12 +62,11 @@ class ColumnForm(pn.viewable.Viewer):
         cells = [
             pn.Column(select, styles={"flex": "1 1 200px", "min-width": "0"}) for select in menus
         ]
-        self._columns = pn.Column(
+        self._columns = stack(
             make_note("<h2>Columns</h2>"),
             pn.FlexBox(*cells, gap="0 12px", sizing_mode="stretch_width"),
-            sizing_mode="stretch_width",
         )
-        self._layout = pn.Column(self.facts, self._columns, self.first, sizing_mode="stretch_width")
+        self._layout = stack(self.facts, self._columns, self.first)
 
     def show(  # type: ignore[override]  # Viewer.show serves a view by itself
         self, seen: Preview, shorten: Callable[[str], str]
@@ -118,6 +118,3 @@ class ColumnForm(pn.viewable.Viewer):
     def _change(self, event: Any) -> None:
         if not self._is_filling:
             self._on_change(event)
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout

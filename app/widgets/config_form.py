@@ -14,6 +14,7 @@ from bokeh.models import CustomJSTickFormatter
 from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.run_spec import name_setting
 from stickbreaker.app.widgets.edits import Edits
+from stickbreaker.app.widgets.layouts import stack
 from stickbreaker.engine.declarations import INFINITY, LEFT_TO
 
 FAULT_STYLE = "div[role=alert] { color: var(--mui-palette-error-main, #c62828); font-size: 14px; }"
@@ -137,7 +138,7 @@ class ConfigForm(pn.viewable.Viewer):
 
     @cached_property
     def _layout(self) -> pn.Column:
-        return pn.Column(*self.widgets.values(), self._fault, sizing_mode="stretch_width")
+        return stack(*self.widgets.values(), self._fault)
 
     @property
     def _made(self) -> dict[str, pn.widgets.WidgetBase]:

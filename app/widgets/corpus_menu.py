@@ -12,6 +12,7 @@ import param
 
 from stickbreaker.app.frames.corpus_descriptions import describe_own
 from stickbreaker.app.model.counting import count
+from stickbreaker.app.widgets.layouts import LaidOut, html_pane, stack
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import OwnCorpus, delete_own, list_own
 
@@ -32,7 +33,7 @@ details ul { max-height: 200px; overflow: auto; overflow-wrap: anywhere; padding
 """
 
 
-class CorpusMenu(pn.viewable.Viewer):
+class CorpusMenu(LaidOut):
     """A menu of the user's corpora, to download or delete one; hidden if there are none.
 
     export(name, path): writes a corpus to a file; returns None if that failed. send(path, name):
@@ -75,12 +76,11 @@ class CorpusMenu(pn.viewable.Viewer):
             label="Delete", on_click=self.delete_corpus, icon="delete", variant="outlined"
         )
         self.delete.visible = self.may_delete
-        self._layout = pn.Column(
+        self._layout = stack(
             make_note("<h2>Your corpora</h2>"),
             self.menu,
             self.about,
             pn.FlexBox(self.download, self.delete, gap="8px"),
-            sizing_mode="stretch_width",
         )
 
     def show(self, chosen: str | None = None) -> None:  # type: ignore[override]  # Viewer.show serves a view by itself
@@ -141,13 +141,10 @@ class CorpusMenu(pn.viewable.Viewer):
         else:
             self._send(target, f"{_as_file_name(name)}.parquet")
 
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
-
 
 def make_note(text: str) -> pn.pane.HTML:
     """Make a pane of HTML; the caller escapes all text of a corpus."""
-    return pn.pane.HTML(text, stylesheets=[STYLE], sizing_mode="stretch_width", margin=(0, 10))
+    return html_pane(text, stylesheets=[STYLE])
 
 
 def warn_of_names(number: int) -> str:

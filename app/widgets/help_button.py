@@ -8,6 +8,7 @@ from html import escape
 import panel as pn
 
 from stickbreaker.app.model.counting import only_if
+from stickbreaker.app.widgets.layouts import html_pane
 
 HELP_STYLE = """
 :host { color: var(--panel-on-surface-color, #222); }
@@ -67,6 +68,4 @@ def heading_html(title: str, text: str, short: str = "", aside: str = "") -> str
 def make_heading(title: str, text: str, short: str = "", aside: str = "") -> pn.pane.HTML:
     """Make the pane of such a heading."""
     html = heading_html(title, text, short, aside)
-    return pn.pane.HTML(
-        html, stylesheets=[HELP_STYLE], sizing_mode="stretch_width", margin=(6, 10, 0, 10)
-    )
+    return html_pane(html, stylesheets=[HELP_STYLE], margin=(6, 10, 0, 10))

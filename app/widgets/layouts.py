@@ -1,5 +1,5 @@
-"""Parts that are sent when they are first shown, lines that wrap, progress bars, and places
-scrolled into view.
+"""What the views are made of: layouts, panes of HTML, parts that are sent when they are first
+shown, progress bars, and places scrolled into view.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,8 +9,10 @@ from typing import Any, ClassVar
 
 import panel as pn
 import param
+from panel.viewable import Viewable, Viewer
 
 from stickbreaker.app.fixes.page import PlainScript
+from stickbreaker.app.state import StateFollower
 from stickbreaker.app.theme import THIS_RUN
 from stickbreaker.app.widgets.scripts import read_script
 
@@ -38,6 +40,29 @@ SIDE_BY_SIDE_STYLE = """
 NO_HEIGHT_LIMIT = {"max-height": "none"}
 
 
+class LaidOut(Viewer):
+    """A view that shows its `_layout`."""
+
+    _layout: Any
+
+    def __panel__(self) -> Viewable:
+        return self._layout  # type: ignore[no-any-return]  # what a view lays out
+
+
+class StateView(StateFollower, LaidOut):
+    """A view of the state of a run that shows its `_layout`."""
+
+
+def stack(*parts: Any, **params: Any) -> pn.Column:
+    """Lay out parts one below the other, as wide as the page allows."""
+    return pn.Column(*parts, sizing_mode="stretch_width", **params)
+
+
+def html_pane(text: str = "", **params: Any) -> pn.pane.HTML:
+    """A pane of HTML, as wide as the page allows."""
+    return pn.pane.HTML(text, **{"sizing_mode": "stretch_width", "margin": (0, 10)} | params)
+
+
 def fill_if_shown(layout: Any, parts: Sequence[Any], is_shown: bool) -> None:
     """Show a layout with these parts, or hide it.
 
@@ -61,16 +86,12 @@ def lay_in_lines(*parts: Any, gap: str = "0", **params: Any) -> pn.Row:
 
 def lay_side_by_side(wide: Any, narrow: Any) -> pn.Column:
     """Lay out two views side by side, or one below the other in a narrow window."""
-    return pn.Column(
-        wide, narrow, sizing_mode="stretch_width", stylesheets=[SIDE_BY_SIDE_STYLE], margin=0
-    )
+    return stack(wide, narrow, stylesheets=[SIDE_BY_SIDE_STYLE])
 
 
 def lay_at_end(wide: Any, narrow: Any) -> pn.Column:
     """Lay out a small part at the right end of a view, or below it in a narrow window."""
-    return pn.Column(
-        wide, narrow, sizing_mode="stretch_width", stylesheets=[AT_END_STYLE], margin=0
-    )
+    return stack(wide, narrow, stylesheets=[AT_END_STYLE])
 
 
 def hideable(fig: Any, **options: Any) -> pn.Column:
@@ -81,8 +102,7 @@ def hideable(fig: Any, **options: Any) -> pn.Column:
     Panel draws a figure whose pane is hidden before it is first drawn. Related:
     https://github.com/holoviz/panel/issues/5354.
     """
-    pane = pn.pane.Bokeh(fig, sizing_mode="stretch_width", **options)
-    return pn.Column(pane, sizing_mode="stretch_width", margin=0)
+    return stack(pn.pane.Bokeh(fig, sizing_mode="stretch_width", **options))
 
 
 class ProgressBar(pn.pane.HTML):

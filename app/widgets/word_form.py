@@ -7,11 +7,12 @@ import panel as pn
 import panel_material_ui as pmui
 
 from stickbreaker.app.widgets.config_form import ask, make_widget
+from stickbreaker.app.widgets.layouts import LaidOut, stack
 from stickbreaker.engine.corpora.languages import LEMMAS
 from stickbreaker.engine.corpora.word_choices import LANGUAGES, WordChoices
 
 
-class WordForm(pn.viewable.Viewer):
+class WordForm(LaidOut):
     """The choices of words as inputs; `read` raises ValueError if one is out of bounds."""
 
     def __init__(self, on_change: Callable[[Any], Any], **params: Any):
@@ -44,12 +45,11 @@ class WordForm(pn.viewable.Viewer):
             pn.Column(widget, styles={"flex": "1 1 220px", "min-width": "0"})
             for widget in self.widgets.values()
         ]
-        self._layout = pn.Column(
+        self._layout = stack(
             self.languages,
             self.own,
             self.lemmas,
             pn.FlexBox(*cells, gap="0 12px", sizing_mode="stretch_width"),
-            sizing_mode="stretch_width",
         )
 
     def read(self) -> WordChoices:
@@ -62,6 +62,3 @@ class WordForm(pn.viewable.Viewer):
             own_stop_words=own,
             lemmas=self.lemmas.value,
         )
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._layout
