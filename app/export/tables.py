@@ -13,7 +13,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 
+from stickbreaker.app.frames.group_frames import all_group_words
 from stickbreaker.app.frames.progress_frames import CURVES, curve_frame, date_text
 from stickbreaker.app.frames.quality_frames import NOT_LOOKED_FOR, describe_topics_again
 from stickbreaker.app.frames.reading_frames import read_shares
@@ -22,6 +24,7 @@ from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading, to_estimator
 from stickbreaker.engine.evaluation.archives import neutralise_formulas, write_arrays, write_sheets
+from stickbreaker.engine.evaluation.group_shares import Groups, find_groups, group_frame
 from stickbreaker.engine.evaluation.intrusion import ReadDocuments, ask_topics, ask_words
 from stickbreaker.engine.evaluation.topic_frames import topics_frame
 from stickbreaker.engine.files.whole_files import replacing
@@ -100,6 +103,45 @@ def shares_table(reading: Reading, progress: Progress) -> pd.DataFrame:
         }
     )
     return _with_names(frame, progress)
+
+
+def group_shares_table(reading: Reading, progress: Progress) -> pd.DataFrame:
+    """The shares of the topics in use, largest first, in all groups of documents.
+
+    Columns topic_id, name, label, group, share, low, high (parts of the tokens of the group, and
+    the ends of the 95 % interval), documents (of the group), whole (the share in all documents).
+    Raises ValueError if the corpus has no groups.
+    """
+    rows = np.flatnonzero(reading.doc_tokens)
+    groups = _find_groups(reading).select(rows)
+    shares = read_shares(reading)[rows][:, reading.used]
+    frame = group_frame(csr_array(shares), reading.doc_tokens[rows], groups)
+    frame.insert(0, "topic_id", reading.summary.topic_ids[reading.used[frame.pop("topic")]])
+    return _with_names(frame, progress)
+
+
+def group_words_table(reading: Reading, progress: Progress) -> pd.DataFrame:
+    """The words that a topic has more in one group of documents than in all others.
+
+    Columns topic_id, name, label, group, rank (from 1), word, z (the difference of the log odds in
+    standard errors), log_odds (the difference), tokens (of the word in the topic and group, as the
+    model expects), other_tokens (the same in all other groups). Raises ValueError if the corpus has
+    no groups.
+    """
+    groups = _find_groups(reading)
+    frames = []
+    for position in reading.used:
+        frame = all_group_words(reading, groups, position)
+        frame.insert(0, "topic_id", reading.summary.topic_ids[position])
+        frames.append(frame)
+    return _with_names(pd.concat(frames, ignore_index=True), progress)
+
+
+def _find_groups(reading: Reading) -> Groups:
+    groups = find_groups(reading.corpus)
+    if groups is None:
+        raise ValueError("The documents have no groups: name their column when you load them.")
+    return groups
 
 
 def history_table(progress: Progress) -> pd.DataFrame:

@@ -12,10 +12,15 @@ from stickbreaker.app.model.reading import Reading
 from stickbreaker.engine.evaluation import group_shares
 from stickbreaker.engine.evaluation.archives import neutralise_formulas
 from stickbreaker.engine.evaluation.group_shares import Groups
-from stickbreaker.engine.evaluation.group_words import topic_tokens, word_frame
+from stickbreaker.engine.evaluation.group_words import (
+    compare_with_others,
+    topic_tokens,
+    word_frame,
+)
 
 MOST_GROUPS = 40
 NUM_WORDS = 15
+NUM_GROUP_WORDS = 50
 
 
 def group_frame(reading: Reading, groups: Groups, position: int, span: Span | None) -> pd.DataFrame:
@@ -25,8 +30,7 @@ def group_frame(reading: Reading, groups: Groups, position: int, span: Span | No
     """
     rows = np.flatnonzero(in_span(reading, span) & (reading.doc_tokens > 0))
     tokens = reading.doc_tokens[rows]
-    sizes = np.bincount(groups.of_document[rows], tokens, len(groups.names))
-    shown = np.argsort(-sizes, kind="stable")[: min(MOST_GROUPS, np.count_nonzero(sizes))]
+    shown = find_largest(groups.of_document[rows], tokens, len(groups.names))
     places = np.full(len(groups.names), -1)
     places[shown] = np.arange(len(shown))
     among = groups.select(rows)._replace(
@@ -38,6 +42,18 @@ def group_frame(reading: Reading, groups: Groups, position: int, span: Span | No
     return frame.sort_values("share", ascending=False, kind="stable", ignore_index=True)
 
 
+def find_largest(of_document: np.ndarray, tokens: np.ndarray, num_groups: int) -> np.ndarray:
+    """The numbers of the groups with the most tokens, at most MOST_GROUPS, the largest first.
+
+    of_document, tokens: (D,).
+
+    >>> find_largest(np.array([2, 0, 2]), np.array([3, 4, 3]), 4).tolist()
+    [2, 0]
+    """
+    sizes = np.bincount(of_document, tokens, num_groups)
+    return np.argsort(-sizes, kind="stable")[: min(MOST_GROUPS, np.count_nonzero(sizes))]
+
+
 def group_words_frame(
     reading: Reading, groups: Groups, position: int, span: Span | None, pair: tuple[str, str]
 ) -> pd.DataFrame:
@@ -45,14 +61,48 @@ def group_words_frame(
 
     The columns are those of `engine.evaluation.group_words.word_frame`.
     """
+    rows, tokens = _read_tokens(reading, position, span)
+    topic = reading.summary.topics[position]
+    words = list(reading.corpus.vocabulary)
+    return word_frame(tokens, groups.select(rows), pair, topic, words)
+
+
+def _read_tokens(
+    reading: Reading, position: int, span: Span | None
+) -> tuple[np.ndarray, csr_array]:
+    """The documents (N,) of a span that have a topic, and its expected tokens in them (N, V)."""
     column = read_shares(reading)[:, [position]].toarray().ravel()
     rows = np.flatnonzero(in_span(reading, span) & (column > 0))
     shares = read_shares(reading)[rows].toarray()
     documents = reading.corpus.select(rows).documents()
-    topics = reading.summary.topics
-    tokens = topic_tokens(documents, shares, topics, position)
-    words = list(reading.corpus.vocabulary)
-    return word_frame(tokens, groups.select(rows), pair, topics[position], words)
+    return rows, topic_tokens(documents, shares, reading.summary.topics, position)
+
+
+def all_group_words(reading: Reading, groups: Groups, position: int) -> pd.DataFrame:
+    """The words of a topic that each of the largest groups has more than all others.
+
+    Columns group, rank (from 1), word, z, log_odds, tokens, other_tokens; NUM_GROUP_WORDS rows of a
+    group, or fewer.
+    """
+    rows, tokens = _read_tokens(reading, position, None)
+    among = groups.select(rows)
+    topic = reading.summary.topics[position]
+    largest = find_largest(groups.of_document, reading.doc_tokens, len(groups.names))
+    found = compare_with_others(tokens, among, largest, topic)
+    z = np.where(found.first + found.second >= 1, found.z, 0)
+    order = np.argsort(-z, axis=1, kind="stable")[:, :NUM_GROUP_WORDS]
+    places, ranks = np.nonzero(np.take_along_axis(z, order, 1) > 0)
+    entries = places, order[places, ranks]
+    frame = {
+        "group": pd.Series([groups.names[largest[place]] for place in places], dtype=str),
+        "rank": ranks + 1,
+        "word": pd.Series([reading.corpus.vocabulary[int(word)] for word in entries[1]], dtype=str),
+        "z": found.z[entries],
+        "log_odds": found.log_odds[entries],
+        "tokens": found.first[entries],
+        "other_tokens": found.second[entries],
+    }
+    return pd.DataFrame(frame)
 
 
 def group_words_html(words: pd.DataFrame, pair: tuple[str, str], topic: str) -> str:

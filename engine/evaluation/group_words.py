@@ -51,6 +51,59 @@ def topic_tokens(
     return csr_array((tokens, documents.words, documents.starts), shape=shape)
 
 
+class _Sums(NamedTuple):
+    """Sums over the texts t of G groups, of the tokens y_t of each word and n_t of all words.
+
+    tokens, squares, products: Σ y_t, Σ y_t² and Σ y_t n_t (G, V); sizes, square_sizes: Σ n_t and Σ
+    n_t² (G, 1); texts: those with tokens (G, 1).
+    """
+
+    tokens: np.ndarray
+    squares: np.ndarray
+    products: np.ndarray
+    sizes: np.ndarray
+    square_sizes: np.ndarray
+    texts: np.ndarray
+
+
+def _sum_groups(tokens: csr_array, of_text: np.ndarray, num_groups: int) -> _Sums:
+    """tokens: (T, V); of_text: (T,), the group of each text, -1 for none."""
+    sizes = np.asarray(tokens.sum(1)).ravel()
+    known = np.flatnonzero((of_text >= 0) & (sizes > 0))
+    entries = np.ones(len(known)), (of_text[known], known)
+    member = csr_array(entries, shape=(num_groups, len(sizes)))
+    by_size = csr_array((sizes[known], entries[1]), shape=member.shape)
+    return _Sums(
+        tokens=(member @ tokens).toarray(),
+        squares=(member @ tokens.multiply(tokens)).toarray(),
+        products=(by_size @ tokens).toarray(),
+        sizes=(member @ sizes)[:, None],
+        square_sizes=(member @ sizes**2)[:, None],
+        texts=np.asarray(member.sum(1))[:, None],
+    )
+
+
+def _compare_sums(first: _Sums, second: _Sums, topic: np.ndarray, prior_tokens: float) -> WordOdds:
+    """Compare the words of pairs of groups; all arrays of the result are (G, V)."""
+    spread = np.zeros(first.tokens.shape)
+    for sums in (first, second):
+        share = sums.tokens / np.maximum(sums.sizes, 1e-300)
+        # Σ (y_t - p n_t)² over the texts t of the group.
+        spread += sums.squares + share * (share * sums.square_sizes - 2 * sums.products)
+    num_texts = first.texts + second.texts
+    spread *= num_texts / np.maximum(num_texts - 2, 1)
+    dispersion = np.maximum(1.0, spread / np.maximum(first.tokens + second.tokens, 1e-300))
+    prior = prior_tokens * topic.astype(float)
+    odds = []
+    variance = np.zeros(first.tokens.shape)
+    for sums in (first, second):
+        known = sums.tokens + prior
+        odds.append(np.log(known) - np.log(known.sum(1, keepdims=True) - known))
+        variance += (dispersion * sums.tokens + prior) / known**2
+    log_odds = odds[0] - odds[1]
+    return WordOdds(first.tokens, second.tokens, log_odds, log_odds / np.sqrt(variance))
+
+
 def compare_words(
     tokens: csr_array, is_second: np.ndarray, topic: np.ndarray, prior_tokens: float = PRIOR_TOKENS
 ) -> WordOdds:
@@ -63,30 +116,28 @@ def compare_words(
     >>> compare_words(tokens, np.array([False, True]), np.array([0.5, 0.5]), 2.0).log_odds.round(2)
     array([ 3.22, -3.22])
     """
-    sums = []
-    spread = np.zeros(len(topic))
-    num_texts = 0
-    for own in (~is_second, is_second):
-        part = csr_array(tokens[np.flatnonzero(own)])
-        sizes = np.asarray(part.sum(1)).ravel()
-        part, sizes = csr_array(part[sizes > 0]), sizes[sizes > 0]
-        counts = np.asarray(part.sum(0)).ravel()
-        share = counts / max(sizes.sum(), 1e-300)
-        # Σ (y_t - p n_t)² over the texts t of the group, without a dense (T, V) array.
-        spread += np.asarray(part.multiply(part).sum(0)).ravel()
-        spread += share * (share * (sizes**2).sum() - 2 * (part.T @ sizes))
-        num_texts += len(sizes)
-        sums.append(counts)
-    spread *= num_texts / max(num_texts - 2, 1)
-    dispersion = np.maximum(1.0, spread / np.maximum(sums[0] + sums[1], 1e-300))
-    prior = prior_tokens * topic.astype(float)
-    odds = []
-    variance = np.zeros(len(topic))
-    for counts in sums:
-        odds.append(np.log(counts + prior) - np.log((counts + prior).sum() - counts - prior))
-        variance += (dispersion * counts + prior) / (counts + prior) ** 2
-    log_odds = odds[0] - odds[1]
-    return WordOdds(sums[0], sums[1], log_odds, log_odds / np.sqrt(variance))
+    both = _sum_groups(tokens, is_second.astype(np.int64), 2)
+    first, second = (_Sums(*(each[[group]] for each in both)) for group in (0, 1))
+    return WordOdds(*(each[0] for each in _compare_sums(first, second, topic, prior_tokens)))
+
+
+def compare_with_others(
+    tokens: csr_array, groups: Groups, chosen: np.ndarray, topic: np.ndarray
+) -> WordOdds:
+    """Compare the words of a topic in each of some groups with those in all other groups.
+
+    tokens: (D, V), of `topic_tokens`; chosen: (C,), numbers of groups; topic: (V,). The arrays of
+    the result are (C, V).
+    """
+    by_text, document = sum_texts(tokens, groups.texts)
+    of_text = groups.of_document[document]
+    places = np.full(len(groups.names) + 1, -1)
+    places[chosen] = np.arange(len(chosen))
+    first = _sum_groups(by_text, places[of_text], len(chosen))
+    whole = _sum_groups(by_text, np.minimum(of_text, 0), 1)
+    rest = zip(whole, first, strict=True)
+    others = _Sums(*(np.maximum(each - own, 0) for each, own in rest))
+    return _compare_sums(first, others, topic, PRIOR_TOKENS)
 
 
 def find_group(groups: Groups, name: str) -> int:

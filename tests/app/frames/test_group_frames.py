@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from stickbreaker.app.frames import group_frames
-from stickbreaker.app.frames.group_frames import group_frame
+from stickbreaker.app.frames.group_frames import all_group_words, group_frame, group_words_frame
 from stickbreaker.engine.evaluation.group_shares import find_groups
+from stickbreaker.engine.evaluation.group_words import OTHERS
 
 
 def give_groups(reading, groups, titles, **more):
@@ -51,6 +52,20 @@ def test_the_groups_with_the_most_tokens_in_the_span_are_shown(parties, monkeypa
     frame = group_frame(parties, find_groups(parties.corpus), parties.used[0], span)
     assert frame["group"].tolist() == [parties.corpus.group_titles[sizes.argmax()]]
     assert frame["documents"].tolist() == [inside[parties.corpus.groups == sizes.argmax()].sum()]
+
+
+def test_words_of_all_groups_are_those_of_each_group_and_all_others(parties):
+    groups = find_groups(parties.corpus)
+    table = all_group_words(parties, groups, parties.used[0])
+    for name in groups.names:
+        one = group_words_frame(parties, groups, parties.used[0], None, (name, OTHERS))
+        one = one[one["z"] > 0]
+        found = table[table["group"] == name]
+        assert found["word"].tolist() == one["word"].tolist()
+        assert found["rank"].tolist() == list(range(1, len(one) + 1))
+        for column, same in {"z": "z", "log_odds": "log_odds", "tokens": "first"}.items():
+            assert found[column].tolist() == pytest.approx(one[same].tolist())
+    assert len(table) > 0
 
 
 def test_a_corpus_of_single_documents_or_of_one_group_has_no_groups(job):

@@ -12,6 +12,7 @@ from bokeh.document import Document
 from bokeh.models import ImportedStyleSheet
 from panel.io.state import set_curdoc
 
+from stickbreaker.app.export.offered import EXPORTS
 from stickbreaker.app.frames.summary_texts import OPENING
 from stickbreaker.app.model.limits import RUNS, TEXT_PROCESSES, UPLOAD
 from stickbreaker.app.model.progress import Progress, ReturnedNames
@@ -26,7 +27,6 @@ from stickbreaker.app.session.page import keep_to_own_files, lay_out
 from stickbreaker.app.session.session import Session
 from stickbreaker.app.state import LIVE, PRESENTER, WATCHER
 from stickbreaker.app.views import curves
-from stickbreaker.app.views.export_panel import EXPORTS
 from stickbreaker.app.widgets.layouts import Sight
 from stickbreaker.engine import find_algorithm
 from stickbreaker.engine.corpora.corpus import CorpusError

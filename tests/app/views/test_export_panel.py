@@ -15,15 +15,16 @@ from packaging.version import Version
 
 from stickbreaker import engine
 from stickbreaker.app.export.figures import FIGURES, FORMATS, draw_figure, make_savable
+from stickbreaker.app.export.offered import EXPORTS
 from stickbreaker.app.export.offline import write_offline
-from stickbreaker.app.export.tables import write_model, write_pyldavis
+from stickbreaker.app.export.tables import group_words_table, write_model, write_pyldavis
 from stickbreaker.app.model.class_tasks import INTRUDER, ClassState, Result, Task
 from stickbreaker.app.model.reading import ReadingJob, begin_reading
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.sweep_plan import SweepPoint, SweepState
 from stickbreaker.app.server.reader import Reader
 from stickbreaker.app.state import RunState
-from stickbreaker.app.views.export_panel import CSV, EXPORTS, PARQUET, ExportPanel
+from stickbreaker.app.views.export_panel import CSV, PARQUET, ExportPanel
 from stickbreaker.engine import RunSettings, find_algorithm
 from stickbreaker.engine.corpora.corpus import Vocabulary
 from tests.app.browser_messages import answer_with, send
@@ -45,7 +46,8 @@ def learned():
     war, trade = [3, 0, 2, 1, 1, 0], [0, 2, 0, 1, 1, 3]
     years = np.datetime64("1790", "Y") + np.arange(12) // 2
     titles = [HOSTILE, *(f"Document {i}, “quoted”" for i in range(1, 12))]
-    corpus = engine.Corpus("tiny", [war, trade] * 6, Vocabulary(words), years, titles)
+    groups = {"groups": np.arange(12) % 2, "group_titles": (HOSTILE, "trade")}
+    corpus = engine.Corpus("tiny", [war, trade] * 6, Vocabulary(words), years, titles, **groups)
     algorithm = find_algorithm("hdp")
     config = algorithm.config(max_topics=6, batch_size=4, delay=1.0)
     settings = RunSettings(passes=4, num_moments=3)
@@ -159,6 +161,44 @@ def test_document_shares_are_those_of_the_reading_and_sum_to_one(take, job, name
             job.reading.doc_shares[0, job.reading.position(topic_id)], rel=1e-6
         )
     assert set(frame[frame["topic_id"] == named]["name"]) == {NAMED}
+
+
+def test_shares_by_group_are_those_of_documents_with_their_intervals(take, job, named, tmp_path):
+    frame = read_table(*take("topics-by-group"), tmp_path)
+    assert set(frame["group"]) == {HOSTILE, "trade"}
+    assert len(frame) == 2 * len(job.reading.used)
+    shares = job.reading.doc_shares.toarray()
+    for row in frame.itertuples():
+        column = shares[:, job.reading.position(row.topic_id)]
+        of_group = column[(row.group != HOSTILE) :: 2]
+        assert row.share == pytest.approx(of_group.mean())
+        assert (row.whole, row.documents) == (pytest.approx(column.mean()), 6)
+        assert row.low <= row.share <= row.high
+    assert set(frame[frame["topic_id"] == named]["name"]) == {NAMED}
+
+
+def test_words_by_group_are_those_that_the_group_has_more(take, job, tmp_path):
+    frame = read_table(*take("words-by-group"), tmp_path)
+    assert (frame["z"] > 0).all()
+    for (topic_id, group), words in frame.groupby(["topic_id", "group"]):
+        assert words["rank"].tolist() == list(range(1, len(words) + 1))
+        assert words["z"].is_monotonic_decreasing
+        only = {"cotton", "tariff"} if group == HOSTILE else {HOSTILE, "navy"}
+        assert not only & set(words["word"])
+        tokens = job.reading.summary.expected_tokens[job.reading.position(topic_id)]
+        assert words["tokens"].sum() < tokens
+
+
+def test_a_corpus_without_groups_has_no_tables_by_group(job, progress):
+    corpus = replace(job.reading.corpus, groups=None)
+    reading = replace(job.reading, model=replace(job.reading.model, corpus=corpus))
+    view = make_panel()
+    read(view, ReadingJob("ready", 1.0, reading), progress)
+    assert view.buttons["topics-by-group"].disabled
+    assert view.buttons["words-by-group"].disabled
+    assert not view.buttons["topics"].disabled
+    with pytest.raises(ValueError, match="have no groups"):
+        group_words_table(reading, progress)
 
 
 def test_word_lists_have_every_checkpoint_and_ranks_from_one(take, progress, tmp_path):
