@@ -15,7 +15,7 @@ from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.kinds import Role, find_kind
 from stickbreaker.engine.corpora.name_dates import find_name_dates
 from stickbreaker.engine.corpora.rows import BadRow
-from stickbreaker.engine.corpora.text_files import load_file, make_row
+from stickbreaker.engine.corpora.text_files import load_file, make_rows
 from stickbreaker.engine.files.messages import explain_error
 
 # Between two looks at a source that has not grown.
@@ -252,10 +252,9 @@ class GrowingFolder:
             lines.date_column = self.date_column
             yield from lines.read_lines()
         elif file.name not in self._texts:
-            row = self._read_text(file)
+            texts = [*self._read_texts(file)]
             self._texts.add(file.name)
-            if row is not None:
-                yield row
+            yield from texts
 
     def tell(self) -> dict[str, Any]:
         """The names of the text files that have been read, and the positions in the other files."""
@@ -296,17 +295,16 @@ class GrowingFolder:
         self._files = {name: file for name, file in self._files.items() if name in listed}
         return [self.path / name for _, name in sorted(found)]
 
-    def _read_text(self, file: Path) -> tuple[object, str] | None:
+    def _read_texts(self, file: Path) -> Iterator[tuple[object, str]]:
         if reason := explain_table(file, self.text_column):
             self.report(f"{file} is skipped, because {reason}.")
-            return None
+            return
         (date,), _ = find_name_dates([file.name])
         read = load_file(self.path, file)._replace(date=date)
-        row = make_row(self.path, 0, read, ("text", "date"))
-        if isinstance(row, BadRow):
-            self.report(f"{file} is skipped: {row.reason}.")
-            return None
-        text, date = row[1]
-        return date or str(
-            np.datetime64(int(file.stat().st_mtime), "s").astype("datetime64[D]")
-        ), str(text)
+        changed = str(np.datetime64(int(file.stat().st_mtime), "s").astype("datetime64[D]"))
+        for row in make_rows(self.path, 0, read, ("text", "date")):
+            if isinstance(row, BadRow):
+                self.report(f"{file} is skipped: {row.reason}.")
+            else:
+                text, date = row[1]
+                yield date or changed, text

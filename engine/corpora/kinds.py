@@ -54,6 +54,8 @@ def _load(reader: str) -> Any:
 
 
 LINES = "text file with one text per line"
+PARAGRAPHS = "text file with paragraphs"
+PAGES = "text file with pages"
 FOLDER = "folder of text files"
 ARCHIVE = "zip of text files"
 UCI = "UCI bag-of-words"
@@ -114,6 +116,8 @@ KINDS = (
         example="From ann@example.org Mon Jan  7 10:00:00 1901\nSubject: Peace\n\nPeace and trade",
     ),
     Kind(LINES, (), Role.TABLE, "table_files:open_lines"),
+    Kind(PARAGRAPHS, (), Role.TABLE, "table_files:open_paragraphs"),
+    Kind(PAGES, (), Role.TABLE, "table_files:open_pages"),
     Kind(
         "text file",
         (".txt", ".text", ".md", ".rst", ".log", ".tex", ""),

@@ -42,6 +42,7 @@ META_DATES = ("date", "dc.date", "dcterms.date", "article:published_time", "cita
 META_AUTHORS = ("author", "dc.creator", "article:author", "citation_author")
 DATE_ATTRIBUTES = ("when", "when-iso", "from", "notBefore")
 # Where a date of a TEI header stands, the best first: others are those of an edition.
+TEI = ("TEI", "TEI.2")
 DATED = ("creation", "correspAction", "sourceDesc", "profileDesc", "publicationStmt")
 
 
@@ -175,6 +176,7 @@ class _Elements(_Text):
         self._joins = False
         self._header: list[str] = []
         self._dates: dict[str, str] = {}
+        self._done: list[Content] = []
 
     def parse(self, text: str) -> Content:
         parser = expat.ParserCreate("utf-8")
@@ -193,8 +195,22 @@ class _Elements(_Text):
                 f"{self._place} is not well-formed XML ({error}): correct it, or save its text as"
                 " .txt."
             ) from error
+        if not self._done or "".join(self.parts).strip():
+            self._take_text()
+        first, *others = self._done
+        return first._replace(others=tuple(others))
+
+    def _take_text(self) -> None:
+        """Take what has been read as one text, and begin another."""
         self.found["date"] = next((self._dates[each] for each in DATED if each in self._dates), "")
-        return self.finish(self._form.left)
+        self._done.append(self.finish(self._form.left))
+        self.parts = []
+        self.num_left = 0
+        self._forget_header()
+
+    def _forget_header(self) -> None:
+        self.found = {}
+        self._dates = {}
 
     def _declare(self, name: str, _: bool, value: str | None, *others: object) -> None:
         if value is not None and (len(value) > MAX_ENTITY or "&" in value or "%" in value):
@@ -206,6 +222,8 @@ class _Elements(_Text):
     def _start(self, name: str, attributes: Mapping[str, str]) -> None:
         name = name.rpartition(":")[2]
         in_choice = self._path[-1:] == ["choice"] and name in VARIANTS
+        if name in TEI and self._path:
+            self._forget_header()
         self._skipped += bool(self._skipped) or in_choice or name in NOT_READ
         self._path.append(name)
         if name in ("title", "author", "date"):
@@ -230,6 +248,8 @@ class _Elements(_Text):
                 self._take_date(text)
         if not self._joins:
             self._separate(name)
+        if name in TEI and self._path:
+            self._take_text()
 
     def _take_date(self, written: str) -> None:
         for where in DATED:
@@ -254,6 +274,8 @@ class _Elements(_Text):
 
 def read_xml(content: bytes, place: str, encoding: str = "") -> Content:
     """Read the visible text of XML; of TEI without its header, which has title, date and author.
+
+    Each TEI element of a corpus is a text.
 
     Raises CorpusError if it is not well-formed, or defines entities that can expand to any size.
     """

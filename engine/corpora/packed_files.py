@@ -131,6 +131,27 @@ class PackedFile:
         )
 
 
+class WrittenFile:
+    """A text in memory, as if it were in this file in UTF-8."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self._path = path
+        self._content = text.encode("utf-8", "replace")
+        self.name, self.stem, self.suffix = path.name, path.stem, path.suffix
+
+    def __str__(self) -> str:
+        return str(self._path)
+
+    def stat(self) -> SimpleNamespace:
+        """Return the size of the text."""
+        return SimpleNamespace(st_size=len(self._content))
+
+    def open(self, mode: str = "r", **form: Any) -> IO[Any]:
+        """Open the text, as `Path.open` does."""
+        stream = io.BytesIO(self._content)
+        return stream if "b" in mode else io.TextIOWrapper(stream, **form)
+
+
 class _Unpacking(io.RawIOBase):
     """The content of a packed file, with the limits of `check_unpacked`."""
 

@@ -11,7 +11,7 @@ INSTALL = "python -m pip install 'stickbreaker[documents]'"
 
 
 def read_pdf(content: bytes, place: str, encoding: str = "") -> Content:
-    """Read the text of the pages of a PDF.
+    """Read the text of the pages of a PDF, with a form feed before each of them but the first.
 
     Raises CorpusError if it is damaged, has a password, or has no text because it is scanned.
     """
@@ -43,4 +43,4 @@ def read_pdf(content: bytes, place: str, encoding: str = "") -> Content:
         raise CorpusError(
             f"{place} is a PDF without text, such as a scan: recognize its text first (OCR)."
         )
-    return Content(text="\n".join(pages), left={"pages without text": (num_empty, len(pages))})
+    return Content(text="\n\f".join(pages), left={"pages without text": (num_empty, len(pages))})

@@ -73,7 +73,8 @@ class Chunk(NamedTuple):
 class Content(NamedTuple):
     """What a file with one text contains.
 
-    left: for each kind of part that is left out, how much of it there is, and of how much.
+    left: for each kind of part that is left out, how much of it there is, and of how much. others:
+    further texts of the file.
     """
 
     text: str
@@ -81,6 +82,7 @@ class Content(NamedTuple):
     date: str = ""
     author: str = ""
     left: Mapping[str, tuple[int, int]] = MappingProxyType({})
+    others: tuple["Content", ...] = ()
 
 
 class LeftOut:

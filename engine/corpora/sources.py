@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, cast
 
 from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import CorpusError
@@ -27,11 +27,24 @@ from stickbreaker.engine.corpora.kinds import (
     Role,
     find_kind,
 )
-from stickbreaker.engine.corpora.packed_files import open_plain, plain_path
-from stickbreaker.engine.corpora.rows import MAX_COLUMNS, TOO_LARGE, Counted, Table
+from stickbreaker.engine.corpora.packed_files import WrittenFile, open_plain, plain_path
+from stickbreaker.engine.corpora.rows import (
+    MAX_COLUMNS,
+    TOO_LARGE,
+    Content,
+    Counted,
+    LeftOut,
+    Table,
+)
 from stickbreaker.engine.corpora.shards import is_stored
-from stickbreaker.engine.corpora.table_files import find_text_kind
-from stickbreaker.engine.corpora.text_files import is_document, is_hidden, is_text, list_members
+from stickbreaker.engine.corpora.table_files import find_text_kind, open_items
+from stickbreaker.engine.corpora.text_files import (
+    is_document,
+    is_hidden,
+    is_text,
+    list_members,
+    read_document,
+)
 from stickbreaker.engine.files.messages import explain_error
 from stickbreaker.engine.progress_bars import Report
 
@@ -46,6 +59,7 @@ ABOUT = re.compile(
 # A folder with more texts is one of texts, whatever else is in it.
 FEW_TEXTS = 10
 NUM_LISTED = 5
+EACH_TEI = "Each TEI element is read as a document."
 SHEETS = (EXCEL, OPEN_DOCUMENT)
 Reader = Callable[[Path, str], Table]
 Name = TypeVar("Name", str, Path)
@@ -129,12 +143,36 @@ class Source(NamedTuple):
             return check_columns(self.table)
         self.check_text()
         reader: Reader = BY_NAME[self.kind].load_reader()
-        chosen = columns.encoding
+        chosen = columns.encoding or ""
         if self.kind in SHEETS:
-            chosen = columns.sheet
+            chosen = columns.sheet or ""
         elif columns.sheet is not None:
             raise CorpusError(f"{self.path} has no sheets. Omit sheet.")
-        return check_columns(reader(open_plain(self.path, self.member), chosen or ""))
+        if not self.is_marked_up:
+            return check_columns(reader(open_plain(self.path, self.member), chosen))
+        texts = self.read_texts(chosen)
+        left = LeftOut()
+        for each in texts:
+            left.add(each.left)
+        if len(texts) > 1:
+            # Their text, title, date and author.
+            items = [dict(zip(Content._fields[:4], each[:4], strict=True)) for each in texts]
+            table = open_items(self.path, self.kind, items, (EACH_TEI,))
+        else:
+            table = reader(cast(Path, WrittenFile(self.path, texts[0].text)), "utf-8")
+        return check_columns(replace(table, left=left))
+
+    @property
+    def is_marked_up(self) -> bool:
+        """Whether it is a document that is not plain text, such as a Word file, by its name."""
+        name = self.member or self.path.name
+        return is_document(name) and not is_text(name)
+
+    def read_texts(self, encoding: str = "") -> tuple[Content, ...]:
+        """Read the texts of a document that is not plain text."""
+        changed = self.path.stat().st_mtime_ns
+        found = read_document(self.path, self.member, changed, encoding)
+        return (found, *found.others)
 
     def has_counts(self, columns: Columns) -> bool:
         """Whether `read` returns word counts."""
@@ -218,12 +256,19 @@ def find_source(
 
 
 def _recognise(source: Source) -> Source:
-    """A text file that is clearly a table, or has one text per line, as such a source."""
+    """A document that is clearly a table, or has several texts, as such a source."""
     name = source.member or source.path.name
     is_plain = plain_path(Path(name)).suffix.lower() == ".txt"
-    if source.kind or not is_plain or not os.path.isfile(source.path):
+    is_read = is_plain or source.is_marked_up
+    if source.kind or not is_read or not os.path.isfile(source.path):
         return source
-    return source._replace(kind=find_text_kind(open_plain(source.path, source.member)))
+    path = open_plain(source.path, source.member)
+    if source.is_marked_up:
+        first, *others = source.read_texts()
+        if others:
+            return source._replace(kind=find_kind(path.name).name)
+        path = cast(Path, WrittenFile(path, first.text))
+    return source._replace(kind=find_text_kind(path))
 
 
 def _look_into(folder: Path, is_one: bool) -> Source:

@@ -10,8 +10,9 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
@@ -25,7 +26,7 @@ from stickbreaker.engine.corpora.cells import (
 )
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.encodings import Encoding, find_encoding
-from stickbreaker.engine.corpora.kinds import LINES, Role, find_kind
+from stickbreaker.engine.corpora.kinds import LINES, PAGES, PARAGRAPHS, Role, find_kind
 from stickbreaker.engine.corpora.rows import (
     MAX_COLUMNS,
     MAX_TEXT,
@@ -47,9 +48,12 @@ HEADER_TEXT = (
     " names above it."
 )
 PLAIN_QUOTES = "Quotation marks are read as plain characters; otherwise rows would be lost."
-LONG_LINES = "the line is longer than {:,} characters: split it"
-# Fewer lines do not show what a text file is.
+LONG_LINES = "the {} is longer than {:,} characters: split it"
+UNITS = {LINES: "line", PARAGRAPHS: "paragraph", PAGES: "page"}
+# Fewer lines, paragraphs or pages do not show what a text file is.
 LEAST_LINES = 10
+LEAST_PAGES = 3
+NUM_PAGED = 1_000
 SHARE_OF_FILLED = 0.9
 SHARE_OF_ENDS = 0.8
 LONG_LINE = 120
@@ -345,36 +349,63 @@ def _explain(error: csv.Error, num_lines: int) -> str:
 
 def find_text_kind(path: Path) -> str:
     """Find out from its first lines whether a text file is a table ("CSV" or "JSON lines"), or has
-    one text per line (`LINES`); "" if neither is clear.
+    a text in each page, paragraph or line (`PAGES`, `PARAGRAPHS`, `LINES`); "" if nothing is clear.
     """
     try:
         encoding = find_encoding(path)
     except CorpusError:
         return ""
     with path.open(encoding=encoding.name, errors="replace", newline="") as text:
-        lines = [*islice(_short_lines(text), NUM_SNIFFED)]
+        lines = [*islice(_short_lines(text), NUM_PAGED)]
+    if len([*_divide(lines, PAGES)]) >= LEAST_PAGES:
+        return PAGES
+    lines = lines[:NUM_SNIFFED]
     filled = [line.strip() for line in lines if line.strip()]
     if len(filled) < LEAST_LINES:
         return ""
     if all(line[0] + line[-1] == "{}" for line in filled):
         return "JSON lines"
+    # Blank lines separate paragraphs.
+    kind = LINES if len(filled) >= SHARE_OF_FILLED * len(lines) else PARAGRAPHS
     for sign in DELIMITERS:
         rows = [row for row in _sniff_rows(lines, sign) if row] or [[]]
         is_table = len(rows[0]) > 1 and len(set(map(len, rows))) == 1
         has_names = len(rows[0]) > 1 and all(map(_looks_like_name, rows[0]))
-        if is_table or (has_names and not SENTENCE_END.search(filled[0])):
+        may_be_table = kind == LINES and has_names and not SENTENCE_END.search(filled[0])
+        if is_table or may_be_table:
             return "CSV" if is_table and has_names else ""
-    # Blank lines separate the paragraphs of one text, and lines of a text that is broken into lines
-    # are short and end anywhere.
-    if len(filled) < SHARE_OF_FILLED * len(lines):
-        return ""
-    num_ends = sum(bool(SENTENCE_END.search(line)) for line in filled)
-    is_long = sorted(map(len, filled))[len(filled) // 2] >= LONG_LINE
-    return LINES if is_long or num_ends >= SHARE_OF_ENDS * len(filled) else ""
+    # Lines of a text that is broken into lines are short and end anywhere.
+    texts = [text for _, text in _divide(lines, kind)]
+    num_ends = sum(bool(SENTENCE_END.search(text)) for text in texts)
+    is_long = sorted(map(len, texts))[len(texts) // 2] >= LONG_LINE
+    is_clear = is_long or num_ends >= SHARE_OF_ENDS * len(texts)
+    return kind if len(texts) >= LEAST_LINES and is_clear else ""
 
 
-def open_lines(path: Path, given: str = "") -> Table:
-    """Open a text file with one text per line; its rows are the numbers of the lines.
+def _divide(lines: Iterable[str], kind: str) -> Iterator[tuple[int, str]]:
+    """The lines, paragraphs or pages of a text that are not blank, with the number of the page, or
+    of the first line; of one that is too long, as much as shows that.
+    """
+    first = page = 1
+    text = ""
+    for row, line in enumerate(lines, start=1):
+        page += line.count("\f")
+        if {LINES: True, PARAGRAPHS: not line.strip(), PAGES: "\f" in line}[kind]:
+            if text.strip():
+                yield first, text.strip()
+            text = ""
+        if not text.strip():
+            first = page if kind == PAGES else row
+            text = ""
+        if len(text) <= MAX_TEXT:
+            text += line
+    if text.strip():
+        yield first, text.strip()
+
+
+def open_lines(path: Path, given: str = "", kind: str = LINES) -> Table:
+    """Open a text file with one text per line, or per paragraph or page (kind: `PARAGRAPHS`,
+    `PAGES`); its rows are the numbers of the first lines, or of the pages.
 
     Raises CorpusError if it is missing, empty or not text.
     """
@@ -385,14 +416,19 @@ def open_lines(path: Path, given: str = "") -> Table:
             yield from gather(str(path), wanted, share, rows(text, len(wanted)))
 
     def rows(text: TextIO, num_wanted: int) -> Iterator[Row]:
-        for row, line in enumerate(_short_lines(text), start=1):
-            if _is_cut(line):
-                yield BadRow(file=str(path), row=row, reason=LONG_LINES.format(MAX_TEXT))
-            elif line.strip():
-                yield row, [line.strip()] * num_wanted
+        for row, found in _divide(_short_lines(text), kind):
+            if len(found) >= MAX_TEXT:
+                yield BadRow(file=str(path), row=row, reason=LONG_LINES.format(unit, MAX_TEXT))
+            else:
+                yield row, [found] * num_wanted
 
-    notes = (*encoding.notes, "Each line is read as a document.")
-    return Table(path=path, kind=LINES, columns=("text",), read=read, notes=notes)
+    unit = UNITS[kind]
+    notes = (*encoding.notes, f"Each {unit} is read as a document.")
+    return Table(path=path, kind=kind, columns=("text",), read=read, notes=notes)
+
+
+open_paragraphs = partial(open_lines, kind=PARAGRAPHS)
+open_pages = partial(open_lines, kind=PAGES)
 
 
 def open_json_lines(path: Path, given: str = "") -> Table:
@@ -500,7 +536,7 @@ def _short_lines(text: TextIO) -> Iterator[str]:
 def _read_object(line: str) -> dict[str, Any] | str:
     """Parse a line into a JSON object, an empty one if it is empty, or explain why it is wrong."""
     if _is_cut(line):
-        return LONG_LINES.format(MAX_TEXT)
+        return LONG_LINES.format("line", MAX_TEXT)
     try:
         found = json.loads(line.rstrip() or "{}")
     except json.JSONDecodeError as error:

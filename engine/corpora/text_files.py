@@ -20,6 +20,7 @@ from stickbreaker.engine.corpora.packed_files import (
     BROKEN,
     COMPRESSIONS,
     check_unpacked,
+    open_plain,
     plain_path,
 )
 from stickbreaker.engine.corpora.rows import (
@@ -112,7 +113,7 @@ def _make_table(
                     file = file._replace(encoding=shared.name)
                 if name in twins:
                     file = file._replace(fault=f"its text is also in {twins[name]}")
-                yield make_row(path, done, file, wanted, left)
+                yield from make_rows(path, done, file, wanted, left)
 
         yield from gather(str(path), wanted, lambda: done / max(1, len(names)), rows())
 
@@ -290,33 +291,52 @@ def _find_fault(name: str, size: int) -> str:
     return f"it is larger than {most:,} bytes: split it" * (size > most)
 
 
-def make_row(
+def make_rows(
     path: Path, number: int, file: TextFile, wanted: Sequence[str], left: LeftOut | None = None
-) -> Row:
-    """Make the row of a file in a folder or archive, or say why it is skipped.
+) -> Iterator[Row]:
+    """Make the row of a file in a folder or archive, or one for each of its texts, or say why it is
+    skipped.
 
     left: counts what is left out of the text.
     """
     place = f"{path.name}/{shorten(file.name, MAX_NAME)}"
     if file.fault:
-        return BadRow(file=place, row=None, reason=file.fault)
+        yield BadRow(file=place, row=None, reason=file.fault)
+        return
     try:
         content = _decompress(file, place)
         found: Content = _find_document(file.name).load_reader()(content, place, file.encoding)
     except CorpusError as error:
-        return BadRow(file=place, row=None, reason=explain_fault(error, place))
-    if left is not None:
-        left.add(found.left)
+        yield BadRow(file=place, row=None, reason=explain_fault(error, place))
+        return
     name = plain_path(PurePosixPath(file.name))
     title = name if name.suffix[1:].isdigit() else name.with_suffix("")
-    cells = {
-        "text": found.text,
-        "title": found.title or title.as_posix(),
-        "folder": name.parent.as_posix().removeprefix("."),
-        "date": found.date or file.date,
-        "author": found.author,
-    }
-    return number, [cells[column] for column in wanted]
+    for each in (found, *found.others):
+        if left is not None:
+            left.add(each.left)
+        cells = {
+            "text": each.text,
+            "title": each.title or title.as_posix(),
+            "folder": name.parent.as_posix().removeprefix("."),
+            "date": each.date or file.date,
+            "author": each.author,
+        }
+        yield number, [cells[column] for column in wanted]
+
+
+@lru_cache(1)
+def read_document(path: Path, member: str, changed: int, encoding: str) -> Content:
+    """Read a document that is not plain text, alone or in an archive, that was changed then.
+
+    Raises CorpusError if it is damaged or too large.
+    """
+    file = open_plain(path, member)
+    with file.open("rb") as stream:
+        content = stream.read(MAX_FILE + 1)
+    if fault := _find_fault(file.name, len(content)):
+        raise CorpusError(f"{file} cannot be read: {fault}.")
+    found: Content = find_kind(file.name).load_reader()(content, str(file), encoding)
+    return found
 
 
 def read_plain(content: bytes, place: str, encoding: str = "") -> Content:

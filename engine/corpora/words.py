@@ -40,7 +40,7 @@ MAX_TERMS = 5_000_000
 JOINED = {sign: normalize("NFKC", sign) for sign in "ﬀﬁﬂﬃﬄﬅﬆ"} | dict.fromkeys(
     "\u00ad\ufeff\u2060\u200e\u200f", ""
 )
-LINE_END = re.compile(r"(?<=[^\W\d_])-\r?\n[ \t]*(?=[^\W\d_A-Z])")
+LINE_END = re.compile(r"(?<=[^\W\d_])-\r?\n[ \t\f]*(?=[^\W\d_A-Z])")
 # Tags of HTML: those inside a line, which separate no words, and all others.
 INLINE = (
     "a|abbr|b|bdi|big|cite|code|del|em|font|i|ins|kbd|mark|q|s|small|span|strike|strong|sub|sup|tt"

@@ -25,6 +25,7 @@ from tests.engine.corpora.small_documents import (
     write_eml,
     write_mbox,
     write_pdf,
+    write_tei,
 )
 from tests.engine.corpora.small_files import TEXTS, build, pack, reasons, refuses
 from tests.engine.corpora.small_sheets import pack_bytes, write_ole
@@ -90,11 +91,83 @@ def test_a_few_documents_next_to_a_table_describe_it(tmp_path):
     assert find_source(path).path.name == "speeches.csv"
 
 
-@pytest.mark.parametrize("name", ["mine.docx", "mine.pdf", "mine.html", "mine.xml", "mine.eml"])
-def test_the_error_for_a_single_document_names_the_folder(tmp_path, name):
-    (tmp_path / name).write_bytes(b"peace")
-    with refuses(rf"Unsupported file type: .*{name}\. Choose the folder or a \.zip of all"):
-        load_corpus(tmp_path / name)
+@pytest.mark.parametrize("suffix", list(WRITERS)[1:])
+def test_the_error_for_a_single_document_with_one_text_names_the_folder(tmp_path, suffix):
+    path = tmp_path / f"mine{suffix}"
+    path.write_bytes(WRITERS[suffix](LINES[0]))
+    with refuses(rf"Unsupported file type: .*mine{suffix}\. Choose the folder or a \.zip of all"):
+        load_corpus(path)
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+@pytest.mark.parametrize("place", ["mine", "mine.gz", "folder/mine", "mine.zip"])
+def test_a_single_document_is_read_as_a_text_file_with_the_same_text(tmp_path, suffix, place):
+    said = [f"{text} in the {number} th year." for number, text in enumerate(TEXTS * 4)]
+    content = WRITERS[suffix]("\n".join(said))
+    path = tmp_path / place
+    path.parent.mkdir(exist_ok=True)
+    if place == "mine.zip":
+        path = pack(path, **{f"data/mine{suffix}": content})
+    else:
+        path = path.with_name(place.rpartition("/")[2].replace("mine", f"mine{suffix}"))
+        path.write_bytes(gzip.compress(content) if "gz" in place else content)
+    path = path.parent if "/" in place else path
+    built = build(path, words=EVERYTHING)
+    assert built.corpus.rows.tolist() == [*range(1, len(said) + 1)]
+    assert "Each line is read as a document." in built.notes
+    assert ("Left out" in " ".join(built.notes)) == (suffix not in (".txt", ".pdf", ".eml"))
+    stored = build_stored(path, to=tmp_path / "out", words=EVERYTHING)
+    assert stored.num_tokens == built.corpus.num_tokens
+
+
+def test_each_page_of_a_single_pdf_is_a_document(tmp_path):
+    (tmp_path / "mine.pdf").write_bytes(write_pdf("Peace\nand trade", "", "War-\ntime", "cotton"))
+    built = build(tmp_path / "mine.pdf", words=EVERYTHING)
+    assert built.corpus.rows.tolist() == [1, 3, 4]
+    assert built.notes[:2] == (
+        "Each page is read as a document.",
+        "Left out: pages without text (25.0%).",
+    )
+    assert "wartime" in built.corpus.vocabulary
+
+
+def test_a_single_document_that_is_damaged_is_refused(tmp_path):
+    (tmp_path / "mine.docx").write_bytes(write_docx("peace")[:-40])
+    with refuses("mine.docx is damaged .*save it again"):
+        load_corpus(tmp_path / "mine.docx")
+
+
+def write_corpus(numbers):
+    """A TEI corpus of texts with these numbers."""
+    texts = [
+        write_tei(f"{TEXTS[n]} {'abcd'[n] * 3}").decode().partition("?>")[2]
+        .replace("On peace", f"Letter {n}").replace("1863-12-08", f"186{n}-12-08")
+        for n in numbers
+    ]  # fmt: skip
+    header = "<teiHeader><fileDesc><titleStmt><title>All letters</title><author>Bob</author>"
+    header += "</titleStmt></fileDesc></teiHeader>"
+    return f"<teiCorpus>{header}{''.join(texts)}</teiCorpus>".encode()
+
+
+@pytest.mark.parametrize("place", ["mine.xml", "mine", "mine.zip"])
+@pytest.mark.parametrize("others", [{}, {"n.tei": write_corpus([2, 3]), "o.txt": b"peace"}])
+def test_each_text_of_a_tei_corpus_is_a_document(tmp_path, place, others):
+    path = tmp_path / place
+    if place == "mine.xml":
+        path.write_bytes(write_corpus([0, 1]))
+        others = {}
+    else:
+        put(path, {"mine.xml": write_corpus([0, 1])} | others)
+    columns = Columns(date="date", title="title", group="author")
+    built = build(path, columns, EVERYTHING)
+    titles = [f"Letter {n}" for n in range(4 if others else 2)]
+    assert list(built.corpus.titles) == titles
+    assert built.corpus.dates.astype(str).tolist() == [f"186{n}-12-08" for n in range(len(titles))]
+    assert set(built.corpus.group_titles) == {"Ann"}
+    assert {"aaa", "bbb"} <= set(built.corpus.vocabulary)
+    assert built.corpus.rows.tolist() == ([1, 1, 2, 2] if others else [1, 2])
+    stored = build_stored(path, to=tmp_path / "out", words=EVERYTHING)
+    assert stored.num_documents >= len(titles)
 
 
 def test_without_pypdf_the_error_names_the_command_that_installs_it(tmp_path, monkeypatch):

@@ -262,11 +262,33 @@ def check_documents(folder, suffix, rows, packed, place):
     _assert_read(build(path, Columns(date="date"), EVERYTHING), rows.texts, days, "D")
 
 
+def check_single(folder, suffix, rows, packed, place):
+    """A single document with a text in each line is read as it was written."""
+    texts = [f"{number} {' '.join(text.split())}." for number, text in enumerate(rows.texts * 2)]
+    write = small_documents.WRITERS[suffix]
+    if suffix == ".txt":
+        write = lambda text: text.encode(rows.encoding)  # noqa: E731
+    name = f"mine{suffix}{packed}"
+    content = PACK[packed](write("\n".join(texts)))
+    path = folder / name
+    if place == "zip":
+        path = pack(folder / "mine.zip", **{name: content})
+    else:
+        path.write_bytes(content)
+    built = build(folder if place == "folder" else path, Columns(), EVERYTHING)
+    _assert_read(built, texts, np.full(len(texts), "NaT"), "D")
+    assert "Each line is read as a document." in built.notes
+
+
 @pytest.mark.parametrize("num_examples", [60, pytest.param(500, marks=pytest.mark.extended)])
 @pytest.mark.parametrize(
     ("check", "kinds"),
-    [(check_table, TABLES), (check_documents, small_documents.WRITERS)],
-    ids=["tables", "documents"],
+    [
+        (check_table, TABLES),
+        (check_documents, small_documents.WRITERS),
+        (check_single, small_documents.WRITERS),
+    ],
+    ids=["tables", "documents", "single"],
 )
 def test_files_of_every_kind_are_read_as_they_were_written(tmp_path, num_examples, check, kinds):
     numbers = iter(range(10**6))

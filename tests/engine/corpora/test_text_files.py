@@ -13,7 +13,7 @@ from stickbreaker.engine import load_corpus
 from stickbreaker.engine.corpora import packed_files, text_files
 from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.sources import FOLDER, Source, find_source
-from stickbreaker.engine.corpora.table_files import LINES
+from stickbreaker.engine.corpora.table_files import LINES, PAGES, PARAGRAPHS
 from stickbreaker.engine.corpora.word_choices import WordChoices
 from tests.engine.corpora.small_files import TEXTS, build, pack, reasons, refuses
 
@@ -151,6 +151,8 @@ def write_table(sign):
         ),
         ("\n".join(SAID) + "\n", LINES, None, range(1, len(SAID) + 1)),
         ("\r\n".join(text * 9 + " and so" for text in SAID), LINES, None, range(1, len(SAID) + 1)),
+        ("\n \n".join(SAID).replace("in", "in\n"), PARAGRAPHS, None, range(1, 3 * len(SAID), 3)),
+        ("\n\f".join(["peace\nand\nwar", "\ftrade", "", "cotton\n\n"]), PAGES, None, (1, 3, 5)),
     ],
 )
 def test_a_text_file_that_is_clearly_a_table_or_a_list_of_texts_is_read(
@@ -173,9 +175,11 @@ def test_a_text_file_that_is_clearly_a_table_or_a_list_of_texts_is_read(
 @pytest.mark.parametrize(
     "content",
     [
-        # A text that is broken into lines, paragraphs, verses, and a table without a header row.
+        # A text that is broken into lines, few paragraphs, verses with and without spaces between
+        # them, and a table without a header row.
         "\n".join(textwrap.wrap(" ".join(SAID), 60)),
-        "\n\n".join(SAID),
+        "\n\n".join(SAID[:9]),
+        "\n\n".join(text.split(",")[0] for text in SAID),
         "\n".join(text.split(",")[0] for text in SAID),
         "\n".join(f"{row}\t{text}" for row, text in enumerate(SAID)),
         # Of a table, only some rows have more commas.
