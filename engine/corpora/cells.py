@@ -4,6 +4,7 @@ text.
 
 import ast
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time
 from typing import Any
@@ -16,7 +17,8 @@ MAX_DEPTH = 8
 MAX_NESTED = 200
 # The path of each column in the objects of the rows.
 Fields = dict[str, tuple[str, ...]]
-IS_OBJECT = "the text is a JSON object: put its text into a column of its own"
+# An object that cannot be read, because it is cut, for example.
+OBJECT = re.compile(r"""\s*\[?\s*\{\s*(["'])[^"']{1,80}\1\s*:""")
 
 
 def write_cell(value: Any, depth: int = 0) -> str:
@@ -81,22 +83,31 @@ def find_field(value: Any, path: Sequence[str]) -> Any:
     return None
 
 
-def unwrap_text(text: str) -> str | None:
-    """Join a list that is written as text, in JSON or in Python; None for a JSON object.
-
-    >>> unwrap_text("['new', 'york']"), unwrap_text("[deleted]"), unwrap_text('{"a": 1}')
-    ('new york', '[deleted]', None)
+def read_value(text: str) -> Any:
+    """Read a list or an object that is written as text, in JSON or in Python; any other text is
+    returned as it is.
     """
     if not text.lstrip().startswith(("[", "{")):
         return text
     try:
-        value = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError):
         try:
-            value = ast.literal_eval(text.strip())
+            return ast.literal_eval(text.strip())
         except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
             return text
-    if isinstance(value, dict):
+
+
+def unwrap_text(text: str) -> str | None:
+    """Join a list that is written as text, in JSON or in Python; None for JSON objects.
+
+    >>> unwrap_text("['new', 'york']"), unwrap_text("[deleted]"), unwrap_text('{"a": 1}')
+    ('new york', '[deleted]', None)
+    """
+    value = read_value(text)
+    if isinstance(value, str):
+        return None if OBJECT.match(value) else text
+    if any(isinstance(each, dict) for each in (value if isinstance(value, list) else [value])):
         return None
     has_texts = isinstance(value, list) and any(isinstance(each, str | list) for each in value)
     return write_cell(value) if has_texts else text

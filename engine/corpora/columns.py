@@ -3,16 +3,25 @@ titles and groups.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from stickbreaker.engine.corpora.cells import IS_OBJECT, unwrap_text
+from stickbreaker.engine.corpora.cells import (
+    Fields,
+    add_fields,
+    find_field,
+    list_fields,
+    read_value,
+    unwrap_text,
+    write_cell,
+)
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.dates import explain_date, explain_form, find_form, read_dates
-from stickbreaker.engine.corpora.rows import TOO_LARGE, BadRows, Chunk, Table
+from stickbreaker.engine.corpora.rows import TOO_LARGE, BadRows, Chunk, Table, shorten
 from stickbreaker.engine.files.messages import cut
 
 # Columns that an error lists.
@@ -25,6 +34,7 @@ PLACEHOLDER = re.compile(
     r"(?i)nan|none|null|nil|n/?a|#(?:n/a|ref!|value!|name\?)|<na>|\((?:blank|null|none|empty)\)"
     r"|\[(?:deleted|removed)\]"
 )
+FIELDS = "The fields of the JSON objects in {} are columns."
 WORDLESS = "no counted words remain in the text"
 
 
@@ -116,7 +126,7 @@ def take_chunk(
     for place, (row, text) in enumerate(zip(chunk.rows, text_cells, strict=True)):
         plain = unwrap_text(text)
         if plain is None:
-            wrong.append(table.name_bad(row, IS_OBJECT))
+            wrong.append(table.name_bad(row, _explain_object(columns.text or "", text)))
         elif PLACEHOLDER.fullmatch(plain.strip()):
             wrong.append(table.name_bad(row, f"the text is only {plain.strip()!r}"))
         elif not plain.strip():
@@ -135,6 +145,64 @@ def take_chunk(
     if len(cells.rows) + bad.count > MAX_ROWS:
         raise CorpusError(f"{table.path} has more than {MAX_ROWS:,} rows. {TOO_LARGE}.")
     return texts
+
+
+def _explain_object(column: str, cell: str) -> str:
+    """Say that a text is a JSON object, and which fields can be read instead."""
+    names = ", ".join(map(_shorten, list(_list_columns(column, [cell]))[:NUM_LISTED]))
+    remedy = f"choose a field of it, such as {names}" if names else "write its text instead"
+    return f"the text in {_shorten(column)} is a JSON object: {remedy}"
+
+
+def _list_columns(name: str, cells: Sequence[str]) -> Fields:
+    """The fields of a column if most of its filled cells are JSON objects; none otherwise."""
+    filled = [cell for cell in cells if cell.strip()]
+    objects = [cell for cell in filled if unwrap_text(cell) is None]
+    fields: Fields = {}
+    if 2 * len(objects) > len(filled):
+        for cell in objects:
+            add_fields(fields, list_fields({name: read_value(cell)}))
+    return {column: path for column, path in fields.items() if len(path) > 1}
+
+
+def split_objects(table: Table) -> Table:
+    """Replace columns of JSON objects by the fields of these objects, as in JSON files."""
+    if table.has:
+        return table
+    chunk = next(iter(table.read(table.columns)))
+    found = {name: _list_columns(name, cells) for name, cells in chunk.cells.items()}
+    names = [repr(shorten(name)) for name, fields in found.items() if fields]
+    if not names:
+        return table
+    fields: Fields = {}
+    for name in table.columns:
+        fields |= found[name] or {name: (name,)}
+
+    def read(chunks: Iterable[Chunk], wanted: Sequence[str]) -> Iterator[Chunk]:
+        for chunk in chunks:
+            values = {
+                name: list(map(read_value, cells)) if found[name] else cells
+                for name, cells in chunk.cells.items()
+            }
+            paths = {name: fields[name] for name in wanted}
+            cells = {
+                name: [write_cell(find_field(value, path[1:])) for value in values[path[0]]]
+                for name, path in paths.items()
+            }
+            yield chunk._replace(cells=cells)
+
+    def list_bases(wanted: Sequence[str]) -> list[str]:
+        return list(dict.fromkeys(fields[name][0] for name in wanted))
+
+    groups = table.read_groups
+    return replace(
+        table,
+        columns=tuple(fields),
+        read=lambda wanted: read(table.read(list_bases(wanted)), wanted),
+        read_groups=groups
+        and (lambda wanted, *span: read(groups(list_bases(wanted), *span), wanted)),
+        notes=(*table.notes, FIELDS.format(", ".join(names[:NUM_LISTED]))),
+    )
 
 
 def list_notes(table: Table, columns: Columns, dates: Sequence[str], form: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple, TypeVar, cast
 
-from stickbreaker.engine.corpora.columns import Columns
+from stickbreaker.engine.corpora.columns import Columns, split_objects
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.count_files import name_counts, read_counts
 from stickbreaker.engine.corpora.count_tables import find_count_form, read_count_table
@@ -140,7 +140,7 @@ class Source(NamedTuple):
         """
         columns = columns or Columns()
         if self.table is not None:
-            return check_columns(self.table)
+            return _split(self.table, columns)
         self.check_text()
         reader: Reader = BY_NAME[self.kind].load_reader()
         chosen = columns.encoding or ""
@@ -149,7 +149,7 @@ class Source(NamedTuple):
         elif columns.sheet is not None:
             raise CorpusError(f"{self.path} has no sheets. Omit sheet.")
         if not self.is_marked_up:
-            return check_columns(reader(open_plain(self.path, self.member), chosen))
+            return _split(reader(open_plain(self.path, self.member), chosen), columns)
         texts = self.read_texts(chosen)
         left = LeftOut()
         for each in texts:
@@ -160,7 +160,7 @@ class Source(NamedTuple):
             table = open_items(self.path, self.kind, items, (EACH_TEI,))
         else:
             table = reader(cast(Path, WrittenFile(self.path, texts[0].text)), "utf-8")
-        return check_columns(replace(table, left=left))
+        return _split(replace(table, left=left), columns)
 
     @property
     def is_marked_up(self) -> bool:
@@ -189,6 +189,14 @@ class Source(NamedTuple):
         if form is None:
             return table
         return read_count_table(table, form, report)._replace(sheets=table.sheets)
+
+
+def _split(table: Table, columns: Columns) -> Table:
+    """Check a table; its columns of JSON objects are split if a field of them may be needed."""
+    table = check_columns(table)
+    if columns.text and set(columns.names) <= set(table.columns):
+        return table
+    return split_objects(table)
 
 
 def check_columns(table: Table) -> Table:

@@ -11,7 +11,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -48,6 +48,13 @@ HEADER_TEXT = (
     " names above it."
 )
 PLAIN_QUOTES = "Quotation marks are read as plain characters; otherwise rows would be lost."
+GAP = re.compile(r"(?<=\S) {2,}(?=\S)")
+GAPS = "Two spaces or more are read as the end of a cell."
+SAVE_AS_CSV = "save the table as CSV, which shows where each cell ends"
+UNEVEN = "{} has columns that are parted by spaces, and not all rows have the same: " + SAVE_AS_CSV
+# Rows that show that columns are parted by spaces.
+LEAST_ALIGNED = 3
+SHARE_OF_GAPS = 0.25
 LONG_LINES = "the {} is longer than {:,} characters: split it"
 UNITS = {LINES: "line", PARAGRAPHS: "paragraph", PAGES: "page"}
 # Fewer lines, paragraphs or pages do not show what a text file is.
@@ -64,20 +71,23 @@ DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar", 
 class Form(NamedTuple):
     """How a CSV or TSV file is written.
 
-    Its separator, whether quotes enclose cells, whether a quote in a cell has a backslash, and the
-    number of rows above the names of the columns.
+    Its separator, whether quotes enclose cells, whether a quote in a cell has a backslash, the
+    number of rows above the names of the columns, and whether several spaces end a cell.
     """
 
     delimiter: str
     has_quotes: bool = True
     has_escapes: bool = False
     num_above: int = 0
+    has_gaps: bool = False
 
     def rows(self, text: TextIO) -> Any:
         """Read the rows of an open file."""
         lines = _lines(text)
         if self.has_escapes:
             lines = map(_double_quotes, lines)
+        if self.has_gaps:
+            lines = map(_replace_gaps, lines)
         return csv.reader(
             lines,
             delimiter=self.delimiter,
@@ -121,7 +131,9 @@ def open_delimited(path: Path, given: str = "") -> Table:
             )
 
     notes = list(encoding.notes)
-    if not form.has_quotes:
+    if form.has_gaps:
+        notes.append(GAPS)
+    elif not form.has_quotes:
         notes.append(PLAIN_QUOTES)
     notes += describe_header(columns, form.num_above)
     kind = find_kind(path.name)
@@ -154,6 +166,8 @@ def _find_form(path: Path, encoding: str) -> Form:
     signs = [sign for sign in DELIMITERS if sign != "^" or sign in first]
     if path.suffix.lower() in (".tsv", ".tab"):
         signs = ["\t"]
+    if (above := _find_aligned(lines, path)) is not None:
+        return Form(NO_SIGN, has_quotes=False, num_above=above, has_gaps=True)
     escaped = list(map(_double_quotes, lines))
     has_escapes = escaped != lines and _count_good(escaped) > _count_good(lines)
     if has_escapes:
@@ -165,6 +179,28 @@ def _find_form(path: Path, encoding: str) -> Form:
         best = NO_SIGN
     num_above = count_above(_sniff_rows(lines, best))
     return Form(best, has_escapes=has_escapes, num_above=num_above)
+
+
+def _find_aligned(lines: Sequence[str], path: Path) -> int | None:
+    """The number of rows above the names of the columns if all columns are parted by several
+    spaces; None if they are not.
+
+    Raises CorpusError if rows have other numbers of cells: which are empty is not clear.
+    """
+    rows = [_replace_gaps(line).rstrip().split(NO_SIGN) for line in lines]
+    above = count_above(rows)
+    widths = [len(row) for row in rows[above:] if row != [""]]
+    # A title has a blank line below it, and a name of a column has no separator.
+    if len(widths) < LEAST_ALIGNED or (above and lines[above - 1].strip()):
+        return None
+    is_delimited = any(map(lines[above].__contains__, DELIMITERS))
+    if is_delimited or widths[0] < 2 or not all(map(_looks_like_name, rows[above])):
+        return None
+    if widths.count(widths[0]) >= SHARE_OF_FILLED * len(widths):
+        return above
+    if sum(width > 1 for width in widths) >= SHARE_OF_GAPS * len(widths):
+        raise CorpusError(f"{UNEVEN.format(path)}.")
+    return None
 
 
 def _each_row(lines: Sequence[str], **form: Any) -> Iterator[list[str] | None]:
@@ -213,6 +249,10 @@ def _agree(lines: Sequence[str], delimiter: str) -> tuple[bool, float]:
 
 def _double_quotes(line: str) -> str:
     return line.replace('\\"', '""')
+
+
+def _replace_gaps(line: str) -> str:
+    return GAP.sub(NO_SIGN, line.lstrip(" "))
 
 
 def count_above(rows: Sequence[Sequence[str]]) -> int:
@@ -317,7 +357,10 @@ def _delimited_rows(
             reason = _explain(error, reader.line_num - num_before - 1)
             yield BadRow(file=str(path), row=row, reason=reason)
             continue
-        if len(cells) > num_columns and any(cells[num_columns:]):
+        if form.has_gaps and len(cells) not in (0, num_columns):
+            reason = f"the row has {len(cells)} cells instead of {num_columns}: {SAVE_AS_CSV}"
+            yield BadRow(file=str(path), row=row, reason=reason)
+        elif len(cells) > num_columns and any(cells[num_columns:]):
             sign = DELIMITERS.get(form.delimiter, form.delimiter)
             fault = f"the row has {len(cells)} cells instead of {num_columns}"
             reason = f"{fault}: put texts with a {sign} in quotes"
@@ -367,6 +410,10 @@ def find_text_kind(path: Path) -> str:
         return "JSON lines"
     # Blank lines separate paragraphs.
     kind = LINES if len(filled) >= SHARE_OF_FILLED * len(lines) else PARAGRAPHS
+    with suppress(CorpusError):
+        # Verses may have spaces in the middle of all lines.
+        if " " not in GAP.sub("", filled[0]) and _find_aligned(lines, path) is not None:
+            return "CSV"
     for sign in DELIMITERS:
         rows = [row for row in _sniff_rows(lines, sign) if row] or [[]]
         is_table = len(rows[0]) > 1 and len(set(map(len, rows))) == 1

@@ -6,7 +6,9 @@ from datetime import UTC, datetime
 import pandas as pd
 import pytest
 
+from stickbreaker.engine import build as build_stored
 from stickbreaker.engine.corpora.columns import Columns
+from stickbreaker.engine.corpora.preview import preview
 from stickbreaker.engine.corpora.sources import find_source
 from tests.engine.corpora.small_files import build, reasons, refuses
 
@@ -68,6 +70,36 @@ def test_an_object_that_is_written_as_text_is_refused(tmp_path):
     built = build(path)
     assert set(built.corpus.vocabulary) == {"treaty"}
     assert "JSON object" in reasons(built)[0]
+
+
+OBJECTS = [{"text": text, "by": {"name": "Ann"}, "n": n} for n, text in enumerate(["peace", "war"])]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("form", [json.dumps, str, lambda item: json.dumps([item])])
+def test_fields_of_objects_that_are_written_in_cells_are_columns(tmp_path, suffix, form):
+    rows = [{"body": form(item), "year": f"190{n}"} for n, item in enumerate([*OBJECTS, {"n": 3}])]
+    path = write(tmp_path / f"a.{suffix}", rows)
+    seen = preview(path)
+    assert seen.columns == ("body.text", "body.by.name", "body.n", "year")
+    assert seen.chosen[:2] == ("body.text", "year")
+    assert seen.notes[0] == "The fields of the JSON objects in 'body' are columns."
+    assert (seen.num_rows, seen.num_bad) == (2, 1)
+    columns = Columns(text="body.text", date="year", group="body.by.name")
+    corpus = build(path, columns).corpus
+    assert (set(corpus.vocabulary), corpus.group_titles) == ({"peace", "war"}, ("Ann",))
+    stored = build_stored(path, to=tmp_path / "out", text="body.text", title="body.n")
+    assert tuple(stored.titles) == ("0", "1")
+
+
+@pytest.mark.parametrize("end", [None, -3])
+def test_a_column_of_objects_is_not_read_as_text(tmp_path, end):
+    """Also if they are cut."""
+    rows = [{"id": "a", "body": json.dumps(item)[:end]} for item in OBJECTS]
+    path = write(tmp_path / "a.csv", rows)
+    remedy = "choose a field of it, such as 'body.text', 'body.by.name'" if end is None else "write"
+    with refuses(f"row 2: the text in 'body' is a JSON object: {remedy}"):
+        build(path, Columns("body"))
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet", "csv"])

@@ -91,6 +91,12 @@ def _csv(rows):
     if rows.oddity == "lines above":
         lines = [["Export of speeches"], [], *lines]
     writer.writerows(lines)
+    if rows.oddity == "aligned":
+        out = io.StringIO()
+        widths = [max(len(str(line[at])) for line in lines) + 2 for at in range(3)]
+        for line in lines:
+            cells = (str(cell).ljust(width) for cell, width in zip(line, widths, strict=True))
+            out.write("".join(cells) + rows.newline)
     first = f"sep={rows.separator}{rows.newline}" * (rows.oddity == "sep")
     return (first + out.getvalue()).encode(rows.encoding)
 
@@ -148,7 +154,7 @@ TABLES = {
     "mbox": _mailbox,
 } | {suffix: _sheet(suffix) for suffix in small_sheets.WRITERS}
 ODDITIES = {
-    "csv": ("", "no header", "trailing separator", "lines above", "sep"),
+    "csv": ("", "no header", "trailing separator", "lines above", "sep", "aligned"),
     "tsv": ("", "no header", "trailing separator", "lines above"),
     "jsonl": ("", "lists"),
 } | dict.fromkeys(small_sheets.WRITERS, ("", "date cells", "lines above", "not the largest sheet"))
@@ -172,6 +178,8 @@ def some_rows(draw, kind):
         texts = [f"{each}{draw(signs)}{each}" for each in texts]
     for place in draw(st.sets(st.integers(1, len(texts) - 1), max_size=2)):
         texts[place] = draw(st.sampled_from(NO_WORDS))
+    if oddity == "aligned":
+        texts = [" ".join(each.split()) or "..." for each in texts]
     form = draw(st.sampled_from([*FORMS]))
     # Dates of sheets begin in 1900, and numbers of nine digits are seconds.
     start = np.datetime64("1975-01-13")
@@ -237,6 +245,7 @@ def check_table(folder, kind, rows, packed, place):
     said = " ".join(built.notes)
     assert ("in row 3; the rows above" in said) == (rows.oddity == "lines above")
     assert ("Row 1 is read as the names" in said) == (rows.oddity == "no header")
+    assert ("Two spaces or more are read" in said) == (rows.oddity == "aligned")
     has_note = kind in small_sheets.WRITERS and not columns.sheet
     assert ("The sheet 'Speeches'" in said) == has_note
     assert ("Left out: quoted lines" in said) == (kind == "mbox")

@@ -71,6 +71,50 @@ def test_every_table_format_gives_the_same_corpus(tmp_path, name, write):
     ]
 
 
+def align(rows):
+    widths = [max(map(len, column)) + 2 for column in zip(*rows, strict=True)]
+    lines = (map(str.ljust, row, widths) for row in rows)
+    return "\n".join("".join(line).rstrip() for line in lines)
+
+
+SPEECHES = [
+    ["who", "said", "year"],
+    *([f"Ann {n}", f"{TEXTS[n % 4]}.", f"190{n}"] for n in range(10)),
+]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.txt"])
+def test_columns_that_are_parted_by_spaces_are_read(tmp_path, name):
+    path = tmp_path / name
+    above = "Export of speeches\n\n" * (name != "a.txt")
+    path.write_text(above + align(SPEECHES))
+    built = build(path, Columns(text="said", date="year", title="who"))
+    assert built.corpus.titles == tuple(row[0] for row in SPEECHES[1:])
+    assert built.corpus.dates.astype(str).tolist() == [row[2] for row in SPEECHES[1:]]
+    assert built.notes[0] == "Two spaces or more are read as the end of a cell."
+    path.write_text(align([*SPEECHES, ["", "Peace", "1910"]]))
+    (reason,) = reasons(build(path, Columns(text="said")))
+    assert "row 12: the row has 2 cells instead of 3: save the table as CSV" in reason
+
+
+def test_columns_that_are_parted_by_spaces_are_refused_if_many_cells_are_empty(tmp_path):
+    rows = [row if n % 3 else ["", *row[1:]] for n, row in enumerate(SPEECHES[1:])]
+    path = tmp_path / "a.csv"
+    path.write_text(align([SPEECHES[0], *rows]))
+    with refuses("has columns that are parted by spaces.*save the table as CSV"):
+        build(path)
+
+
+@pytest.mark.parametrize("end", ["", "  Trade, too."])
+def test_several_spaces_inside_of_texts_do_not_end_cells(tmp_path, end):
+    path = tmp_path / "a.csv"
+    lines = [f"Peace {n}.  And so on.{end}" for n in range(20)]
+    path.write_text("\n".join(["text", *lines]))
+    assert find_source(path).open().columns == ("text",)
+    path.write_text("\n".join(["text;year", *(f"{line};1900" for line in lines)]))
+    assert find_source(path).open().columns == ("text", "year")
+
+
 def test_a_file_of_many_chunks_is_read_completely_and_reports_progress(tmp_path):
     path = tmp_path / "many.csv"
     path.write_text(
