@@ -52,6 +52,7 @@ ORDERED = re.compile(
     r"(?:,? )?(?:\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?)?"
 )
 SEASON = re.compile(r"(\d{4})-(\d\d)")
+BEFORE = re.compile(r"(?i)\d ?(?:b\.? ?c|v\. ?chr|av\. ?j)")
 HINT = "use a year (1863), an ISO date (1863-12-08), or one other form in all rows"
 
 
@@ -185,7 +186,7 @@ def _clean(cells: Sequence[str]) -> "pd.Series":
 
     texts = pd.Series([_plain_signs(cell) for cell in cells], dtype=str)
     # pandas reads words such as "today" as the date on which it runs.
-    return texts.where(texts.str.contains(r"\d"), "")
+    return texts.where(texts.str.contains(r"[\d元]"), "")
 
 
 def _plain_signs(cell: str) -> str:
@@ -264,12 +265,17 @@ def explain_date(cell: str) -> str:
 
     >>> explain_date("0001-01-01")
     "'0001-01-01' is outside the years 1000 to 2100: correct the date"
+    >>> explain_date("44 BC")
+    "'44 BC' is outside the years 1000 to 2100: choose no date column"
     """
     if not cell.strip():
         return (
             "the date is missing: add one, or choose no date column to keep the order of the rows"
         )
     shown = repr(cut(cell.strip(), 60))
+    if BEFORE.search(cell):
+        outside = f"{shown} is outside the years {FIRST_YEAR} to {LAST_YEAR}"
+        return f"{outside}: choose no date column"
     years = [int(year) for year in re.findall(r"(?<!\d)\d{4,5}(?!\d)", cell)]
     if len(years) == 1 and not FIRST_YEAR <= years[0] <= LAST_YEAR:
         return f"{shown} is outside the years {FIRST_YEAR} to {LAST_YEAR}: correct the date"

@@ -7,6 +7,8 @@ precision that they have: dateutil and dateparser fill in the day and month of t
 import re
 import unicodedata
 from collections.abc import Iterable
+from contextlib import suppress
+from datetime import date
 from functools import lru_cache
 
 import numpy as np
@@ -54,11 +56,12 @@ SEASON_MONTHS = {name: month for month, names in SEASONS.items() for name in nam
 NOISE = re.compile(
     r"^(?:(?:ca?|circa|cca|about|around|approx(?:imately)?|probably|possibly|before|after|by|early"
     r"|mid|late|um|etwa|vor|nach|vers|environ|env|avant|apres|hacia|verso|rond|omkring|on|the|am"
-    r"|den|der|le|el|il|printed|published|written|dated|copyright|annees|anos|anni|jahre)"
+    r"|den|der|le|el|il|a ?d|anno domini|printed|published|written|dated|copyright"
+    r"|annees|anos|anni|jahre)"
     r"(?![^\W\d_])[. ,-]*)+"
 )
-# "Year" after a year.
-YEAR_SIGN = re.compile(r"(?<=\d) (?:г|года|р|року)$")
+# "Year" or "of our era" after a year.
+YEAR_SIGN = re.compile(r"(?<=\d) ?(?:г|года|р|року|a ?d|c ?e|n chr|d c|ap j -?c)$")
 ORDINAL = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th|er|re|eme|[eoa]|\.|°)(?=[ ,/-]|$)")
 YEAR = r"(?P<year>1\d{3}|20\d\d|2100)"
 SMALL = r"(?P<month>0?[1-9]|1[0-2])"
@@ -66,6 +69,11 @@ WORD = r"(?P<name>[^\W\d_]{3,})"
 DAY = r"(?P<day>0?[1-9]|[12]\d|3[01])"
 SHORT = r"(?P<short>\d\d)"
 QUARTER = r"(?P<quarter>[1-4])"
+HALF = r"(?P<half>[12])"
+PART = rf"(?:[qt]{QUARTER}|[hs]{HALF})"
+WEEK = r"(?P<week>\d\d?)"
+# Years before the first of an era of Japan.
+ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
 WEEKDAY = r"(?:[^\W\d_]{2,}(?:-[^\W\d_]+)?[ ,]+(?:den )?)?"
 OF = r"[ ,-]+(?:(?:de|del|do|of|d|du|i) |d')?"
 UNTIL = r"(?: ?[-/] ?| to | or | and | bis | a | und )(?P<last>\d{2}|\d{4})"
@@ -78,10 +86,15 @@ PATTERNS = tuple(
         rf"{YEAR}[-./]{SMALL}[-./]{DAY}",
         rf"{SMALL}[-./ ]{YEAR}",
         rf"(?:between |from |zwischen |entre )?{YEAR}{UNTIL}",
-        rf"{YEAR}[ /-]?[qt]{QUARTER}",
-        rf"[qt]{QUARTER}[ ,/-]*{YEAR}",
-        rf"{QUARTER}[ -]?(?:quarter|quartal|qtr|q|trimestre|trim|kwartaal|kvartal)"
+        rf"{YEAR}[ /-]?{PART}",
+        rf"{PART}[ ,/-]*{YEAR}",
+        rf"(?:{QUARTER}[ -]?(?:quarter|quartal|qtr|q|trimestre|trim|kwartaal|kvartal)"
+        rf"|{HALF}[ -]?(?:half|halbjahr|h|hj|semester|semestre|sem))"
         rf"(?: of| de| du| del)?[ ,/-]*{YEAR}",
+        rf"{YEAR}[ -]?w{WEEK}(?:-?(?P<weekday>[1-7]))?",
+        rf"(?:w|wk|week|kw|woche|semaine|semana|settimana) ?{WEEK}[ ,/-]*(?:of )?{YEAR}",
+        rf"(?P<era>{'|'.join(ERAS)}) ?(?P<short>\d\d?|元) ?年 ?(?:{SMALL} ?月 ?)?"
+        r"(?:(?P<day>[1-9]|[12]\d|3[01]) ?日 ?[^\W\d_]*)?",
         rf"{YEAR} ?[年년] ?(?:{SMALL} ?[月월] ?)?(?:{DAY} ?[日일] ?[^\W\d_]*)?",
         rf"{WEEKDAY}{DAY}{OF}{WORD}{OF}{YEAR}",
         rf"{WEEKDAY}{WORD} {DAY}[ ,]+{YEAR}",
@@ -148,17 +161,26 @@ def _read_cell(cell: str) -> str:
     plain = YEAR_SIGN.sub("", plain)
     plain = ORDINAL.sub(r"\1", plain).replace(" ,", ",")
     for pattern in PATTERNS:
-        if (found := pattern.fullmatch(plain)) and (date := _write(found.groupdict())):
-            return date
+        if (found := pattern.fullmatch(plain)) and (written := _write(found.groupdict())):
+            return written
     return "NaT"
 
 
 def _write(found: dict[str, str | None]) -> str:
     """The date of a match; "" if it is none after all."""
-    year = int(found.get("year") or _complete(found.get("short") or "00"))
+    if era := found.get("era"):
+        year = ERAS[era] + int((found["short"] or "").replace("元", "1"))
+    else:
+        year = int(found.get("year") or _complete(found.get("short") or "00"))
+    if week := found.get("week"):
+        with suppress(ValueError):
+            return str(date.fromisocalendar(year, int(week), int(found.get("weekday") or 1)))
+        return ""
     month = int(found.get("month") or 0)
     if quarter := found.get("quarter"):
         month = 3 * int(quarter) - 2
+    if half := found.get("half"):
+        month = 6 * int(half) - 5
     if name := found.get("name"):
         month = MONTHS.get(name) or SEASON_MONTHS.get(name, 0)
         if not month:
@@ -171,12 +193,9 @@ def _write(found: dict[str, str | None]) -> str:
         return f"{year}"
     if not found.get("day"):
         return f"{year}-{month:02d}"
-    date = f"{year}-{month:02d}-{int(found['day'] or 0):02d}"
-    try:
-        np.datetime64(date)
-    except ValueError:
-        return ""
-    return date
+    with suppress(ValueError):
+        return str(date(year, month, int(found["day"] or 0)))
+    return ""
 
 
 def _complete(short: str) -> int:
