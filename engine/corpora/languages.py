@@ -21,8 +21,8 @@ UNSPACED_SIGN = re.compile(
 # In such a script, words that are separated by spaces are shorter: in Chinese and Japanese, and in
 # Thai, Lao, Burmese and Khmer.
 LONG_RUNS = (5, 16)
-# Foreign words in Japanese are long.
-KATAKANA = re.compile("[\u30a0-\u30ff]+")
+# Foreign words in Japanese are long, and several of them without spaces are longer.
+KATAKANA = re.compile("[\u30a0-\u30ff]{1,9}")
 KANA_SIGN = re.compile("[\u3040-\u30ff]")
 HANGUL_RUN = re.compile(f"[{HANGUL}]+")
 # In Japanese, more of the signs are Kana.

@@ -264,3 +264,16 @@ def test_counted_forms_of_a_word_are_added(tmp_path):
 def test_unknown_languages_of_lemmas_are_named_with_all_codes():
     with pytest.raises(ValueError, match="No lemmas for 'english'. Choose from ar, ast, .*, en, "):
         WordChoices(lemmas="english")
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("アップルスマートフォンアップデート", "japanese"),
+        ("ソフトウェア アップデート コミュニケーション", "spaces"),
+        ("ソフトウェア・アップデート", "japanese"),
+        ("コンピューター", "spaces"),
+    ],
+)
+def test_several_words_in_katakana_without_spaces_are_japanese(text, language):
+    assert languages.find_language([text] * 10)[0] == language
