@@ -4,6 +4,7 @@ Archives are unpacked in memory only.
 """
 
 import io
+import posixpath
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,7 +22,6 @@ from stickbreaker.engine.corpora.packed_files import (
     COMPRESSIONS,
     check_unpacked,
     open_plain,
-    plain_path,
 )
 from stickbreaker.engine.corpora.rows import (
     MAX_FILE,
@@ -201,7 +201,6 @@ def open_archive(path: Path, encoding: str = "") -> Table:
         raise CorpusError(f"{path} contains no files. Create an archive of text files.")
     unpacked = sum(member.file_size for member in members)
     check_unpacked(path, unpacked, max(1, path.stat().st_size))
-    members.sort(key=lambda member: _natural(member.filename))
 
     def load(places: Sequence[int]) -> Iterator[TextFile]:
         with zipfile.ZipFile(path) as archive:
@@ -211,14 +210,9 @@ def open_archive(path: Path, encoding: str = "") -> Table:
     return _make_table(path, ARCHIVE, names, load, encoding)
 
 
-def _list_members(path: Path) -> list[zipfile.ZipInfo]:
+def _list_members(path: Path) -> tuple[zipfile.ZipInfo, ...]:
     try:
-        members = _read_directory(path, path.stat().st_mtime_ns)
-        return [
-            member
-            for member in members
-            if not member.is_dir() and not is_hidden(PurePosixPath(member.filename))
-        ]
+        return _read_directory(path, path.stat().st_mtime_ns)
     except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
         raise CorpusError(
             f"Cannot open {path} as a zip archive ({explain_error(error)}). Create it again."
@@ -226,10 +220,16 @@ def _list_members(path: Path) -> list[zipfile.ZipInfo]:
 
 
 @lru_cache(1)
-def _read_directory(path: Path, changed: int) -> list[zipfile.ZipInfo]:
-    """The members of an archive that was changed then: finding out what it is needs them too."""
+def _read_directory(path: Path, changed: int) -> tuple[zipfile.ZipInfo, ...]:
+    """The files of an archive that was changed then: finding out what it is needs them too."""
     with zipfile.ZipFile(path) as archive:
-        return archive.infolist()
+        found = archive.infolist()
+    members = (
+        member
+        for member in found
+        if not member.is_dir() and not is_hidden(PurePosixPath(member.filename))
+    )
+    return tuple(sorted(members, key=lambda member: _natural(member.filename)))
 
 
 def list_members(path: Path) -> list[tuple[str, int]]:
@@ -242,8 +242,14 @@ def list_members(path: Path) -> list[tuple[str, int]]:
 
 def _find_document(name: str) -> Kind:
     """The kind of a file that may be compressed, by its name."""
-    is_packed = name.lower().endswith(tuple(COMPRESSIONS))
-    return find_kind(name.rpartition(".")[0] if is_packed else name)
+    return find_kind(_split_packed(name)[0])
+
+
+def _split_packed(name: str) -> tuple[str, str]:
+    """A name without the suffix of a compression, and that suffix, or ""."""
+    plain, dot, end = name.rpartition(".")
+    suffix = dot + end.lower()
+    return (plain, suffix) if plain and suffix in COMPRESSIONS else (name, "")
 
 
 def is_document(name: str) -> bool:
@@ -258,8 +264,11 @@ def is_text(name: str) -> bool:
 
 def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> TextFile:
     name = member.filename
-    parts = PurePosixPath(name.replace("\\", "/")).parts
-    if ".." in parts or name.startswith(("/", "\\")) or ":" in name.partition("/")[0]:
+    if (
+        ".." in name.replace("\\", "/").split("/")
+        or name.startswith(("/", "\\"))
+        or ":" in name.partition("/")[0]
+    ):
         return TextFile(
             name, fault="its path is outside the archive: create the archive with relative paths"
         )
@@ -309,15 +318,16 @@ def make_rows(
     except CorpusError as error:
         yield BadRow(file=place, row=None, reason=explain_fault(error, place))
         return
-    name = plain_path(PurePosixPath(file.name))
-    title = name if name.suffix[1:].isdigit() else name.with_suffix("")
+    folder, name = posixpath.split(posixpath.normpath(file.name))
+    stem, suffix = posixpath.splitext(_split_packed(name)[0])
+    title = posixpath.join(folder, stem + suffix * suffix[1:].isdigit())
     for each in (found, *found.others):
         if left is not None:
             left.add(each.left)
         cells = {
             "text": each.text,
-            "title": each.title or title.as_posix(),
-            "folder": name.parent.as_posix().removeprefix("."),
+            "title": each.title or title,
+            "folder": folder,
             "date": each.date or file.date,
             "author": each.author,
         }
@@ -347,11 +357,11 @@ def read_plain(content: bytes, place: str, encoding: str = "") -> Content:
 
 
 def _decompress(file: TextFile, place: str) -> bytes:
-    open_packed = COMPRESSIONS.get(PurePosixPath(file.name).suffix.lower())
-    if open_packed is None:
+    _, suffix = _split_packed(file.name)
+    if not suffix:
         return file.content
     try:
-        content = open_packed(io.BytesIO(file.content)).read(MAX_FILE + 1)
+        content = COMPRESSIONS[suffix](io.BytesIO(file.content)).read(MAX_FILE + 1)
     except BROKEN as error:
         raise CorpusError(
             f"{place} is damaged ({explain_error(error)}): compress it again"
