@@ -25,12 +25,13 @@ from stickbreaker.engine.corpora.columns import (
     take_chunk,
 )
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary, number_groups
-from stickbreaker.engine.corpora.known_words import KnownWords
+from stickbreaker.engine.corpora.known_words import ALL_UNKNOWN, KnownWords
 from stickbreaker.engine.corpora.rows import TOO_LARGE, BadRow, BadRows, Counted, Table
 from stickbreaker.engine.corpora.sources import Source
 from stickbreaker.engine.corpora.word_choices import WordChoices
 from stickbreaker.engine.corpora.words import (
     WordCounter,
+    count_columns,
     drop_words,
     limit_words,
 )
@@ -124,7 +125,7 @@ def _finish(
         word_choices=chosen.choices,
         **groups,
     )
-    notes = list_notes(table, columns, cells.dates, form) + chosen.notes + counter.notes
+    notes = list_notes(table, columns, cells.dates, form, bad.left) + chosen.notes + counter.notes
     return Built(corpus=corpus, bad=bad, notes=notes)
 
 
@@ -184,9 +185,10 @@ def _choose(
     counts, terms = counted
     if isinstance(words, KnownWords):
         taken = words.take(counts, terms)
-        left_out = words.explain_left_out(counts, terms)
+        _, totals = count_columns(counts)
+        left_out = words.explain_left_out(zip(terms, totals.tolist(), strict=True))
         if not taken.nnz:
-            raise CorpusError(f"{path}: no word is in the vocabulary of the given corpus or model.")
+            raise CorpusError(f"{path}: {ALL_UNKNOWN}")
         notes = (left_out,) if left_out else ()
         return Chosen(taken, words.vocabulary, words.choices, notes)
     if words is not None:

@@ -15,7 +15,7 @@ from datetime import datetime
 from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -23,7 +23,8 @@ from stickbreaker.engine.corpora.build import build_corpus
 from stickbreaker.engine.corpora.build_on_workers import BuildWorkers
 from stickbreaker.engine.corpora.build_sources import COPIES, PathOrAddress, list_sources
 from stickbreaker.engine.corpora.columns import Columns, explain_no_rows
-from stickbreaker.engine.corpora.corpus import CorpusError, choose_split
+from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary, choose_split
+from stickbreaker.engine.corpora.known_words import ALL_UNKNOWN, HasWords, KnownWords, choose_words
 from stickbreaker.engine.corpora.library import (
     OwnCorpus,
     check_name,
@@ -35,7 +36,7 @@ from stickbreaker.engine.corpora.piece_shards import PlannedShard, ShardMaker, S
 from stickbreaker.engine.corpora.pieces import (
     BuildPlan,
     Piece,
-    choose_words,
+    choose_plan_words,
     count_pieces,
     describe_plan,
     has_pieces,
@@ -55,7 +56,7 @@ from stickbreaker.engine.corpora.stored import (
     open_stored,
     write_corpus,
 )
-from stickbreaker.engine.corpora.word_choices import WordChoices, check_choices
+from stickbreaker.engine.corpora.word_choices import WordChoices
 from stickbreaker.engine.files.messages import explain_error
 from stickbreaker.engine.files.whole_files import (
     FileError,
@@ -95,6 +96,7 @@ def build(  # noqa: PLR0913
     encoding: str | None = None,
     sheet: str | None = None,
     words: WordChoices | None = None,
+    like: Corpus | HasWords | None = None,
     keeps_text: bool = False,
     max_memory: int = MAX_MEMORY,
     shard_documents: int = SHARD_DOCUMENTS,
@@ -128,6 +130,8 @@ def build(  # noqa: PLR0913
         The sheet of each Excel or OpenDocument file, as for `load_corpus`.
     words : WordChoices, optional
         Which words are counted. By default, `WordChoices()`.
+    like : Corpus or fitted model, optional
+        Has the words that are counted, as for `load_corpus`.
     keeps_text : bool
         Whether the texts are stored with the counts, as they are written in the source. Words that
         PDF files and web pages split are joined only in the counts.
@@ -163,11 +167,12 @@ def build(  # noqa: PLR0913
         If Dask is not installed, or a worker cannot read the sources, or has other versions or
         another processor.
     TypeError
-        If `source` or `to` is not a path, or `words` is not `WordChoices`.
+        If `source` or `to` is not a path, `words` is not `WordChoices`, or `like` is not a corpus
+        or a fitted model.
     ValueError
         If `max_memory` or `shard_documents` is not a whole number of at least 1.
     """
-    check_choices("words", words)
+    chosen = choose_words(words, like)
     if not isinstance(to, str | PathLike):
         raise TypeError(f"to is {to!r:.80}: give the folder to make.")
     cluster = None if client is None else connect(client, find_environment)
@@ -186,15 +191,28 @@ def build(  # noqa: PLR0913
             BuildPlan(
                 paths=paths,
                 columns=columns,
-                words=words or WordChoices(),
                 keeps_text=keeps_text,
                 max_memory=max_memory,
                 shard_documents=shard_documents,
+                **_split_words(chosen),
             )
         )
         workers = None if cluster is None else BuildWorkers(cluster, plan, work)
         _build(plan, work, target, report, workers)
     return open_stored(target)
+
+
+class PlannedWords(TypedDict):
+    """The words of a plan: how they are counted, and those that are known."""
+
+    words: WordChoices
+    known: Vocabulary | None
+
+
+def _split_words(chosen: WordChoices | KnownWords | None) -> PlannedWords:
+    if isinstance(chosen, KnownWords):
+        return PlannedWords(words=chosen.choices, known=chosen.vocabulary)
+    return PlannedWords(words=chosen or WordChoices(), known=None)
 
 
 @dataclass(frozen=True)
@@ -204,7 +222,7 @@ class BuildRequest:
     path: Path
     name: str
     columns: Columns = Columns()  # noqa: RUF009
-    words: WordChoices | None = None
+    words: WordChoices | KnownWords | None = None
     keeps_text: bool = True
 
 
@@ -232,10 +250,10 @@ def build_own(
                 plan = BuildPlan(
                     paths=(str(source.path),),
                     columns=request.columns,
-                    words=request.words or WordChoices(),
                     keeps_text=request.keeps_text,
                     max_memory=OWN_MEMORY,
                     shard_documents=SHARD_DOCUMENTS,
+                    **_split_words(request.words),
                 )
                 made = _make_corpus(resolve_plan(plan), pieces, corpus, report)
                 made.seal(
@@ -354,7 +372,7 @@ def _build(
     sync_folder(target.parent)
     if made.bad.count:
         listed = "; ".join(map(str, made.bad.listed[:5]))
-        rows = f"{made.bad.count:,} row{'s' * (made.bad.count > 1)}"
+        rows = f"{made.bad.count} of {made.bad.count + made.manifest.num_documents} rows"
         logger.warning("%s: skipped %s. First: %s", target, rows, listed)
 
 
@@ -397,6 +415,9 @@ def _make_corpus(
     )
     for survey in surveys:
         bad.add(survey.wordless, survey.num_wordless)
+    if not any(survey.num_documents for survey in surveys):
+        shutil.rmtree(folder)
+        raise CorpusError(f"{plan.paths[0]}: {ALL_UNKNOWN}")
     groups = list(_number_groups(surveys))
     return MadeCorpus(
         manifest=_describe(maker, sizes, bad.count, len(groups)),
@@ -416,7 +437,7 @@ def _choose_words(
     if not any(piece.num_documents for piece in pieces):
         raise CorpusError(explain_no_rows(plan.paths[0], bad))
     try:
-        return choose_words(folder, pieces, plan.words)
+        return choose_plan_words(folder, pieces, plan)
     except CorpusError as error:
         raise CorpusError(f"{plan.paths[0]}: {error}") from error
 

@@ -21,7 +21,7 @@ from stickbreaker.engine.corpora.cells import (
 )
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.dates import explain_date, explain_form, find_form, read_dates
-from stickbreaker.engine.corpora.rows import TOO_LARGE, BadRows, Chunk, Table, shorten
+from stickbreaker.engine.corpora.rows import TOO_LARGE, BadRows, Chunk, LeftOut, Table, shorten
 from stickbreaker.engine.files.messages import cut
 
 # Columns that an error lists.
@@ -112,12 +112,13 @@ def take_chunk(
 ) -> list[str]:
     """Return the texts of the good rows of a chunk.
 
-    Add their other cells to `cells`, and the other rows to `bad`.
+    Add their other cells to `cells`, and the other rows, with what is left out of texts, to `bad`.
 
     The columns are those of `resolve_columns`. Raises CorpusError if `cells` and `bad` then have
     more than `MAX_ROWS` rows.
     """
     bad.add(chunk.bad)
+    bad.left.add(chunk.left)
     empty = [""] * len(chunk.rows)
     chosen = (columns.text, columns.date, columns.title, columns.group)
     text_cells, dates, titles, groups = (chunk.cells.get(name or "", empty) for name in chosen)
@@ -205,10 +206,15 @@ def split_objects(table: Table) -> Table:
     )
 
 
-def list_notes(table: Table, columns: Columns, dates: Sequence[str], form: str) -> tuple[str, ...]:
-    """List what to say about a table that has been read with these columns; dates: its cells."""
+def list_notes(
+    table: Table, columns: Columns, dates: Sequence[str], form: str, left: LeftOut | None = None
+) -> tuple[str, ...]:
+    """List what to say about a table that has been read with these columns.
+
+    dates: its cells. left: what was left out of the texts.
+    """
     dated = "" if columns.date is None else table.date_note or explain_form(dates, form)
-    return tuple(filter(None, (*table.notes, dated, table.left.note)))
+    return tuple(filter(None, (*table.notes, dated, left.note if left else "")))
 
 
 def name_document(table: Table, row: int, title: str) -> str:

@@ -1,16 +1,19 @@
 """Count new texts with the words and word choices of a corpus or of a fitted model."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import nlargest
+from operator import itemgetter
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
-from stickbreaker.engine.corpora.word_choices import MAX_NGRAM, WordChoices
-from stickbreaker.engine.corpora.words import WordCounter, count_columns
+from stickbreaker.engine.corpora.word_choices import MAX_NGRAM, WordChoices, check_choices
+from stickbreaker.engine.corpora.words import WordCounter
 
 NUM_LISTED = 5
+ALL_UNKNOWN = "no word is in the vocabulary of the given corpus or model."
 
 
 @runtime_checkable
@@ -39,21 +42,45 @@ class KnownWords(NamedTuple):
         columns = [known.index(word) if word in known else -1 for word in words]
         return match_columns(counts, columns, len(known))
 
-    def explain_left_out(self, counts: csr_array, words: Sequence[str]) -> str:
-        """Say which share of the counted words (D, W) is unknown; "" if all are known."""
-        _, totals = count_columns(counts)
-        # The phrases that are unknown are most of all.
-        totals[[" " in word for word in words]] = 0
-        is_known = np.array([word in self.vocabulary for word in words], bool)
-        left = np.flatnonzero(~is_known & (totals > 0))
-        if not len(left):
+    def explain_left_out(self, terms: Iterable[tuple[str, int]]) -> str:
+        """Say which share of all words, given with their numbers, is unknown; "" if all are
+        known.
+        """
+        num_tokens = num_unknown = 0
+
+        def unknown() -> Iterator[tuple[str, int]]:
+            nonlocal num_tokens, num_unknown
+            for word, number in terms:
+                # The phrases that are unknown are most of all.
+                if " " not in word:
+                    num_tokens += number
+                    if word not in self.vocabulary:
+                        num_unknown += number
+                        yield word, number
+
+        first = nlargest(NUM_LISTED, unknown(), key=itemgetter(1))
+        if not num_unknown:
             return ""
-        first = left[np.argsort(-totals[left], kind="stable")[:NUM_LISTED]]
-        listed = ", ".join(words[place] for place in first)
+        listed = ", ".join(word for word, _ in first)
         return (
-            f"{totals[left].sum() / totals.sum():.1%} of the words are not in the given vocabulary"
-            f" and are left out, most often {listed}."
+            f"{num_unknown / num_tokens:.1%} of the words are not in the given vocabulary and are"
+            f" left out, most often {listed}."
         )
+
+
+def choose_words(
+    words: WordChoices | None, like: Corpus | HasWords | None
+) -> WordChoices | KnownWords | None:
+    """The word choices, or the words of a corpus or model.
+
+    Raises TypeError for other objects, and CorpusError if both are given.
+    """
+    check_choices("words", words)
+    if like is None:
+        return words
+    if words is not None:
+        raise CorpusError("Omit words: like has its own.")
+    return find_known(like)
 
 
 def find_known(like: Corpus | HasWords) -> KnownWords:

@@ -14,7 +14,7 @@ from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
 from stickbreaker.engine.corpora.frames import KIND, open_frame
 from stickbreaker.engine.corpora.kinds import READ
-from stickbreaker.engine.corpora.known_words import HasWords, KnownWords, find_known
+from stickbreaker.engine.corpora.known_words import HasWords, KnownWords, choose_words
 from stickbreaker.engine.corpora.library import list_own, load_own
 from stickbreaker.engine.corpora.sources import (
     STORED,
@@ -25,7 +25,7 @@ from stickbreaker.engine.corpora.sources import (
     refuse_remote,
 )
 from stickbreaker.engine.corpora.stored import name_unfinished, open_stored
-from stickbreaker.engine.corpora.word_choices import WordChoices, check_choices
+from stickbreaker.engine.corpora.word_choices import WordChoices
 from stickbreaker.engine.files.messages import cut
 from stickbreaker.engine.progress_bars import Report, show_share
 
@@ -108,7 +108,7 @@ def load_corpus(  # noqa: PLR0913
             f"name_or_path is a {type(name_or_path).__name__}: give a name or a path. Read texts"
             " in memory with corpus_from."
         )
-    chosen = _choose(words, like)
+    chosen = choose_words(words, like)
     columns = Columns(
         text=text,
         date=date,
@@ -190,23 +190,11 @@ def corpus_from(  # noqa: PLR0913
     >>> corpus_from(letters, text="body", date="year")
     Corpus('data frame', 2 documents, 2 words, 3 tokens, 1812 to 1815)
     """
-    chosen = _choose(words, like)
+    chosen = choose_words(words, like)
     columns = Columns(text=text, date=date, title=title, group=group, day_first=day_first)
     source = Source(kind=KIND, path=Path(name), table=open_frame(frame, name))
     with show_share(verbose, callback) as report:
         return _build(source, columns, chosen, report)
-
-
-def _choose(
-    words: WordChoices | None, like: Corpus | HasWords | None
-) -> WordChoices | KnownWords | None:
-    """The word choices, or the words of a corpus or model; raises an error if both are given."""
-    check_choices("words", words)
-    if like is None:
-        return words
-    if words is not None:
-        raise CorpusError("Omit words: like has its own.")
-    return find_known(like)
 
 
 def _build(

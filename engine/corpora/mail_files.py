@@ -46,16 +46,16 @@ def open_mailbox(path: Path, encoding: str = "") -> Table:
                 f"{path} does not begin with a message, a line that begins with From. Export it"
                 " again as mbox."
             )
-    left = LeftOut()
     done = [0]
     size = max(1, path.stat().st_size)
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
-        left.clear()
+        left = LeftOut()
         with path.open("rb") as stream:
-            yield from gather(str(path), wanted, lambda: done[0] / size, rows(stream, wanted))
+            found = rows(stream, wanted, left)
+            yield from gather(str(path), wanted, lambda: done[0] / size, found, left)
 
-    def rows(stream: BinaryIO, wanted: Sequence[str]) -> Iterator[Row]:
+    def rows(stream: BinaryIO, wanted: Sequence[str], left: LeftOut) -> Iterator[Row]:
         for row, content in enumerate(_split(stream), start=1):
             done[0] = stream.tell()
             if len(content) > MAX_FILE:
@@ -71,9 +71,7 @@ def open_mailbox(path: Path, encoding: str = "") -> Table:
             left.add(found.left)
             yield row, [getattr(found, column) for column in wanted]
 
-    return Table(
-        path=path, kind="mailbox", columns=COLUMNS, read=read, has=("text", "title"), left=left
-    )
+    return Table(path=path, kind="mailbox", columns=COLUMNS, read=read, has=("text", "title"))
 
 
 def _split(stream: BinaryIO) -> Iterator[bytes]:

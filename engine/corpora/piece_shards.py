@@ -164,7 +164,13 @@ def keep_words(documents: Documents, ids: np.ndarray) -> tuple[Documents, np.nda
     is_kept = words >= 0
     ends = np.append(0, is_kept.cumsum())[documents.starts]
     has_words = np.diff(ends) > 0
-    starts = np.append(0, ends[1:][has_words])
-    return Documents(
-        starts=starts, words=words[is_kept], counts=documents.counts[is_kept]
-    ), has_words
+    kept = Documents(
+        starts=np.append(0, ends[1:][has_words]),
+        words=words[is_kept],
+        counts=documents.counts[is_kept],
+    )
+    # Known words may be in another order than that of the alphabet.
+    if np.any(np.diff(ids[ids >= 0]) < 0):
+        order = np.lexsort((kept.words, kept.rows()))
+        kept = kept._replace(words=kept.words[order], counts=kept.counts[order])
+    return kept, has_words

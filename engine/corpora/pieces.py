@@ -32,10 +32,11 @@ from stickbreaker.engine.corpora.columns import (
     resolve_columns,
     take_chunk,
 )
-from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.corpus import CorpusError, Vocabulary
 from stickbreaker.engine.corpora.count_tables import refuse_count_table
 from stickbreaker.engine.corpora.documents import Documents
-from stickbreaker.engine.corpora.rows import BadRow, BadRows, Chunk, LeftOut, Table
+from stickbreaker.engine.corpora.known_words import KnownWords
+from stickbreaker.engine.corpora.rows import NOTHING, BadRow, BadRows, Chunk, LeftOut, Parts, Table
 from stickbreaker.engine.corpora.shards import map_arrow, write_arrow, write_table
 from stickbreaker.engine.corpora.sources import count_bytes, find_source, list_files, name_source
 from stickbreaker.engine.corpora.word_choices import WordChoices
@@ -69,7 +70,7 @@ class BuildPlan:
     """Everything that decides the content of a corpus on disk; paths: the sources, in order.
 
     A piece ends with the chunk in which its counts take `max_memory` bytes, or it has
-    `shard_documents`.
+    `shard_documents`. known: the words of the corpus, if they are given.
     """
 
     paths: tuple[str, ...]
@@ -78,6 +79,7 @@ class BuildPlan:
     keeps_text: bool
     max_memory: int
     shard_documents: int
+    known: Vocabulary | None = None
 
     def __post_init__(self) -> None:
         for name in ("max_memory", "shard_documents"):
@@ -103,7 +105,7 @@ class Piece(NamedTuple):
     name: the number of its part, and its number in the part. file, chunk: where the next piece
     begins, as the place of the file, and the number of its chunks in the part that have been read.
     date_unit: the precision of the dates. bad: the first of the skipped rows. num_unspaced,
-    num_repaired: as in `WordCounter`.
+    num_repaired: as in `WordCounter`. left: what is left out of the texts.
     """
 
     name: str
@@ -115,6 +117,7 @@ class Piece(NamedTuple):
     bad: list[tuple[str, int | None, str]]
     num_unspaced: int = 0
     num_repaired: int = 0
+    left: Parts = NOTHING
 
 
 class PieceDocuments(NamedTuple):
@@ -135,7 +138,6 @@ class PlanFiles:
         self.table = lru_cache(1)(self._open)
         # All chunks, with their places, if they are few and have been read once.
         self._chunks: list[tuple[int, int, Chunk]] = []
-        self._left: dict[int, LeftOut] = {}
         # What to say about the sources, once the form of the dates is known.
         self.notes: tuple[str, ...] = ()
 
@@ -144,15 +146,7 @@ class PlanFiles:
         table = source.open(self.plan.columns)
         if self.plan.columns.text is None:
             refuse_count_table(table)
-        self._left[number] = table.left
         return table
-
-    def explain_left(self) -> str:
-        """Say what was left out of the texts that have been read; "" if nothing was."""
-        left = LeftOut()
-        for each in self._left.values():
-            left.add(each.parts)
-        return left.note
 
     def columns(self, number: int) -> Columns:
         """Return the columns of a file, completed and checked."""
@@ -224,8 +218,7 @@ class PlanFiles:
         else:
             self._chunks = found
         form = find_date_form(self.plan.columns, cells)
-        table = replace(self.table(0), left=LeftOut())
-        self.notes = list_notes(table, self.plan.columns, cells.dates, form)
+        self.notes = list_notes(self.table(0), self.plan.columns, cells.dates, form)
         return form
 
 
@@ -331,7 +324,10 @@ def count_pieces(
         sum(piece.num_unspaced for piece in pieces),
         sum(piece.num_repaired for piece in pieces),
     )
-    for note in (*explain_texts(*counted), *filter(None, [sources.explain_left()])):
+    left = LeftOut()
+    for piece in pieces:
+        left.add(piece.left)
+    for note in filter(None, (*explain_texts(*counted), left.note)):
         logger.warning(note)
     return pieces
 
@@ -397,6 +393,7 @@ class _PieceCounter:
         dates = date_rows(table, columns, cells, bad, form)
         kept = list_kept(columns, dates).tolist()
         self._bad.add(bad.listed, bad.count)
+        self._bad.left.add(bad.left.parts)
         self._counter.add(texts[row] for row in kept)
         self._dates.append(dates[kept])
         self._files += [number] * len(kept)
@@ -448,6 +445,7 @@ class _PieceCounter:
             bad=bad,
             num_unspaced=self._counter.num_unspaced,
             num_repaired=self._counter.num_repaired,
+            left=self._bad.left.parts,
         )
         with replacing(self._folder / f"piece-{name}.json") as out:
             out.write(json.dumps(piece._asdict()).encode())
@@ -466,18 +464,24 @@ def open_piece(folder: Path, name: str) -> PieceDocuments:
     )
 
 
-def choose_words(folder: Path, pieces: Sequence[Piece], choices: WordChoices) -> list[str]:
+def choose_plan_words(folder: Path, pieces: Sequence[Piece], plan: BuildPlan) -> list[str]:
     """Choose the words of the corpus from all pieces, as `limit_words` does in memory.
 
-    They are in alphabetical order.
+    They are those that are known, or in alphabetical order.
 
     Raises CorpusError if no word remains.
     """
+    merged = heapq.merge(*(_read_words(folder, piece.name) for piece in pieces))
+    terms = ((word, *_add(rows)) for word, rows in groupby(merged, key=itemgetter(0)))
+    if plan.known is not None:
+        known = KnownWords(plan.known, plan.words)
+        if note := known.explain_left_out((word, total) for word, _, total in terms):
+            logger.warning(note)
+        return list(plan.known)
+    choices = plan.words
     num_rows = sum(piece.num_documents for piece in pieces)
     min_documents, max_share = choices.limits(num_rows)
     limits = (min_documents, max_share * num_rows)
-    merged = heapq.merge(*(_read_words(folder, piece.name) for piece in pieces))
-    terms = ((word, *_add(rows)) for word, rows in groupby(merged, key=itemgetter(0)))
     kept: list[tuple[str, int, int]] = []
     has_words = False
     while block := list(islice(terms, TERMS_AT_ONCE)):
@@ -517,6 +521,7 @@ def describe_plan(plan: BuildPlan) -> dict[str, Any]:
     """
     return {
         **asdict(plan),
+        "known": plan.known and sha256("\n".join(plan.known).encode()).hexdigest(),
         "part_bytes": PART_BYTES,
         "files": [describe_source(Path(path)) for path in plan.paths],
     }

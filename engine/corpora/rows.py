@@ -25,6 +25,36 @@ MAX_SHOWN = 40
 MAX_NAME = 60
 
 
+# How much of each kind of part of texts is left out, and of how much.
+Parts = Mapping[str, tuple[int, int]]
+NOTHING: Parts = MappingProxyType({})
+
+
+@dataclass
+class LeftOut:
+    """The parts of texts that are left out, counted while they are read."""
+
+    parts: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def add(self, parts: Parts) -> None:
+        """Add what is left out of one text, or of several."""
+        for what, (number, of) in parts.items():
+            before = self.parts.get(what, (0, 0))
+            self.parts[what] = (before[0] + number, before[1] + of)
+
+    def take(self) -> Parts:
+        """Return what was added since the last call."""
+        taken = self.parts
+        self.parts = {}
+        return taken
+
+    @property
+    def note(self) -> str:
+        """Say what is left out, with its share; "" if nothing is."""
+        said = [f"{what} ({left / of:.1%})" for what, (left, of) in self.parts.items() if left]
+        return f"Left out: {', '.join(said)}." if said else ""
+
+
 class BadRow(NamedTuple):
     """A row that is skipped, and the reason; `row` is None for a whole file."""
 
@@ -45,10 +75,13 @@ Row = tuple[int, list[str]] | BadRow
 
 @dataclass
 class BadRows:
-    """The number of skipped rows, and the first `MAX_LISTED` of them in order."""
+    """The number of skipped rows, the first `MAX_LISTED` of them in order, and what is left out of
+    the texts of the others.
+    """
 
     count: int = 0
     listed: list[BadRow] = field(default_factory=list)
+    left: LeftOut = field(default_factory=LeftOut)
 
     def add(self, rows: Sequence[BadRow], count: int | None = None) -> None:
         """Add skipped rows; count: their number, if `rows` has only the first of them."""
@@ -61,51 +94,28 @@ class BadRows:
 class Chunk(NamedTuple):
     """Some rows of a table: their numbers as in a spreadsheet, and the cells of each column.
 
-    share: the share of the file that has been read, 0 to 1.
+    share: the share of the file that has been read, 0 to 1. left: what is left out of the texts.
     """
 
     rows: list[int]
     cells: dict[str, list[str]]
     bad: list[BadRow]
     share: float
+    left: Parts = NOTHING
 
 
 class Content(NamedTuple):
     """What a file with one text contains.
 
-    left: for each kind of part that is left out, how much of it there is, and of how much. others:
-    further texts of the file.
+    left: what is left out of the text. others: further texts of the file.
     """
 
     text: str
     title: str = ""
     date: str = ""
     author: str = ""
-    left: Mapping[str, tuple[int, int]] = MappingProxyType({})
+    left: Parts = NOTHING
     others: tuple["Content", ...] = ()
-
-
-class LeftOut:
-    """The parts of texts that are left out, counted while they are read."""
-
-    def __init__(self) -> None:
-        self.parts: dict[str, tuple[int, int]] = {}
-
-    def clear(self) -> None:
-        """Forget what was counted: the texts are read again."""
-        self.parts.clear()
-
-    def add(self, left: Mapping[str, tuple[int, int]]) -> None:
-        """Add what is left out of one text, or of several."""
-        for what, (number, of) in left.items():
-            before = self.parts.get(what, (0, 0))
-            self.parts[what] = (before[0] + number, before[1] + of)
-
-    @property
-    def note(self) -> str:
-        """Say what is left out, with its share; "" if nothing is."""
-        said = [f"{what} ({left / of:.1%})" for what, (left, of) in self.parts.items() if left]
-        return f"Left out: {', '.join(said)}." if said else ""
 
 
 @dataclass(frozen=True)
@@ -114,9 +124,8 @@ class Table:
 
     `read(columns)` yields all rows of these columns in chunks, from the start; each cell is text.
     has: columns whose meaning is certain, such as "text" and "title" of a folder. files: the names
-    of the files in `path`, if each file is a row. date_note: how the dates were found. left: what
-    is left out of the texts, after they have been read. sheets: those of a workbook that have
-    cells, and first the one that is read.
+    of the files in `path`, if each file is a row. date_note: how the dates were found. sheets:
+    those of a workbook that have cells, and first the one that is read.
 
     group_bytes: the sizes of the row groups of a Parquet file, uncompressed.
     `read_groups(columns, first, last)` yields the rows of the groups from `first` to `last - 1`.
@@ -130,7 +139,6 @@ class Table:
     has: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     date_note: str = ""
-    left: LeftOut = field(default_factory=LeftOut)
     sheets: tuple[str, ...] = ()
     group_bytes: tuple[int, ...] = ()
     read_groups: Callable[[Sequence[str], int, int], Iterator[Chunk]] | None = None
@@ -144,12 +152,18 @@ class Table:
 
 
 def gather(
-    file: str, columns: Sequence[str], share: Callable[[], float], rows: Iterable[Row]
+    file: str,
+    columns: Sequence[str],
+    share: Callable[[], float],
+    rows: Iterable[Row],
+    left: LeftOut | None = None,
 ) -> Iterator[Chunk]:
     """Group rows into chunks of limited length; the last chunk has share 1.
 
-    file: its name in messages. share: returns the share of the file that has been read.
+    file: its name in messages. share: returns the share of the file that has been read. left:
+    receives what is left out of the texts of the rows.
     """
+    left = left or LeftOut()
     kept: list[tuple[int, list[str]]] = []
     bad: list[BadRow] = []
     size = 0
@@ -162,11 +176,11 @@ def gather(
             kept.append((row[0], [repair(cell) for cell in row[1]]))
             size += sum(map(len, row[1]))
         if len(kept) + len(bad) >= CHUNK_ROWS or size >= CHUNK_TEXT:
-            yield _make_chunk(columns, kept, bad, min(1.0, share()))
+            yield _make_chunk(columns, kept, bad, min(1.0, share()))._replace(left=left.take())
             kept = []
             bad = []
             size = 0
-    yield _make_chunk(columns, kept, bad, 1.0)
+    yield _make_chunk(columns, kept, bad, 1.0)._replace(left=left.take())
 
 
 class Counted(NamedTuple):

@@ -4,7 +4,7 @@ open it.
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path, PurePosixPath
@@ -31,6 +31,7 @@ from stickbreaker.engine.corpora.packed_files import WrittenFile, open_plain, pl
 from stickbreaker.engine.corpora.rows import (
     MAX_COLUMNS,
     TOO_LARGE,
+    Chunk,
     Content,
     Counted,
     LeftOut,
@@ -160,7 +161,12 @@ class Source(NamedTuple):
             table = open_items(self.path, self.kind, items, (EACH_TEI,))
         else:
             table = reader(cast(Path, WrittenFile(self.path, texts[0].text)), "utf-8")
-        return _split(replace(table, left=left), columns)
+
+        def read(wanted: Sequence[str]) -> Iterator[Chunk]:
+            for number, chunk in enumerate(table.read(wanted)):
+                yield chunk if number else chunk._replace(left=left.parts)
+
+        return _split(replace(table, read=read), columns)
 
     @property
     def is_marked_up(self) -> bool:

@@ -94,14 +94,13 @@ def _make_table(
     dates = dict(zip(documents, found, strict=True))
     twins = _find_twins(documents)
     has = {part for name in documents for part in _find_document(name).has}
-    left = LeftOut()
     plain = [place for place, name in enumerate(names) if find_kind(name).name == "text file"]
     some = plain[:: -(-len(plain) // NUM_SNIFFED) or 1]
     shared = _find_shared(load(some), path) if not encoding else Encoding("")
     in_shared = set(plain if shared.name else ())
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
-        left.clear()
+        left = LeftOut()
         done = 0
 
         def rows() -> Iterator[Row]:
@@ -115,7 +114,7 @@ def _make_table(
                     file = file._replace(fault=f"its text is also in {twins[name]}")
                 yield from make_rows(path, done, file, wanted, left)
 
-        yield from gather(str(path), wanted, lambda: done / max(1, len(names)), rows())
+        yield from gather(str(path), wanted, lambda: done / max(1, len(names)), rows(), left)
 
     if "date" in has:
         others = "; others are read from the file names" * bool(note)
@@ -133,7 +132,6 @@ def _make_table(
         has=("text", "title"),
         files=names,
         date_note=note,
-        left=left,
     )
 
 

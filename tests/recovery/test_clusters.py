@@ -360,6 +360,13 @@ def test_a_corpus_is_built_byte_for_byte_as_without_a_cluster_also_when_a_worker
     assert contents(driven.folder) == contents(alone.folder)
 
 
+def test_a_build_on_a_cluster_says_what_is_left_out(client, tmp_path, caplog):
+    letter = "From a@b.org Mon Jan  7 10:00:00 1901\nSubject: Peace\n\nPeace\n> War\n\n"
+    (tmp_path / "letters.mbox").write_text(2 * letter)
+    engine.build(tmp_path / "letters.mbox", to=tmp_path / "corpus", client=client)
+    assert "Left out: quoted lines (50.0%)." in caplog.messages
+
+
 @pytest.mark.parametrize("share", [0.2, 0.9])
 def test_an_interrupted_build_on_a_cluster_continues_with_or_without_one(
     tables, client, tmp_path, share

@@ -128,6 +128,26 @@ def test_an_interrupted_build_continues_where_it_stopped(table, tmp_path, share,
     assert [*tmp_path.glob(".*"), *again.folder.glob(".*")] == []
 
 
+def test_an_interrupted_build_says_what_it_left_out_of_all_texts(tmp_path, caplog):
+    def stop(done):
+        if done >= 0.5:
+            raise Stop
+
+    letter = "From a@b.org Mon Jan  7 10:00:00 1901\nSubject: Peace\n\nPeace\n> War\n\n"
+    path = tmp_path / "letters.mbox"
+    path.write_text(600 * letter + 600 * letter.replace("> War", "and war"))
+    load_corpus(path, words=ALL)
+    said = [each for each in caplog.messages if "Left out" in each]
+    assert "quoted lines (" in said[0]
+    caplog.clear()
+    settings = {"to": tmp_path / "disk", "shard_documents": 500, "words": ALL}
+    with pytest.raises(Stop):
+        build(path, callback=stop, **settings)
+    assert list((tmp_path / ".disk.building").rglob("piece-*"))
+    build(path, **settings)
+    assert [each for each in caplog.messages if "Left out" in each] == said
+
+
 KILLED = """
 import os, signal, sys
 from stickbreaker.engine import build

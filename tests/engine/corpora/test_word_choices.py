@@ -1,5 +1,7 @@
 """Word choices stay with a corpus; function words of languages, and languages guessed from them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -17,7 +19,7 @@ from stickbreaker.engine.corpora.shards import MANIFEST, STORED_CORPUS
 from stickbreaker.engine.corpora.stored import store_corpus
 from stickbreaker.engine.corpora.word_choices import LANGUAGES, guess_language, stop_words
 from stickbreaker.engine.files.verified_files import read_seal, seal_folder
-from tests.engine.corpora.small_files import refuses
+from tests.engine.corpora.small_files import assert_same_corpora, refuses
 
 
 @pytest.mark.parametrize(
@@ -95,6 +97,26 @@ def test_new_texts_are_counted_as_those_of_a_corpus_or_model_were(tmp_path, capl
     (tmp_path / "counts.ldac").write_text("2 0:1 2:3\n1 1:2\n")
     counted = load_corpus(tmp_path / "counts.ldac", like=model)
     assert [list_words(counted, row) for row in range(2)] == [["war"], ["united states"]]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_corpus_on_disk_has_the_words_of_another_corpus(tmp_path, caplog, order):
+    """They keep their order, and the share of unknown words is said."""
+    words = tuple(sorted(("independence", "peace", "war", "war independence")))[::order]
+    dates = np.full(1, "NaT", "datetime64[D]")
+    like = Corpus("old", [[1, 1, 1, 1]], Vocabulary(words), dates, ("One",))
+    path = tmp_path / "new.csv"
+    path.write_text("text\nrailways\nwar of independence, railways\npeace and war\n")
+    in_memory = load_corpus(path, like=like)
+    (said,) = [each for each in caplog.messages if "vocabulary" in each]
+    caplog.clear()
+    built = build(path, to=tmp_path / "built", like=like, shard_documents=1)
+    assert_same_corpora(built, in_memory)
+    assert built.vocabulary.words == words
+    assert said in caplog.messages
+    with refuses("no word is in the vocabulary"):
+        build(path, to=tmp_path / "other", like=replace(like, vocabulary=Vocabulary("abcd")))
+    assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
 
 
 def list_words(corpus, row):
