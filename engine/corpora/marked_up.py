@@ -195,20 +195,20 @@ class _Elements(_Text):
                 f"{self._place} is not well-formed XML ({error}): correct it, or save its text as"
                 " .txt."
             ) from error
-        if not self._done or "".join(self.parts).strip():
-            self._take_text()
+        self._take_text(is_whole=not self._done)
         first, *others = self._done
         return first._replace(others=tuple(others))
 
-    def _take_text(self) -> None:
-        """Take what has been read as one text, and begin another."""
-        self.found["date"] = next((self._dates[each] for each in DATED if each in self._dates), "")
-        self._done.append(self.finish(self._form.left))
-        self.parts = []
-        self.num_left = 0
-        self._forget_header()
+    def _take_text(self, is_whole: bool = False) -> None:
+        """Take what has been read as one text unless it is blank, and begin another.
 
-    def _forget_header(self) -> None:
+        is_whole: whether it is an element of its own, also if it is blank.
+        """
+        self.found["date"] = next((self._dates[each] for each in DATED if each in self._dates), "")
+        if is_whole or "".join(self.parts).strip():
+            self._done.append(self.finish(self._form.left))
+            self.num_left = 0
+        self.parts = []
         self.found = {}
         self._dates = {}
 
@@ -223,7 +223,7 @@ class _Elements(_Text):
         name = name.rpartition(":")[2]
         in_choice = self._path[-1:] == ["choice"] and name in VARIANTS
         if name in TEI and self._path:
-            self._forget_header()
+            self._take_text()
         self._skipped += bool(self._skipped) or in_choice or name in NOT_READ
         self._path.append(name)
         if name in ("title", "author", "date"):
@@ -249,7 +249,7 @@ class _Elements(_Text):
         if not self._joins:
             self._separate(name)
         if name in TEI and self._path:
-            self._take_text()
+            self._take_text(is_whole=True)
 
     def _take_date(self, written: str) -> None:
         for where in DATED:

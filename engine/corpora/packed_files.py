@@ -118,6 +118,8 @@ class PackedFile:
                 content = self._unpack(content)
         except (*BROKEN, NotImplementedError, ValueError) as error:
             packed.close()
+            if isinstance(error, CorpusError):
+                raise
             raise self._refuse(error) from error
         unpacking = _Unpacking(self, content, packed, size)
         binary = io.BufferedReader(unpacking, 1 << 18)

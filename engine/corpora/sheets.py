@@ -48,7 +48,7 @@ def open_sheet(path: Path, given: str = "") -> Table:
     if given:
         if given not in names:
             raise CorpusError(
-                f"{path} has no sheet {shorten(str(given))!r} with cells. Choose one of"
+                f"{path} has no sheet {shorten(given)!r} with cells. Choose one of"
                 f" {_list_names(names)}."
             )
         sheets.insert(0, sheets.pop(names.index(given)))

@@ -146,7 +146,7 @@ class Source(NamedTuple):
         reader: Reader = BY_NAME[self.kind].load_reader()
         chosen = columns.encoding or ""
         if self.kind in SHEETS:
-            chosen = columns.sheet or ""
+            chosen = "" if columns.sheet is None else str(columns.sheet)
         elif columns.sheet is not None:
             raise CorpusError(f"{self.path} has no sheets. Omit sheet.")
         if not self.is_marked_up:
@@ -159,6 +159,7 @@ class Source(NamedTuple):
             # Their text, title, date and author.
             items = [dict(zip(Content._fields[:4], each[:4], strict=True)) for each in texts]
             table = open_items(self.path, self.kind, items, (EACH_TEI,))
+            table = replace(table, has=("text", "title"))
         else:
             table = reader(cast(Path, WrittenFile(self.path, texts[0].text)), "utf-8")
 
@@ -251,11 +252,14 @@ def find_source(
     if os.path.isdir(path):
         return _look_into(path, is_one)
     source = _recognise(name_source(path))
-    if not os.path.isfile(path) and (source.kind or not path.suffix):
+    kind = find_kind(plain_path(path).name)
+    is_one_text = kind.role is Role.DOCUMENT
+    if not os.path.isfile(path) and (source.kind or is_one_text):
         raise CorpusError(f"File not found: {path.absolute()}. Check the folder and the name.")
     if not source.kind:
-        remedy = find_kind(plain_path(path).name).remedy or f"use {READ}"
-        raise CorpusError(f"Unsupported file type: {path}. {remedy[0].upper()}{remedy[1:]}.")
+        remedy = kind.remedy or f"use {READ}"
+        fault = "Unsupported file type" if not is_one_text else "One text is no corpus"
+        raise CorpusError(f"{fault}: {path}. {remedy[0].upper()}{remedy[1:]}.")
     most = max_bytes or MAX_FILE_BYTES
     if path.stat().st_size > most:
         raise CorpusError(f"{path} is larger than {most / 1e9:g} GB. {TOO_LARGE}.")
@@ -272,9 +276,7 @@ def find_source(
 def _recognise(source: Source) -> Source:
     """A document that is clearly a table, or has several texts, as such a source."""
     name = source.member or source.path.name
-    is_plain = plain_path(Path(name)).suffix.lower() == ".txt"
-    is_read = is_plain or source.is_marked_up
-    if source.kind or not is_read or not os.path.isfile(source.path):
+    if source.kind or not is_document(name) or not os.path.isfile(source.path):
         return source
     path = open_plain(source.path, source.member)
     if source.is_marked_up:

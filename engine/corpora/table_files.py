@@ -394,11 +394,7 @@ def find_text_kind(path: Path) -> str:
     """Find out from its first lines whether a text file is a table ("CSV" or "JSON lines"), or has
     a text in each page, paragraph or line (`PAGES`, `PARAGRAPHS`, `LINES`); "" if nothing is clear.
     """
-    try:
-        encoding = find_encoding(path)
-    except CorpusError:
-        return ""
-    with path.open(encoding=encoding.name, errors="replace", newline="") as text:
+    with path.open(encoding=find_encoding(path).name, errors="replace", newline="") as text:
         lines = [*islice(_short_lines(text), NUM_PAGED)]
     if len([*_divide(lines, PAGES)]) >= LEAST_PAGES:
         return PAGES

@@ -397,11 +397,18 @@ def test_only_visitors_on_the_serving_machine_can_name_paths(path, begun):
         (("a", "b"), "Folder of text files: 2 documents with text."),
     ],
 )
-def test_a_text_file_is_called_one_document_with_any_number_of_paragraphs(tmp_path, names, said):
+def test_a_text_that_is_not_clearly_divided_is_called_one_document(tmp_path, names, said):
     for name in names:
-        (tmp_path / f"{name}.txt").write_text("Peace was made.\n\n" * 30)
+        (tmp_path / f"{name}.txt").write_text("Peace was\nmade.\n" * 30)
     shown = describe_preview(TextTaskRunner(lambda share, said: None).look(tmp_path, {}))
     assert f"<p>{said} Each text file is one document. For more documents" in shown
+
+
+def test_a_single_text_is_read_in_paragraphs_and_the_preview_says_so(tmp_path):
+    (tmp_path / "novel.txt").write_text("Peace was\nmade.\n\n" * 30)
+    shown = describe_preview(TextTaskRunner(lambda share, said: None).look(tmp_path, {}))
+    assert "<p>Text file with paragraphs: 30 rows with text." in shown
+    assert "<p>Each paragraph is read as a document.</p>" in shown
 
 
 def test_a_count_of_one_has_a_noun_in_the_singular():

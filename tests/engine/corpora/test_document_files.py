@@ -95,7 +95,7 @@ def test_a_few_documents_next_to_a_table_describe_it(tmp_path):
 def test_the_error_for_a_single_document_with_one_text_names_the_folder(tmp_path, suffix):
     path = tmp_path / f"mine{suffix}"
     path.write_bytes(WRITERS[suffix](LINES[0]))
-    with refuses(rf"Unsupported file type: .*mine{suffix}\. Choose the folder or a \.zip of all"):
+    with refuses(rf"One text is no corpus: .*mine{suffix}\. Choose the folder or a \.zip of all"):
         load_corpus(path)
 
 
@@ -158,8 +158,7 @@ def test_each_text_of_a_tei_corpus_is_a_document(tmp_path, place, others):
         others = {}
     else:
         put(path, {"mine.xml": write_corpus([0, 1])} | others)
-    columns = Columns(date="date", title="title", group="author")
-    built = build(path, columns, EVERYTHING)
+    built = build(path, Columns(date="date", group="author"), EVERYTHING)
     titles = [f"Letter {n}" for n in range(4 if others else 2)]
     assert list(built.corpus.titles) == titles
     assert built.corpus.dates.astype(str).tolist() == [f"186{n}-12-08" for n in range(len(titles))]
@@ -168,6 +167,12 @@ def test_each_text_of_a_tei_corpus_is_a_document(tmp_path, place, others):
     assert built.corpus.rows.tolist() == ([1, 1, 2, 2] if others else [1, 2])
     stored = build_stored(path, to=tmp_path / "out", words=EVERYTHING)
     assert stored.num_documents >= len(titles)
+
+
+def test_a_tei_text_inside_of_another_is_a_document():
+    inner = "<TEI><teiHeader/><text>trade</text></TEI>"
+    found = read_xml(f"<TEI><text>peace</text>{inner}<text>war</text></TEI>".encode(), "a.xml")
+    assert [each.text for each in (found, *found.others)] == ["peace", "trade", "war"]
 
 
 def test_without_pypdf_the_error_names_the_command_that_installs_it(tmp_path, monkeypatch):

@@ -95,7 +95,7 @@ def test_another_sheet_is_read_if_it_is_chosen(tmp_path, suffix):
 
 def test_a_sheet_that_is_not_there_is_refused_with_the_names_of_those_that_are(tmp_path):
     path = put(tmp_path, "xlsx")
-    for name in ("Empty", "speech", 1):
+    for name in ("Empty", "speech", 0):
         with refuses(
             f"mine.xlsx has no sheet '{name}' with cells. Choose one of 'Speeches', 'About'"
         ):
