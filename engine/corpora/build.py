@@ -25,13 +25,12 @@ from stickbreaker.engine.corpora.columns import (
     take_chunk,
 )
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary, number_groups
-from stickbreaker.engine.corpora.known_words import ALL_UNKNOWN, KnownWords
+from stickbreaker.engine.corpora.known_words import ALL_UNKNOWN, KnownWords, count_terms
 from stickbreaker.engine.corpora.rows import TOO_LARGE, BadRow, BadRows, Counted, Table
 from stickbreaker.engine.corpora.sources import Source
 from stickbreaker.engine.corpora.word_choices import WordChoices
 from stickbreaker.engine.corpora.words import (
     WordCounter,
-    count_columns,
     drop_words,
     limit_words,
 )
@@ -185,8 +184,7 @@ def _choose(
     counts, terms = counted
     if isinstance(words, KnownWords):
         taken = words.take(counts, terms)
-        _, totals = count_columns(counts)
-        left_out = words.explain_left_out(zip(terms, totals.tolist(), strict=True))
+        left_out = words.find_unknown(count_terms(counts, terms)).note
         if not taken.nnz:
             raise CorpusError(f"{path}: {ALL_UNKNOWN}")
         notes = (left_out,) if left_out else ()

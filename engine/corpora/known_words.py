@@ -10,9 +10,11 @@ from scipy.sparse import csr_array
 
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
 from stickbreaker.engine.corpora.word_choices import MAX_NGRAM, WordChoices, check_choices
-from stickbreaker.engine.corpora.words import WordCounter
+from stickbreaker.engine.corpora.words import WordCounter, count_columns
 
 NUM_LISTED = 5
+# Of the tokens of new texts.
+LARGE_SHARE = 0.5
 ALL_UNKNOWN = "no word is in the vocabulary of the given corpus or model."
 
 
@@ -24,6 +26,29 @@ class HasWords(Protocol):
     word_choices_: WordChoices | None
 
 
+class Unknown(NamedTuple):
+    """How many tokens are not in a vocabulary, of how many; first: the most frequent words."""
+
+    num_unknown: int
+    num_tokens: int
+    first: tuple[str, ...]
+
+    @property
+    def share(self) -> float:
+        """The share of all tokens."""
+        return self.num_unknown / max(1, self.num_tokens)
+
+    @property
+    def note(self) -> str:
+        """Say which share of the words is left out; "" if all are known."""
+        if not self.num_unknown:
+            return ""
+        return (
+            f"{self.share:.1%} of the words are not in the given vocabulary and are left out, most"
+            f" often {', '.join(self.first)}."
+        )
+
+
 class KnownWords(NamedTuple):
     """The words that are counted in new texts, and how."""
 
@@ -32,9 +57,25 @@ class KnownWords(NamedTuple):
 
     def count(self, texts: Iterable[str]) -> csr_array:
         """Count the known words (D, V) of texts; raise CorpusError as `WordCounter` does."""
+        return self.count_with_warning(texts)[0]
+
+    def count_with_warning(self, texts: Iterable[str]) -> tuple[csr_array, str]:
+        """Count the known words (D, V) of texts, with a warning if most words are unknown, or all
+        of a text.
+        """
         counter = WordCounter(self.choices)
         counter.add(texts)
-        return self.take(*counter.everything())
+        counts, words = counter.everything()
+        taken = self.take(counts, words)
+        unknown = self.find_unknown(count_terms(counts, words))
+        num_empty = int((np.diff(taken.indptr) == 0).sum())
+        said = [unknown.note] * (num_empty > 0 or unknown.share > LARGE_SHARE)
+        if num_empty:
+            said.append(
+                f"Documents without known words: {num_empty:,} of {counts.shape[0]:,}. Their topics"
+                " are those of the prior."
+            )
+        return taken, " ".join(filter(None, said))
 
     def take(self, counts: csr_array, words: Sequence[str]) -> csr_array:
         """Take the counts (D, V) of the known words from those (D, W) of other words."""
@@ -42,13 +83,11 @@ class KnownWords(NamedTuple):
         columns = [known.index(word) if word in known else -1 for word in words]
         return match_columns(counts, columns, len(known))
 
-    def explain_left_out(self, terms: Iterable[tuple[str, int]]) -> str:
-        """Say which share of all words, given with their numbers, is unknown; "" if all are
-        known.
-        """
+    def find_unknown(self, terms: Iterable[tuple[str, int]]) -> Unknown:
+        """Find the words that are unknown among all words, given with their numbers."""
         num_tokens = num_unknown = 0
 
-        def unknown() -> Iterator[tuple[str, int]]:
+        def list_unknown() -> Iterator[tuple[str, int]]:
             nonlocal num_tokens, num_unknown
             for word, number in terms:
                 # The phrases that are unknown are most of all.
@@ -58,14 +97,8 @@ class KnownWords(NamedTuple):
                         num_unknown += number
                         yield word, number
 
-        first = nlargest(NUM_LISTED, unknown(), key=itemgetter(1))
-        if not num_unknown:
-            return ""
-        listed = ", ".join(word for word, _ in first)
-        return (
-            f"{num_unknown / num_tokens:.1%} of the words are not in the given vocabulary and are"
-            f" left out, most often {listed}."
-        )
+        first = nlargest(NUM_LISTED, list_unknown(), key=itemgetter(1))
+        return Unknown(num_unknown, num_tokens, tuple(word for word, _ in first))
 
 
 def choose_words(
@@ -81,6 +114,12 @@ def choose_words(
     if words is not None:
         raise CorpusError("Omit words: like has its own.")
     return find_known(like)
+
+
+def count_terms(counts: csr_array, words: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """The words (W,) of counts (D, W), with their numbers of tokens."""
+    _, totals = count_columns(counts)
+    return zip(words, map(int, totals), strict=True)
 
 
 def find_known(like: Corpus | HasWords) -> KnownWords:

@@ -475,7 +475,7 @@ def choose_plan_words(folder: Path, pieces: Sequence[Piece], plan: BuildPlan) ->
     terms = ((word, *_add(rows)) for word, rows in groupby(merged, key=itemgetter(0)))
     if plan.known is not None:
         known = KnownWords(plan.known, plan.words)
-        if note := known.explain_left_out((word, total) for word, _, total in terms):
+        if note := known.find_unknown((word, total) for word, _, total in terms).note:
             logger.warning(note)
         return list(plan.known)
     choices = plan.words

@@ -1,5 +1,6 @@
 """What a fitted model answers: its topics, those of documents, and how well it predicts words."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
@@ -94,7 +95,8 @@ class FittedModel(Estimator):
         Parameters
         ----------
         X : Corpus or array-like or sparse matrix of shape (D, V), or list of D str
-            The documents, also as texts.
+            The documents, also as texts. A warning says if most of their words are not in the
+            vocabulary, or all words of a text.
 
         Returns
         -------
@@ -382,7 +384,10 @@ class FittedModel(Estimator):
             return self._read_corpus(X, is_new)
         if not is_new and self.words_ is not None and holds_texts(X):
             known = find_known(self)
-            corpus = as_corpus(known.count(X))
+            counts, warning = known.count_with_warning(X)
+            if warning:
+                warnings.warn(warning, stacklevel=4)
+            corpus = as_corpus(counts)
             return replace(corpus, vocabulary=known.vocabulary, word_choices=known.choices)
         refuse_texts(X)
         columns = name_columns(X)

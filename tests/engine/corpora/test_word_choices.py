@@ -119,6 +119,20 @@ def test_a_corpus_on_disk_has_the_words_of_another_corpus(tmp_path, caplog, orde
     assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
 
 
+def test_transform_warns_if_most_words_or_all_words_of_a_text_are_unknown(tiny_corpus):
+    model = OnlineLDA(max_topics=2, random_state=0).fit(tiny_corpus)
+    first, second = tiny_corpus.vocabulary.words[:2]
+    # An error here: all warnings are.
+    model.transform([f"{first} {second} railways"])
+    with pytest.warns(UserWarning, match=r"66\.7% of the words .* most often railways\.$"):
+        model.transform([f"{first} railways railways"])
+    with pytest.warns(UserWarning, match=r"12\.5% .* Documents without known words: 1 of 2\."):
+        shares = model.transform([f"{first} " * 7, "railways"])
+    assert shares.shape == (2, 2)
+    with pytest.warns(UserWarning, match=r"^Documents without known words: 1 of 1\."):
+        model.transform([""])
+
+
 def list_words(corpus, row):
     documents = corpus.select([row]).documents()
     return [corpus.vocabulary[word] for word in documents.words]
