@@ -1,6 +1,7 @@
 """Data frames, data sets and lists in memory are read as files of the same rows."""
 
 import json
+from datetime import datetime
 
 import numpy as np
 import pandas as pd
@@ -91,6 +92,70 @@ def test_texts_without_columns_counts_and_the_words_of_a_corpus_are_read():
 def test_the_error_for_another_object_says_what_to_give(frame):
     with pytest.raises(TypeError, match="one split of a data set, or a list of objects"):
         corpus_from(frame)
+
+
+def test_the_error_for_a_frame_that_is_not_computed_or_a_data_set_with_splits_names_the_remedy():
+    class Lazy:
+        """As those of Dask: an iteration gives the names of the columns."""
+
+        def compute(self):
+            raise AssertionError
+
+        def __iter__(self):
+            return iter(["text", "year"])
+
+    with pytest.raises(TypeError, match=r"frame is a Lazy: call compute\(\) first"):
+        corpus_from(Lazy())
+    with pytest.raises(TypeError, match=r"give one split, such as frame\['train'\]"):
+        corpus_from({"train": ClassSet()})
+    with refuses("data frame has two columns 'text'. Rename one"):
+        corpus_from(pd.DataFrame([["war", "peace"]], columns=["text", "text"]))
+
+
+class ClassSet:
+    """A data set with numbers of classes, as those of Hugging Face are."""
+
+    class Names:
+        names = ["Adams", "Bell"]
+
+    features = {"text": None, "who": Names()}
+
+    def __iter__(self):
+        whos = (1, 0, None, -1)
+        return iter([{"text": "War and peace", "who": who} for who in whos])
+
+
+def test_numbers_of_classes_are_read_as_their_names():
+    corpus = corpus_from(ClassSet(), text="text", group="who")
+    assert (corpus.group_titles, corpus.rows.tolist()) == (("Bell", "Adams"), [0, 1])
+
+
+def test_real_frames_of_polars_are_read():
+    polars = pytest.importorskip("polars")
+    days = [datetime(2020, 1, 31, 23, 30), datetime(2020, 6, 30, 22, 30), None]
+    zoned = polars.Series(days).dt.replace_time_zone("UTC").dt.convert_time_zone("Europe/Berlin")
+    whos = polars.Series(["a", "b", "a"]).cast(polars.Categorical)
+    texts = [["war", "peace"], ["trade"], ["navy"]]
+    frame = polars.DataFrame({"body": texts, "day": zoned, "who": whos})
+    corpus = corpus_from(frame, text="body", date="day", group="who")
+    assert corpus.dates.astype(str).tolist() == ["2020-02-01T00:30:00", "2020-07-01T00:30:00"]
+    assert (corpus.group_titles, corpus.num_tokens) == (("a", "b"), 3)
+    with pytest.raises(TypeError, match=r"call collect\(\) first"):
+        corpus_from(frame.lazy())
+
+
+def test_real_data_sets_of_hugging_face_are_read():
+    datasets = pytest.importorskip("datasets")
+    features = datasets.Features(
+        {"body": datasets.Value("string"), "who": datasets.ClassLabel(names=["Adams", "Bell"])}
+    )
+    rows = {"body": ["War and peace", "Trade", None], "who": [1, 0, 0]}
+    frame = datasets.Dataset.from_dict(rows, features=features)
+    for each in (frame, frame.to_iterable_dataset(), frame.with_format("numpy")):
+        corpus = corpus_from(each, text="body", group="who")
+        assert (corpus.group_titles, corpus.rows.tolist()) == (("Bell", "Adams"), [0, 1])
+    with pytest.raises(TypeError, match=r"give one split, such as frame\['train'\]"):
+        corpus_from(datasets.DatasetDict({"train": frame}))
 
 
 def test_the_error_for_a_frame_without_rows_or_columns_names_it():
