@@ -18,7 +18,7 @@ MAX_NESTED = 200
 # The path of each column in the objects of the rows.
 Fields = dict[str, tuple[str, ...]]
 # An object that cannot be read, because it is cut, for example.
-OBJECT = re.compile(r"""\s*\[?\s*\{\s*(["'])[^"']{1,80}\1\s*:""")
+OBJECT = re.compile(r"""\s*\[?\s*\{\s*(["'])[^"']{1,80}\1\s*(?::|=>)""")
 
 
 def write_cell(value: Any, depth: int = 0) -> str:
@@ -84,13 +84,14 @@ def find_field(value: Any, path: Sequence[str]) -> Any:
 
 
 def read_value(text: str) -> Any:
-    """Read a list or an object that is written as text, in JSON or in Python; any other text is
-    returned as it is.
+    """Read a list or an object that is written as text, in JSON or in Python, or as JSON in JSON;
+    any other text is returned as it is.
     """
-    if not text.lstrip().startswith(("[", "{")):
+    if not text.lstrip().startswith(("[", "{", '"[', '"{')):
         return text
     try:
-        return json.loads(text)
+        value = json.loads(text)
+        return read_value(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):
         try:
             return ast.literal_eval(text.strip())

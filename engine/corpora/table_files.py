@@ -48,7 +48,7 @@ HEADER_TEXT = (
     " names above it."
 )
 PLAIN_QUOTES = "Quotation marks are read as plain characters; otherwise rows would be lost."
-GAP = re.compile(r"(?<=\S) {2,}(?=\S)")
+GAP = re.compile(r"(?<=\S)[ \u00a0]{2,}(?=\S)")
 GAPS = "Two spaces or more are read as the end of a cell."
 SAVE_AS_CSV = "save the table as CSV, which shows where each cell ends"
 UNEVEN = "{} has columns that are parted by spaces, and not all rows have the same: " + SAVE_AS_CSV
@@ -190,15 +190,19 @@ def _find_aligned(lines: Sequence[str], path: Path) -> int | None:
     rows = [_replace_gaps(line).rstrip().split(NO_SIGN) for line in lines]
     above = count_above(rows)
     widths = [len(row) for row in rows[above:] if row != [""]]
-    # A title has a blank line below it, and a name of a column has no separator.
-    if len(widths) < LEAST_ALIGNED or (above and lines[above - 1].strip()):
+    if len(widths) < LEAST_ALIGNED or widths[0] < 2:
         return None
-    is_delimited = any(map(lines[above].__contains__, DELIMITERS))
-    if is_delimited or widths[0] < 2 or not all(map(_looks_like_name, rows[above])):
+    # A name of a column has no separator.
+    if any(map(lines[above].__contains__, DELIMITERS)):
         return None
-    if widths.count(widths[0]) >= SHARE_OF_FILLED * len(widths):
+    is_even = widths.count(widths[0]) >= SHARE_OF_FILLED * len(widths)
+    # A title has a blank line below it, and is not as many names.
+    is_titled = above == 0 or not lines[above - 1].strip()
+    if is_even and is_titled:
         return above
-    if sum(width > 1 for width in widths) >= SHARE_OF_GAPS * len(widths):
+    has_gaps = sum(width > 1 for width in widths) >= SHARE_OF_GAPS * len(widths)
+    has_names = is_titled and all(map(_looks_like_name, rows[above]))
+    if (has_gaps and has_names) or (is_even and len(lines[above - 1].split()) == widths[0]):
         raise CorpusError(f"{UNEVEN.format(path)}.")
     return None
 

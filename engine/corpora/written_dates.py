@@ -56,7 +56,7 @@ SEASON_MONTHS = {name: month for month, names in SEASONS.items() for name in nam
 NOISE = re.compile(
     r"^(?:(?:ca?|circa|cca|about|around|approx(?:imately)?|probably|possibly|before|after|by|early"
     r"|mid|late|um|etwa|vor|nach|vers|environ|env|avant|apres|hacia|verso|rond|omkring|on|the|am"
-    r"|den|der|le|el|il|a ?d|anno domini|printed|published|written|dated|copyright"
+    r"|den|der|le|el|il|a ?d|anno domini|公元|西元|西暦|printed|published|written|dated|copyright"
     r"|annees|anos|anni|jahre)"
     r"(?![^\W\d_])[. ,-]*)+"
 )
@@ -72,8 +72,8 @@ QUARTER = r"(?P<quarter>[1-4])"
 HALF = r"(?P<half>[12])"
 PART = rf"(?:[qt]{QUARTER}|[hs]{HALF})"
 WEEK = r"(?P<week>\d\d?)"
-# Years before the first of an era of Japan.
-ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
+# Years before the first of an era of Japan, or of the Republic of China.
+ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018, "民國": 1911}
 WEEKDAY = r"(?:[^\W\d_]{2,}(?:-[^\W\d_]+)?[ ,]+(?:den )?)?"
 OF = r"[ ,-]+(?:(?:de|del|do|of|d|du|i) |d')?"
 UNTIL = r"(?: ?[-/] ?| to | or | and | bis | a | und )(?P<last>\d{2}|\d{4})"
@@ -93,7 +93,7 @@ PATTERNS = tuple(
         rf"(?: of| de| du| del)?[ ,/-]*{YEAR}",
         rf"{YEAR}[ -]?w{WEEK}(?:-?(?P<weekday>[1-7]))?",
         rf"(?:w|wk|week|kw|woche|semaine|semana|settimana) ?{WEEK}[ ,/-]*(?:of )?{YEAR}",
-        rf"(?P<era>{'|'.join(ERAS)}) ?(?P<short>\d\d?|元) ?年 ?(?:{SMALL} ?月 ?)?"
+        rf"(?P<era>{'|'.join(ERAS)}) ?(?P<short>\d{1, 3}|元) ?年 ?(?:{SMALL} ?月 ?)?"
         r"(?:(?P<day>[1-9]|[12]\d|3[01]) ?日 ?[^\W\d_]*)?",
         rf"{YEAR} ?[年년] ?(?:{SMALL} ?[月월] ?)?(?:{DAY} ?[日일] ?[^\W\d_]*)?",
         rf"{WEEKDAY}{DAY}{OF}{WORD}{OF}{YEAR}",

@@ -103,6 +103,17 @@ def test_columns_that_are_parted_by_spaces_are_refused_if_many_cells_are_empty(t
     path.write_text(align([SPEECHES[0], *rows]))
     with refuses("has columns that are parted by spaces.*save the table as CSV"):
         build(path)
+    path.write_text("\n".join(["who said year", *map("   ".join, SPEECHES[1:])]))
+    with refuses("has columns that are parted by spaces"):
+        build(path)
+
+
+def test_columns_that_are_parted_by_spaces_may_have_no_names(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(align(SPEECHES[1:]).replace("  ", "\u00a0 "))
+    built = build(path, Columns(text=SPEECHES[1][1]))
+    assert built.corpus.num_documents == 9
+    assert "Row 1 is read as the names of the columns" in built.notes[1]
 
 
 @pytest.mark.parametrize("end", ["", "  Trade, too."])
