@@ -21,6 +21,7 @@ from param.parameterized import Comparator, batch_call_watchers
 from stickbreaker.app.model.anatomy import Dissection
 from stickbreaker.app.model.checked_count import CountJob
 from stickbreaker.app.model.class_tasks import ClassState
+from stickbreaker.app.model.grouped_runs import GroupJob
 from stickbreaker.app.model.model_job import ModelJob
 from stickbreaker.app.model.progress import Moment, Progress
 from stickbreaker.app.model.proposed_edits import ProposalJob
@@ -48,6 +49,7 @@ RECORDS = (
     CountJob,
     ProposalJob,
     ModelJob,
+    GroupJob,
     ClassState,
     SweepState,
     Dissection,
@@ -83,9 +85,11 @@ class RunState(param.Parameterized):
     check: CountJob = _record(CountJob, "The state of the check of the number of topics.")
     proposals: ProposalJob = _record(ProposalJob, "The merges and splits that are supported.")
     again: ModelJob = _record(ModelJob, "The state of the runs with other seeds.")
+    grouped: GroupJob = _record(GroupJob, "The comparison of two kept runs by group.")
     sweep: SweepState = _record(SweepState, "The sweep of the run.")
     tasks: ClassState = _record(ClassState, "The tasks of the class.")
     kept_version = param.Integer(default=0, doc="Grows with each change of the kept runs.")
+    pair = param.List(default=[], doc="Keys of the kept runs side by side: the left and the right.")
     num_presenting = param.Integer(default=0, doc="Pages that control the run.")
     num_watching = param.Integer(default=0, doc="Pages that watch the run.")
     fault = param.String(default="", doc="Why the run could not be saved; empty if it is saved.")

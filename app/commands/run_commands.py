@@ -218,6 +218,19 @@ class RunCommands:
         """End the runs with other seeds."""
         self._controlled.again.cancel()
 
+    @for_presenters
+    def compare_groups(self) -> None:
+        """Read the two kept runs that are side by side by group of documents."""
+        runs = {run.key: run for run in self.kept.listing().runs}
+        pair = [runs[key] for key in self.state.pair if key in runs]
+        if self.may_open and len(pair) == 2:
+            self._controlled.groups.start(self.kept, (pair[0], pair[1]))
+
+    @for_presenters
+    def cancel_groups(self) -> None:
+        """End the comparison by group."""
+        self._controlled.groups.cancel()
+
     def plan_sweep(
         self, values: dict[str, tuple[float | int, ...]], systems: list[str]
     ) -> tuple[RunSpec, ...]:

@@ -24,8 +24,9 @@ from stickbreaker.app.export.tables import (
 from stickbreaker.app.export.word_table import write_word_table
 from stickbreaker.app.export.worksheet import write_worksheet
 from stickbreaker.app.frames.class_questions import answer_frame
-from stickbreaker.app.frames.group_frames import MOST_GROUPS, NUM_GROUP_WORDS
+from stickbreaker.app.frames.group_frames import NUM_GROUP_WORDS
 from stickbreaker.app.model.class_tasks import Result
+from stickbreaker.app.model.grouped_runs import MOST_GROUPS
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading
 

@@ -8,6 +8,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 from stickbreaker.app.frames.reading_frames import Span, in_span, read_shares
+from stickbreaker.app.model.grouped_runs import find_largest, keep_largest
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.engine.evaluation import group_shares
 from stickbreaker.engine.evaluation.archives import neutralise_formulas
@@ -18,7 +19,6 @@ from stickbreaker.engine.evaluation.group_words import (
     word_frame,
 )
 
-MOST_GROUPS = 40
 NUM_WORDS = 15
 NUM_GROUP_WORDS = 50
 
@@ -30,28 +30,10 @@ def group_frame(reading: Reading, groups: Groups, position: int, span: Span | No
     """
     rows = np.flatnonzero(in_span(reading, span) & (reading.doc_tokens > 0))
     tokens = reading.doc_tokens[rows]
-    shown = find_largest(groups.of_document[rows], tokens, len(groups.names))
-    places = np.full(len(groups.names), -1)
-    places[shown] = np.arange(len(shown))
-    among = groups.select(rows)._replace(
-        of_document=places[groups.of_document[rows]],
-        names=tuple(groups.names[group] for group in shown),
-    )
+    among = keep_largest(groups.select(rows), tokens)
     shares = csr_array(read_shares(reading)[rows][:, [position]])
     frame = group_shares.group_frame(shares, tokens, among).drop(columns="topic")
     return frame.sort_values("share", ascending=False, kind="stable", ignore_index=True)
-
-
-def find_largest(of_document: np.ndarray, tokens: np.ndarray, num_groups: int) -> np.ndarray:
-    """The numbers of the groups with the most tokens, at most MOST_GROUPS, the largest first.
-
-    of_document, tokens: (D,).
-
-    >>> find_largest(np.array([2, 0, 2]), np.array([3, 4, 3]), 4).tolist()
-    [2, 0]
-    """
-    sizes = np.bincount(of_document, tokens, num_groups)
-    return np.argsort(-sizes, kind="stable")[: min(MOST_GROUPS, np.count_nonzero(sizes))]
 
 
 def group_words_frame(

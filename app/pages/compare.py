@@ -8,6 +8,7 @@ from stickbreaker.app.pages.page import Page
 from stickbreaker.app.views.check_note import AGAIN, CheckNote
 from stickbreaker.app.views.compare import Compare
 from stickbreaker.app.views.count_evidence import CountEvidence
+from stickbreaker.app.views.group_comparison import GroupComparison
 from stickbreaker.app.views.sweep import SweepPanel
 
 
@@ -17,11 +18,12 @@ class ComparePage(Page):
     title = "Compare"
 
     def view(self) -> Sequence[Any]:
-        self.runs = Compare(self.state, self.commands)
+        groups = GroupComparison(self.state, self.commands)
+        self.runs = Compare(self.state, self.commands, groups)
         self.sweep = SweepPanel(self.state, self.commands, engine.REGISTRY)
         again = CheckNote(self.state, self.commands, AGAIN)
         self.evidence = CountEvidence(self.state, again)
-        self.views = (self.runs, self.sweep, again, self.evidence)
+        self.views = (self.runs, groups, self.sweep, again, self.evidence)
         return [self.runs, self.sweep, self.evidence, self.runs.below]
 
     def opened(self) -> None:

@@ -27,7 +27,6 @@ from bokeh.models import (
     NumeralTickFormatter,
     Range1d,
     Scatter,
-    Span,
     TapTool,
     Text,
 )
@@ -239,41 +238,6 @@ def _multiples(frame: pd.DataFrame, measure: str) -> Any:
     return gridplot(
         figures, ncols=2, sizing_mode="stretch_width", merge_tools=False, toolbar_location=None
     )
-
-
-def group_plot(frame: pd.DataFrame, topic_id: int, name: str) -> figure:
-    """Draw a frame of `group_frame`: a dot for each group on the bar of its interval."""
-    names = frame["group"].tolist()[::-1]
-    fig = make_figure(
-        height=110 + ROW_HEIGHT * len(names),
-        sizing_mode="stretch_width",
-        tools="save",
-        title=shorten(name, MOST_TITLE),
-        x_axis_label="share of the tokens in each group",
-        x_axis_location="above",
-        x_range=DataRange1d(start=0.0, range_padding=0.05),
-        y_range=FactorRange(factors=names),
-    )
-    hide_tools(fig)
-    fig.ygrid.grid_line_color = None
-    fig.xaxis.formatter = NumeralTickFormatter(format="0.0 %")
-    labels = _fit_labels({each: each for each in names})
-    fig.yaxis.formatter = CustomJSTickFormatter(code=LABEL_OF_WIDTH, args=labels)
-    source = _source(frame)
-    fig.add_layout(
-        Span(
-            location=frame["whole"].max(), dimension="height", line_color=EARLIER_RUN, line_dash=[4]
-        )
-    )
-    bars = fig.hbar(
-        "group", 0.5, right="high", left="low", source=source, line_color=None, fill_alpha=0.35
-    )
-    fig.scatter("share", "group", size=8, source=source, color=topic_color(topic_id), name="shares")
-    bars.glyph.fill_color = topic_color(topic_id)
-    percents = "@{share}{0.0 %} (@low{0.0 %} to @high{0.0 %})"
-    tooltips = [("group", "@group"), ("share", percents), ("documents", "@documents{0,0}")]
-    fig.add_tools(HoverTool(renderers=[bars], tooltips=tooltips))
-    return fig
 
 
 class MapPlot:

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from stickbreaker import engine
 from stickbreaker.app.model.checked_count import CountJob
@@ -11,6 +11,7 @@ from stickbreaker.app.model.model_job import ModelJob
 from stickbreaker.app.model.other_runs import OtherRuns, learn_again
 from stickbreaker.app.model.proposed_edits import ProposalJob
 from stickbreaker.app.model.reading import Model
+from stickbreaker.app.server.background_work import AnyJob
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.inference.edits import draw_learned
 from stickbreaker.engine.runs.count_check import CheckPlan, can_check, check_count
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from distributed import Client
 
 SAMPLER = engine.find_algorithm("gibbs-hdp")
-
-AnyJob = TypeVar("AnyJob", bound=ModelJob)
 
 
 class ModelWork(ABC, Generic[AnyJob]):

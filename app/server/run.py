@@ -13,6 +13,7 @@ from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.event_log import RunEvents
 from stickbreaker.app.server.forecaster import Forecaster
+from stickbreaker.app.server.group_reader import GroupReader
 from stickbreaker.app.server.model_work import CountCheck, EditSearch, OtherSeeds
 from stickbreaker.app.server.model_worker import ModelWorker
 from stickbreaker.app.server.reader import Reader
@@ -74,6 +75,7 @@ class Run:
         self.checker = ModelWorker(*place, CountCheck())
         self.proposer = ModelWorker(*place, EditSearch())
         self.again = ModelWorker(*place, OtherSeeds(self.reader.take_again, find_client))
+        self.groups = GroupReader(load, store.find_shares, *place[1:])
         self.sweep = Sweep(make_runner, store, self._note_change, sweep)
 
     @property
@@ -107,4 +109,5 @@ class Run:
         self.checker.close()
         self.proposer.close()
         self.again.close()
+        self.groups.close()
         self.forecaster.close()

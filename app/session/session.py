@@ -255,6 +255,7 @@ class Session(BrowserSession):
                 check=run.checker.job,
                 again=run.again.job,
                 proposals=run.proposer.job,
+                grouped=run.groups.job,
                 sweep=run.sweep.state,
                 tasks=run.board.state,
                 kept_version=self.commands.kept.version,

@@ -10,7 +10,6 @@ import panel_material_ui as pmui
 import param
 
 from stickbreaker.app.frames.group_frames import (
-    MOST_GROUPS,
     csv_link,
     group_frame,
     group_words_frame,
@@ -25,9 +24,11 @@ from stickbreaker.app.frames.reading_frames import (
     typical_rows,
 )
 from stickbreaker.app.model.counting import only_if
+from stickbreaker.app.model.grouped_runs import MOST_GROUPS
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading
-from stickbreaker.app.plots.reading_plots import HEAT_MAP, KINDS, HeatMap, calendar_plot, group_plot
+from stickbreaker.app.plots.group_plots import group_plot
+from stickbreaker.app.plots.reading_plots import HEAT_MAP, KINDS, HeatMap, calendar_plot
 from stickbreaker.app.state import EARLIEST, LATEST, RunState, guarded
 from stickbreaker.app.widgets.help_button import heading_html, make_heading
 from stickbreaker.app.widgets.layouts import StateView, html_pane, stack

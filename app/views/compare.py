@@ -8,6 +8,7 @@ from html import escape
 import panel as pn
 import panel_material_ui as pmui
 import param
+from panel.viewable import Viewer
 
 from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.frames.compare_frames import (
@@ -81,11 +82,15 @@ th, td { text-align: left; vertical-align: top; padding: 5px 8px; overflow-wrap:
 class Compare(StateView):
     """The kept runs. `ticked` are the runs to draw.
 
-    below: what is long, and comes after everything else of the page.
+    below: what is long, and comes after everything else of the page. by_group: a view of the two
+    runs side by side, which `state.pair` names.
     """
 
-    def __init__(self, state: RunState, commands: RunCommands) -> None:
+    def __init__(
+        self, state: RunState, commands: RunCommands, by_group: Viewer | None = None
+    ) -> None:
         super().__init__(state)
+        self._by_group = [] if by_group is None else [by_group]
         self._may_open = commands.may_open
         self._kept = commands.kept
         self._commands = commands
@@ -147,7 +152,7 @@ class Compare(StateView):
             pn.FlexBox(self._axis, self.on_live, align_items="center"), self._overlay, visible=False
         )
         heading = make_heading("Two runs side by side", PAIR_HELP)
-        self._side_by_side = stack(heading, sides, self.pair)
+        self._side_by_side = stack(heading, sides, *self._by_group, self.pair)
         self._side_by_side.visible = False
         self.below = stack(self._side_by_side, self._space)
         if not self._may_open:
@@ -313,7 +318,9 @@ class Compare(StateView):
         ]
         if self._is_writing or len(sides) < 2:
             return
-        if sides[0] is sides[1]:
+        is_pair = sides[0] is not sides[1]
+        self.state.pair = [run.key for run in sides] if is_pair else []
+        if not is_pair:
             self.pair.object = (
                 "<p>Both sides show the same run: select another run on one side.</p>"
             )

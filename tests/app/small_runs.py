@@ -18,6 +18,7 @@ from tests.patience import limit
 HDP = engine.find_algorithm("hdp")
 LDA = engine.find_algorithm("lda")
 NAME = "small"
+PARTIES = ("Whigs", "<b>Tories</b>", "Others")
 SETTINGS = engine.RunSettings(num_test=10, num_evaluations=10, num_moments=2)
 
 
@@ -33,6 +34,12 @@ def small_corpus():
 def load_small(name, folder=None):
     """Open the small corpus, by any name."""
     return small_corpus()
+
+
+def load_parties(name=NAME, folder=None):
+    """Open the small corpus with three parties."""
+    groups = np.arange(small_corpus().num_documents) % 3
+    return replace(small_corpus(), groups=groups, group_titles=PARTIES)
 
 
 def small_spec(**values):
@@ -77,9 +84,9 @@ def read(record):
     return reader.job
 
 
-def keep_small(kept, key="", **values):
+def keep_small(kept, key="", corpus=None, **values):
     """Learn the small corpus, and keep the run with its model under this key or a new one."""
-    record = learn(small_corpus(), small_spec(**values))
+    record = learn(corpus or small_corpus(), small_spec(**values))
     return kept.keep(record.progress(1), record.model(), key=key, checkpoint=record.save())
 
 

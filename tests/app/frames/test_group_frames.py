@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from stickbreaker.app.frames import group_frames
 from stickbreaker.app.frames.group_frames import all_group_words, group_frame, group_words_frame
+from stickbreaker.app.model import grouped_runs
 from stickbreaker.engine.evaluation.group_shares import find_groups
 from stickbreaker.engine.evaluation.group_words import OTHERS
 
@@ -43,7 +43,7 @@ def test_shares_by_group_are_sums_by_hand_in_falling_order(parties):
 
 
 def test_the_groups_with_the_most_tokens_in_the_span_are_shown(parties, monkeypatch):
-    monkeypatch.setattr(group_frames, "MOST_GROUPS", 1)
+    monkeypatch.setattr(grouped_runs, "MOST_GROUPS", 1)
     dates = parties.corpus.dates.astype("datetime64[D]")
     span = (np.sort(dates)[1], np.sort(dates)[5])
     inside = (dates >= span[0]) & (dates <= span[1])
