@@ -6,7 +6,7 @@ A config gives the default: `max_topics: int = setting(150, **declared.MAX_TOPIC
 """
 
 import math
-from dataclasses import Field, field, fields
+from dataclasses import Field, dataclass, field, fields
 from typing import Any, TypedDict, TypeVar, cast
 
 import numpy as np
@@ -92,6 +92,14 @@ def check_whole(name: str, value: object, least: int, end: str = "") -> int:
 def check_whole_or_none(name: str, value: object, least: int) -> int | None:
     """Return an argument as int, or None. Raises ValueError as `check_whole` does."""
     return None if value is None else check_whole(name, value, least, ", or None")
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A config, whose values are checked when it is made, as in `check_settings`."""
+
+    def __post_init__(self) -> None:
+        check_settings(self)
 
 
 def check_settings(config: Any) -> None:

@@ -24,7 +24,7 @@ from stickbreaker.engine.algorithm import (
     TopicSummary,
 )
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.declarations import check_settings, choice, setting
+from stickbreaker.engine.declarations import Checked, choice, setting
 from stickbreaker.engine.inference.batch import NO_BOUND, Totals, cool_pass, end_pass, sum_by_phase
 from stickbreaker.engine.inference.expectations import expected_topics
 from stickbreaker.engine.inference.global_step import Statistics
@@ -55,7 +55,7 @@ PASSES_BETWEEN = 10
 
 
 @dataclass(frozen=True)
-class BatchHDPConfig:
+class BatchHDPConfig(Checked):
     """Settings of the batch HDP; the defaults are those of the online HDP.
 
     Raises ValueError if a value is outside its bounds.
@@ -74,9 +74,6 @@ class BatchHDPConfig:
         "keep: as in the paper; merge: merge topics if that raises the bound", "keep", "merge"
     )
     precision: str = setting("float32", **declared.PRECISION)
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 class BatchHDPState(NamedTuple):

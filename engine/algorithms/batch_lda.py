@@ -16,7 +16,7 @@ import numpy as np
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo, TopicSummary
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.declarations import check_settings, setting
+from stickbreaker.engine.declarations import Checked, setting
 from stickbreaker.engine.inference.batch import (
     NO_BOUND,
     Totals,
@@ -40,7 +40,7 @@ from stickbreaker.engine.kernels.special import NOT_RAISED
 
 
 @dataclass(frozen=True)
-class BatchLDAConfig:
+class BatchLDAConfig(Checked):
     """Settings of batch LDA.
 
     Those of Alg. 1, K = 100, α = 1/K and η = .01. Teh's V-LDA has α = .1/K and η = 100/V.
@@ -55,9 +55,6 @@ class BatchLDAConfig:
     start: str = setting("hoffman", **declared.HOFFMAN_START)
     topic_expectation: str = setting("geometric", **declared.TOPIC_EXPECTATION)
     precision: str = setting("float32", **declared.PRECISION)
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 class BatchLDAState(NamedTuple):

@@ -32,7 +32,7 @@ from stickbreaker.engine.algorithm import (
     TopicSummary,
 )
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.declarations import check_settings, choice, setting
+from stickbreaker.engine.declarations import Checked, choice, setting
 from stickbreaker.engine.inference import collapsed
 from stickbreaker.engine.inference.collapsed import INFINITY, Measures, Priors, SoftAssignments
 from stickbreaker.engine.inference.posteriors import (
@@ -52,7 +52,7 @@ SOFT_PASSES = 20
 
 
 @dataclass(frozen=True)
-class CVHDPConfig:
+class CVHDPConfig(Checked):
     """Settings of CV-HDP: gamma priors within the ranges of sec. 4.
 
     Β = 100 and τ = 1/V fixed, as in that section.
@@ -92,9 +92,6 @@ class CVHDPConfig:
     start_from: str = setting("own", **declared.START_FROM)
     tolerance: float = setting(1e-5, **declared.PASS_TOLERANCE)
     precision: str = setting("float32", **declared.PRECISION)
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 class CVHDPState(NamedTuple):

@@ -13,13 +13,13 @@ import numpy as np
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo, TopicSummary
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.declarations import check_settings, setting
+from stickbreaker.engine.declarations import Checked, setting
 from stickbreaker.engine.inference import collapsed
 from stickbreaker.engine.inference.collapsed import INFINITY, Priors, SoftAssignments
 
 
 @dataclass(frozen=True)
-class CVLDAConfig:
+class CVLDAConfig(Checked):
     """Settings of CV-LDA, by default those of Teh, Kurihara & Welling (2007) sec. 4.
 
     Raises ValueError if a value is outside its bounds.
@@ -31,9 +31,6 @@ class CVLDAConfig:
     start_from: str = setting("own", **declared.START_FROM)
     tolerance: float = setting(1e-5, **declared.PASS_TOLERANCE)
     precision: str = setting("float32", **declared.PRECISION)
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 class CVLDAState(NamedTuple):

@@ -16,7 +16,7 @@ import numpy as np
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.declarations import check_settings, choice, setting
+from stickbreaker.engine.declarations import Checked, choice, setting
 from stickbreaker.engine.inference.candidates import Steps
 from stickbreaker.engine.inference.dirichlet_step import (
     DocumentExpectations,
@@ -45,7 +45,7 @@ from stickbreaker.engine.kernels.special import NOT_RAISED
 
 
 @dataclass(frozen=True)
-class DirectHDPConfig:
+class DirectHDPConfig(Checked):
     """Settings of direct assignment; the defaults are those of the online HDP.
 
     Raises ValueError if a value is outside its bounds.
@@ -66,9 +66,6 @@ class DirectHDPConfig:
     later_passes: str = setting("average", **declared.LATER_PASSES)
     concentrations: str = setting("learned", **declared.CONCENTRATIONS)
     precision: str = setting("float32", **declared.PRECISION)
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 def init(config: DirectHDPConfig, vocab_size: int, rng: np.random.Generator) -> OnlineHDPState:

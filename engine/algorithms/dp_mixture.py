@@ -36,7 +36,7 @@ from stickbreaker.engine.algorithm import (
     Transfer,
 )
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.declarations import check_settings, setting
+from stickbreaker.engine.declarations import Checked, setting
 from stickbreaker.engine.inference.batch import NO_BOUND, Totals, end_pass, sum_documents
 from stickbreaker.engine.inference.expectations import expected_topics, topic_weights
 from stickbreaker.engine.inference.global_step import Statistics, batch_scale, blend_tables
@@ -62,7 +62,7 @@ STARTS = ("hoffman", "wang")
 
 
 @dataclass(frozen=True)
-class DPMixtureConfig:
+class DPMixtureConfig(Checked):
     """Settings of the stochastic DP mixture; those of Wang & Blei 2012 sec. 3, which gives no S.
 
     Raises ValueError if a value is outside its bounds.
@@ -77,12 +77,9 @@ class DPMixtureConfig:
     start: str = setting("hoffman", "", None, START_HELP, choices=STARTS)
     precision: str = setting("float32", **declared.PRECISION)
 
-    def __post_init__(self) -> None:
-        check_settings(self)
-
 
 @dataclass(frozen=True)
-class BatchDPMixtureConfig:
+class BatchDPMixtureConfig(Checked):
     """Settings of the batch DP mixture; K, a and η are those of the stochastic one.
 
     Raises ValueError if a value is outside its bounds.
@@ -94,9 +91,6 @@ class BatchDPMixtureConfig:
     tolerance: float = setting(1e-5, **declared.TOLERANCE)
     start: str = setting("hoffman", "", None, START_HELP, choices=STARTS)
     precision: str = setting("float32", **declared.PRECISION)
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 Config = DPMixtureConfig | BatchDPMixtureConfig

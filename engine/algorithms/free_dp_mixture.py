@@ -9,7 +9,7 @@ import numpy as np
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Reads, StepInfo
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.declarations import check_settings, setting
+from stickbreaker.engine.declarations import Checked, setting
 from stickbreaker.engine.inference.truncation_free import (
     GrowingState,
     SampledCounts,
@@ -37,7 +37,7 @@ FIRST_ROOM = 8
 
 
 @dataclass(frozen=True)
-class FreeDPMixtureConfig:
+class FreeDPMixtureConfig(Checked):
     """Settings of the truncation-free DP mixture; concentrations as in Wang & Blei 2012 sec. 3.
 
     Raises ValueError if a value is outside its bounds.
@@ -49,9 +49,6 @@ class FreeDPMixtureConfig:
     burn_in: int = setting(5, **declared.BATCH_BURN_IN)
     num_samples: int = setting(5, **declared.BATCH_SAMPLES)
     precision: str = setting("float32", **declared.PRECISION)
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 def step(

@@ -13,7 +13,7 @@ import numpy as np
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.declarations import check_settings, setting
+from stickbreaker.engine.declarations import Checked, setting
 from stickbreaker.engine.inference.dirichlet_step import expect_documents, infer_shares
 from stickbreaker.engine.inference.truncation_free import (
     GrowingState,
@@ -48,7 +48,7 @@ LOG_STIRLING = log_stirling(MOST_COUNTED)
 
 
 @dataclass(frozen=True)
-class FreeHDPConfig:
+class FreeHDPConfig(Checked):
     """Settings of the truncation-free HDP; concentrations as in Wang & Blei 2012 sec. 3.
 
     Raises ValueError if a value is outside its bounds.
@@ -61,9 +61,6 @@ class FreeHDPConfig:
     burn_in: int = setting(5, **declared.BATCH_BURN_IN)
     num_samples: int = setting(5, **declared.BATCH_SAMPLES)
     precision: str = setting("float32", **declared.PRECISION)
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 def step(

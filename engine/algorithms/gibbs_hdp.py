@@ -20,7 +20,7 @@ import numpy as np
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo, TopicSummary
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.declarations import check_settings, choice, setting
+from stickbreaker.engine.declarations import Checked, choice, setting
 from stickbreaker.engine.inference import gibbs as sampled
 from stickbreaker.engine.inference.concentrations import GammaPrior, draw_concentration
 from stickbreaker.engine.inference.gibbs import Assignments, GibbsPass, TopicAverages
@@ -35,7 +35,7 @@ RATES = (1e-3, 1e3)
 
 
 @dataclass(frozen=True)
-class GibbsHDPConfig:
+class GibbsHDPConfig(Checked):
     """Settings of the sampler; priors are the middle of the ranges in Teh 2007, footnote 2.
 
     Raises ValueError if a value is outside its bounds.
@@ -62,9 +62,6 @@ class GibbsHDPConfig:
     corpus_rate: float = setting(7.5, "b_γ", RATES, "Rate of the gamma prior of γ")
     burn_in: int = setting(100, **declared.BURN_IN)
     sample_every: int = setting(5, **declared.SAMPLE_EVERY)
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 class GibbsHDPState(NamedTuple):

@@ -15,7 +15,7 @@ import numpy as np
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Reads, StepInfo, TopicSummary
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.declarations import check_settings, choice, setting
+from stickbreaker.engine.declarations import Checked, choice, setting
 from stickbreaker.engine.inference import gibbs as sampled
 from stickbreaker.engine.inference.concentrations import GammaPrior, draw_concentration
 from stickbreaker.engine.inference.expectations import summarize_by_tokens
@@ -24,7 +24,7 @@ from stickbreaker.engine.kernels.gibbs import TopicPool
 
 
 @dataclass(frozen=True)
-class GibbsLDAConfig:
+class GibbsLDAConfig(Checked):
     """Settings of the sampler. Raises ValueError if a value is outside its bounds."""
 
     max_topics: int = setting(100, **declared.NUM_TOPICS)
@@ -37,9 +37,6 @@ class GibbsLDAConfig:
     doc_rate: float = setting(4.0, "b_α", (1e-3, 1e3), "Rate of the gamma prior of Kα")
     burn_in: int = setting(100, **declared.BURN_IN)
     sample_every: int = setting(5, **declared.SAMPLE_EVERY)
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 class GibbsLDAState(NamedTuple):

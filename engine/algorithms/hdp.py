@@ -20,7 +20,7 @@ import numpy as np
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.declarations import check_settings, setting
+from stickbreaker.engine.declarations import Checked, setting
 from stickbreaker.engine.inference.candidates import Steps
 from stickbreaker.engine.inference.dirichlet_step import fit_documents
 from stickbreaker.engine.inference.edits import edit_topics
@@ -60,7 +60,7 @@ STARTS = ("warm", "wang", "wang-code", "svi")
 
 
 @dataclass(frozen=True)
-class HDPConfig:
+class HDPConfig(Checked):
     """Settings of the online HDP. The defaults of T, α₀, γ and κ are those of Wang 2011 sec. 4.2.
 
     Raises ValueError if a value is outside its bounds.
@@ -81,9 +81,6 @@ class HDPConfig:
     later_passes: str = setting("average", **declared.LATER_PASSES)
     concentrations: str = setting("learned", **declared.CONCENTRATIONS)
     precision: str = setting("float32", **declared.PRECISION)
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo, TopicSummary
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.declarations import check_settings, choice, setting
+from stickbreaker.engine.declarations import Checked, choice, setting
 from stickbreaker.engine.inference.concentrations import (
     first_concentrations,
     is_time_to_learn,
@@ -42,7 +42,7 @@ from stickbreaker.engine.kernels.special import NOT_RAISED
 
 
 @dataclass(frozen=True)
-class LDAConfig:
+class LDAConfig(Checked):
     """Settings of online LDA: K of the paper, α = 1/K; η, κ, τ₀ and S are those of the online HDP.
 
     Raises ValueError if a value is outside its bounds.
@@ -63,9 +63,6 @@ class LDAConfig:
         *("fixed", "learned", "asymmetric"),
     )
     precision: str = setting("float32", **declared.PRECISION)
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 class LDAState(NamedTuple):

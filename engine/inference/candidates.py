@@ -18,7 +18,7 @@ from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import resolved
 from stickbreaker.engine.inference.evidence import score_documents
 from stickbreaker.engine.inference.global_step import Statistics, batch_scale
-from stickbreaker.engine.inference.held_words import Split
+from stickbreaker.engine.inference.held_words import keep_all
 from stickbreaker.engine.inference.states import OnlineHDPState
 from stickbreaker.engine.inference.topic_counts import gather
 from stickbreaker.engine.parallel.threads import map_on_threads, split_evenly
@@ -141,19 +141,12 @@ def _pick_documents(
 ) -> np.ndarray:
     """Counts (U, C) of drawn documents whose words the topics predict least well."""
     places = np.searchsorted(state.topic_counts.held, documents.words)
-    rows = documents.rows()
     frequencies = np.bincount(places, documents.counts) / documents.num_tokens
-    whole = Split(
-        observed=documents,
-        rows=rows,
-        words=documents.words,
-        counts=documents.counts,
-        scored=np.arange(documents.num_documents),
-    )
+    whole = keep_all(documents)
     # The gain of the topics over word frequencies, by document, in nats; then by distinct word.
     gains = score_documents(config, state, whole, steps.infer)
     gains -= np.bincount(
-        rows, documents.counts * np.log(frequencies[places]), documents.num_documents
+        whole.rows, documents.counts * np.log(frequencies[places]), documents.num_documents
     )
     order = np.argsort(gains / np.maximum(documents.sizes(), 1), kind="stable")
     # Drawn from the worst quarter, so that candidates differ.

@@ -25,7 +25,7 @@ from stickbreaker.engine.inference.candidates import Rivals, Steps, add_topics, 
 from stickbreaker.engine.inference.evidence import remove_topics, share_set_aside
 from stickbreaker.engine.inference.expectations import topic_weights
 from stickbreaker.engine.inference.global_step import batch_scale
-from stickbreaker.engine.inference.held_words import Split, predict
+from stickbreaker.engine.inference.held_words import keep_all, predict
 from stickbreaker.engine.inference.states import Decided, OnlineHDPState
 from stickbreaker.engine.inference.topic_counts import Merging, Removal
 from stickbreaker.engine.kernels.held_out import draw_places
@@ -223,15 +223,8 @@ def _count_tokens(
     shares = steps.infer(config, state, documents)
     words, places = np.unique(documents.words, return_inverse=True)
     by_word = topic_weights(state.topic_counts, words, state.concentrations.word, "mean")
-    rows = documents.rows()
-    whole = Split(
-        observed=documents,
-        rows=rows,
-        words=documents.words,
-        counts=documents.counts,
-        scored=np.arange(documents.num_documents),
-    )
-    own = shares[rows, topic_id] * by_word[places, topic_id]
+    whole = keep_all(documents)
+    own = shares[whole.rows, topic_id] * by_word[places, topic_id]
     tokens: np.ndarray = documents.counts * own / predict(whole, places, shares, by_word)
     return tokens
 

@@ -106,6 +106,17 @@ def split_tokens(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
     return _split(documents, documents.counts - held, held)
 
 
+def keep_all(documents: Documents) -> Split:
+    """A split that predicts every word of each document from all of its words."""
+    return Split(
+        observed=documents,
+        rows=documents.rows(),
+        words=documents.words,
+        counts=documents.counts,
+        scored=np.arange(documents.num_documents),
+    )
+
+
 def _split(documents: Documents, observed: np.ndarray, held: np.ndarray) -> Split:
     """Split by observed and held-out counts (nnz,), without documents that hold out none."""
     num_documents = documents.num_documents
