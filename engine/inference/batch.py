@@ -37,16 +37,12 @@ class BatchState(Protocol):
 
     @property
     def topic_counts(self) -> DecayedCounts: ...
-
     @property
     def step(self) -> int: ...
-
     @property
     def bound(self) -> float: ...
-
     @property
     def phase(self) -> Phase: ...
-
     @property
     def temperature(self) -> float: ...
 
@@ -67,7 +63,6 @@ class PassConfig(Protocol):
 
     @property
     def word_concentration(self) -> float: ...
-
     @property
     def tolerance(self) -> float: ...
 
@@ -79,10 +74,8 @@ class PassExpectations(Protocol):
 
     @property
     def topics(self) -> np.ndarray: ...
-
     @property
     def phase(self) -> Phase: ...
-
     @property
     def temperature(self) -> float: ...
 

@@ -27,7 +27,6 @@ class CollapsedConfig(Protocol):
 
     @property
     def max_topics(self) -> int: ...
-
     @property
     def precision(self) -> str: ...
 

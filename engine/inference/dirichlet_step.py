@@ -25,16 +25,12 @@ class LocalExpectations(Protocol):
 
     @property
     def words(self) -> np.ndarray: ...
-
     @property
     def topics(self) -> np.ndarray: ...
-
     @property
     def prior(self) -> np.ndarray: ...
-
     @property
     def phase(self) -> Phase: ...
-
     @property
     def temperature(self) -> float: ...
 

@@ -29,10 +29,8 @@ class SamplerConfig(Protocol):
 
     @property
     def word_concentration(self) -> float: ...
-
     @property
     def burn_in(self) -> int: ...
-
     @property
     def sample_every(self) -> int: ...
 
@@ -42,13 +40,10 @@ class SamplerState(Protocol):
 
     @property
     def assignments(self) -> "Assignments": ...
-
     @property
     def averages(self) -> "TopicAverages": ...
-
     @property
     def doc_concentration(self) -> float: ...
-
     @property
     def step(self) -> int: ...
 

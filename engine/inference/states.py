@@ -74,10 +74,8 @@ class ScheduleConfig(Protocol):
 
     @property
     def forgetting_rate(self) -> float: ...
-
     @property
     def delay(self) -> float | None: ...
-
     @property
     def batch_size(self) -> int | None: ...
 
@@ -87,10 +85,8 @@ class StartConfig(Protocol):
 
     @property
     def max_topics(self) -> int | None: ...
-
     @property
     def start(self) -> str: ...
-
     @property
     def precision(self) -> str: ...
 
@@ -100,7 +96,6 @@ class WordConfig(Protocol):
 
     @property
     def word_concentration(self) -> float: ...
-
     @property
     def topic_expectation(self) -> str: ...
 
@@ -110,16 +105,12 @@ class SlotConfig(WordConfig, Protocol):
 
     @property
     def max_topics(self) -> int | None: ...
-
     @property
     def max_slots(self) -> int: ...
-
     @property
     def max_active_topics(self) -> int: ...
-
     @property
     def doc_concentration(self) -> float: ...
-
     @property
     def start(self) -> str: ...
 
@@ -129,7 +120,6 @@ class LearnedConfig(Protocol):
 
     @property
     def concentrations(self) -> str: ...
-
     @property
     def start(self) -> str: ...
 
@@ -143,16 +133,12 @@ class OnlineHDPConfig(OnlineConfig, StartConfig, Protocol):
 
     @property
     def doc_concentration(self) -> float: ...
-
     @property
     def corpus_concentration(self) -> float: ...
-
     @property
     def word_concentration(self) -> float: ...
-
     @property
     def duplicates(self) -> str: ...
-
     @property
     def later_passes(self) -> str: ...
 
@@ -162,7 +148,6 @@ class CountsState(Protocol):
 
     @property
     def topic_counts(self) -> DecayedCounts: ...
-
     @property
     def step(self) -> int: ...
 
@@ -187,10 +172,8 @@ class WarmUpState(Protocol):
 
     @property
     def rate_spent(self) -> float: ...
-
     @property
     def phase(self) -> Phase: ...
-
     @property
     def temperature(self) -> float: ...
 
@@ -200,10 +183,8 @@ class OnlineState(CountsState, WarmUpState, Protocol):
 
     @property
     def expected_tokens(self) -> np.ndarray: ...
-
     @property
     def startup_share(self) -> float: ...
-
     @property
     def concentrations(self) -> Concentrations: ...
 

@@ -35,10 +35,8 @@ class GrowingConfig(Protocol):
 
     @property
     def corpus_concentration(self) -> float: ...
-
     @property
     def word_concentration(self) -> float: ...
-
     @property
     def precision(self) -> str: ...
 
