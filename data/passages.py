@@ -8,13 +8,17 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
+from uuid import uuid4
 
 import numpy as np
 
-from stickbreaker.engine.corpora.bundled import load_built_in, name_passages, pack
+from stickbreaker.engine.corpora.bundled import FILES, load_built_in, name_passages, pack
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
-from stickbreaker.engine.corpora.texts import write_bundled_texts
+from stickbreaker.engine.corpora.shards import TEXTS_AT_ONCE
+from stickbreaker.engine.corpora.texts import HEADER, TEXTS, find_bundled_folder
 from stickbreaker.engine.corpora.words import count_words
+from stickbreaker.engine.files.verified_files import seal_folder
+from stickbreaker.engine.files.whole_files import open_synced
 
 FOLDER = Path(__file__).parent
 
@@ -147,3 +151,31 @@ def write_corpus(corpus: Corpus) -> None:
     )
     print(f"{corpus!r}; {corpus.counts.nnz} entries; {len(corpus.group_titles)} groups")
     print(f"{corpus.name}.npz: {len(content)} bytes, SHA-256 {checksums[corpus.name]}")
+
+
+def write_bundled_texts(corpus: Corpus, passages: Sequence[str]) -> list[Path]:
+    """Store the texts of the passages of a bundled corpus.
+
+    Return a file for each corpus that has them.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    files = []
+    for name in (each for each, source in FILES.items() if source == corpus.name):
+        ids = np.arange(len(passages)) if name == corpus.name else corpus.groups
+        table = pa.table(
+            {"document": np.asarray(ids, np.int64), "text": pa.array(passages, pa.large_string())}
+        )
+        place = find_bundled_folder(name)
+        place.mkdir(parents=True, exist_ok=True)
+        before = set(place.glob("*.parquet"))
+        # A new name: the header names either the old file or the new one.
+        file = place / f"{uuid4().hex}.parquet"
+        with open_synced(file) as out:
+            parquet.write_table(table, out, compression="zstd", row_group_size=TEXTS_AT_ONCE)
+        seal_folder(place, HEADER, TEXTS, {}, [file.name])
+        for old in before:
+            old.unlink()
+        files.append(file)
+    return files

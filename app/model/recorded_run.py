@@ -2,10 +2,7 @@
 
 import time
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
-
-import numpy as np
 
 from stickbreaker import engine
 from stickbreaker.app.model.page_notes import read_spec
@@ -31,15 +28,6 @@ def learn(spec: RunSpec, corpus: engine.Corpus) -> Record:
         record.start_step()
         record.advance()
     return record
-
-
-def record_run(spec: RunSpec, corpus: engine.Corpus) -> Checkpoint:
-    """Learn a run, and keep what a page shows of it, without the model and first readings."""
-    saved = learn(spec, corpus).save()
-    assert saved is not None
-    first = {name: note[:0] for name, note in saved.notes.items() if name.startswith("first.")}
-    recorded_on = {RECORDED_ON: np.array(f"{datetime.now(UTC):%Y-%m-%d}")}
-    return replace(saved.with_notes({**saved.notes, **first, **recorded_on}), state=None)
 
 
 def read_recording(corpus: engine.Corpus) -> Progress:

@@ -6,18 +6,16 @@ from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 import numpy as np
 
 from stickbreaker.engine.corpora.bundled import FILES
-from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
+from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import find_converted, find_folder
 from stickbreaker.engine.corpora.old_folders import DOCUMENTS, OLD_CORPUS, OldFolder
 from stickbreaker.engine.corpora.shards import (
     MANIFEST,
     STORED_CORPUS,
-    TEXTS_AT_ONCE,
     is_stored,
     name_texts,
     read_manifest,
@@ -27,10 +25,8 @@ from stickbreaker.engine.files.verified_files import (
     Kind,
     read_seal,
     reading,
-    seal_folder,
     verify_part,
 )
-from stickbreaker.engine.files.whole_files import open_synced
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -154,7 +150,7 @@ def find_texts(name: str, folder: str | PathLike[str] | None = None) -> Texts | 
 
 
 def _find_bundled(name: str) -> Texts | None:
-    place = _bundled_place(name)
+    place = find_bundled_folder(name)
     if (place / HEADER).is_file():
         header = read_seal(place / HEADER, TEXTS)
         return Texts([place / next(iter(header.parts or ()))], header)
@@ -163,33 +159,6 @@ def _find_bundled(name: str) -> Texts | None:
     return Texts([file]) if file.is_file() else None
 
 
-def _bundled_place(name: str) -> Path:
+def find_bundled_folder(name: str) -> Path:
+    """The folder of the texts of a bundled corpus."""
     return find_folder() / BUNDLED / name
-
-
-def write_bundled_texts(corpus: Corpus, passages: Sequence[str]) -> list[Path]:
-    """Store the texts of the passages of a bundled corpus.
-
-    Return a file for each corpus that has them.
-    """
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    files = []
-    for name in (each for each, source in FILES.items() if source == corpus.name):
-        ids = np.arange(len(passages)) if name == corpus.name else corpus.groups
-        table = pa.table(
-            {"document": np.asarray(ids, np.int64), "text": pa.array(passages, pa.large_string())}
-        )
-        place = _bundled_place(name)
-        place.mkdir(parents=True, exist_ok=True)
-        before = set(place.glob("*.parquet"))
-        # A new name: the header names either the old file or the new one.
-        file = place / f"{uuid4().hex}.parquet"
-        with open_synced(file) as out:
-            parquet.write_table(table, out, compression="zstd", row_group_size=TEXTS_AT_ONCE)
-        seal_folder(place, HEADER, TEXTS, {}, [file.name])
-        for old in before:
-            old.unlink()
-        files.append(file)
-    return files

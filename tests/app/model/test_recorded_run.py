@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from data.record_run import record_run
 from stickbreaker import engine
 from stickbreaker.app.frames.summary_texts import describe_reading
 from stickbreaker.app.model.progress import Progress
@@ -15,7 +16,6 @@ from stickbreaker.app.model.recorded_run import (
     WAITS,
     can_stand_in,
     read_recording,
-    record_run,
     stand_in,
 )
 from stickbreaker.app.model.replay import REPLAYED, can_replay, rewind
