@@ -417,7 +417,7 @@ def score(observed, held_out, infer, topics):
 
 def find_path(topics):
     """The order in which topics (K, V) go: the smaller one of the pair of least distance
-    (`evidence.find_path`).
+    (`removals.find_path`).
     """
     left, removed = {k: row.copy() for k, row in enumerate(topics)}, []
     while len(left) > 1:

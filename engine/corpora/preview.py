@@ -24,6 +24,7 @@ from stickbreaker.engine.corpora.columns import (
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.dates import COMPACT, SERIAL, explain_date, find_form, read_dates
 from stickbreaker.engine.corpora.languages import LIBRARIES, UNKNOWN, explain_language
+from stickbreaker.engine.corpora.repairs import repair_text
 from stickbreaker.engine.corpora.rows import BadRow, BadRows, Counted, Table
 from stickbreaker.engine.corpora.sources import STORED, find_source
 from stickbreaker.engine.corpora.stored import StoredCorpus, open_stored
@@ -35,7 +36,6 @@ from stickbreaker.engine.corpora.words import (
     explain_single,
     explain_texts,
     measure_words,
-    repair_text,
 )
 from stickbreaker.engine.progress_bars import Report, show_share
 

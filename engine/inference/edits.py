@@ -22,10 +22,11 @@ from stickbreaker.engine.algorithm import Edit, EditKind
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.inference.candidates import Rivals, Steps, add_topics, compete
-from stickbreaker.engine.inference.evidence import remove_topics, share_set_aside
+from stickbreaker.engine.inference.evidence import share_set_aside
 from stickbreaker.engine.inference.expectations import topic_weights
 from stickbreaker.engine.inference.global_step import batch_scale
 from stickbreaker.engine.inference.held_words import keep_all, predict
+from stickbreaker.engine.inference.removals import remove_topics
 from stickbreaker.engine.inference.states import Decided, OnlineHDPState
 from stickbreaker.engine.inference.topic_counts import Merging, Removal
 from stickbreaker.engine.kernels.held_out import draw_places

@@ -15,12 +15,9 @@ from stickbreaker.engine.algorithm import Edit, EditKind, Proposal
 from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.inference.candidates import Steps
 from stickbreaker.engine.inference.edits import EditError, edit_topics
-from stickbreaker.engine.inference.evidence import (
-    find_path,
-    score_documents,
-    split_set_aside,
-)
+from stickbreaker.engine.inference.evidence import score_documents, split_set_aside
 from stickbreaker.engine.inference.held_words import Split
+from stickbreaker.engine.inference.removals import find_path
 from stickbreaker.engine.inference.states import OnlineHDPState
 
 # The closest pairs that are tried as merges, and the topics with the most tokens in the documents

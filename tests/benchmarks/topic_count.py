@@ -18,7 +18,7 @@ word.
 
 --systems: also HDPs of other libraries (`coherence.py` says how they learn), without nats.
 
---constants: the same with each constant of the rule (`engine/inference/evidence.py`) at half and at
+--constants: the same with each constant of the rule (`engine/inference/evidence.py` and `removals.py`) at half and at
 double its value, on VARIED after one pass.
 """
 
@@ -38,7 +38,7 @@ from scipy.special import rel_entr
 from stickbreaker.engine import RunSettings, find_algorithm, load_corpus
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.evaluation.held_out import rank_topics
-from stickbreaker.engine.inference import evidence
+from stickbreaker.engine.inference import evidence, removals
 from stickbreaker.engine.inference.held_words import split_words
 from stickbreaker.engine.runs.prepared import prepare
 from stickbreaker.engine.runs.run import run
@@ -93,6 +93,7 @@ CONSTANTS = {
     "RATES_BETWEEN": (0.35, 1.39),
     "MOST_PARENTS": (3, 12),
 }
+OF_PATHS = ("LEFT", "COMPARED_WORDS", "MOST_PARENTS")
 VARIED = (
     "60 topics",
     "10 topics, 200 documents",
@@ -294,7 +295,8 @@ def vary(seeds):
     for name, value in changes:
         row = {"constant": name, "value": value}
         for corpus in VARIED:
-            with patch.object(evidence, name, value) if name else nullcontext():
+            place = removals if name in OF_PATHS else evidence
+            with patch.object(place, name, value) if name else nullcontext():
                 found = pd.DataFrame(
                     [row for seed in range(seeds) for row in measure(corpus, seed, (1,))]
                 )

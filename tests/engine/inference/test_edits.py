@@ -11,7 +11,8 @@ from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.executors import step
 from stickbreaker.engine.inference.edits import EditError, draw_learned
-from stickbreaker.engine.inference.evidence import choose_number, find_path, points_of
+from stickbreaker.engine.inference.evidence import choose_number
+from stickbreaker.engine.inference.removals import find_path, points_of
 from stickbreaker.engine.inference.states import Decided
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from tests.small_documents import batch_of, documents_of

@@ -16,16 +16,18 @@ from stickbreaker.engine.inference.evidence import (
     NEGLIGIBLE,
     choose_concentrations,
     choose_number,
+    score_documents,
+    set_aside,
+    share_set_aside,
+)
+from stickbreaker.engine.inference.held_words import split_halves
+from stickbreaker.engine.inference.removals import (
     find_path,
     follow,
     points_of,
     remove_topics,
-    score_documents,
-    set_aside,
-    share_set_aside,
     slice_path,
 )
-from stickbreaker.engine.inference.held_words import split_halves
 from stickbreaker.engine.inference.topic_counts import decayed_counts
 from stickbreaker.engine.schedules import resolve
 from stickbreaker.engine.simulate import simulate_hdp
