@@ -74,16 +74,31 @@ def print_digests(program, cache):
     return bits, int(num_found)
 
 
+@pytest.fixture(scope="module")
+def compile_here(tmp_path_factory):
+    """Run a program that compiles, once; return its digests and the cache that it has filled."""
+    done = {}
+
+    def compile_here(program):
+        if program not in done:
+            folder = tmp_path_factory.mktemp("cache")
+            bits, num_found = print_digests(program, folder)
+            assert num_found == 0
+            done[program] = bits, folder
+        return done[program]
+
+    return compile_here
+
+
 @pytest.mark.parametrize("program", [SWEEP, RUNS], ids=["collapsed sweep", "runs"])
-def test_the_bits_are_the_same_with_an_empty_and_with_a_filled_cache(program, tmp_path):
-    bits, num_found = print_digests(program, tmp_path)
-    assert num_found == 0
-    again, num_found = print_digests(program, tmp_path)
+def test_the_bits_are_the_same_with_an_empty_and_with_a_filled_cache(program, compile_here):
+    bits, folder = compile_here(program)
+    again, num_found = print_digests(program, folder)
     assert num_found > 0
     assert again == bits
 
 
-def test_the_bits_are_the_same_if_another_process_compiles(tmp_path):
-    bits, num_found = print_digests(APART, tmp_path / "apart")
+def test_the_bits_are_the_same_if_another_process_compiles(tmp_path, compile_here):
+    bits, num_found = print_digests(APART, tmp_path)
     assert num_found > 0
-    assert bits == print_digests(RUNS, tmp_path / "here")[0]
+    assert bits == compile_here(RUNS)[0]

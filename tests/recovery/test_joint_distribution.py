@@ -22,7 +22,7 @@ pytestmark = pytest.mark.extended
 
 DOC_SIZES, VOCAB_SIZE, ETA = np.array([7, 4, 9, 1, 6]), 5, 0.4
 ROWS = np.repeat(np.arange(len(DOC_SIZES)), DOC_SIZES)
-NUM_FORWARD, NUM_STEPS, MOST_ERRORS = 10_000, 40_000, 4.5
+NUM_FORWARD, NUM_STEPS, MOST_ERRORS = 10_000, 20_000, 4.5
 HDP = gibbs_hdp.GibbsHDPConfig(
     word_concentration=ETA,
     doc_shape=3.0,
@@ -221,7 +221,7 @@ def make_wrong_births(monkeypatch):
 
 @pytest.mark.parametrize(
     ("make_wrong", "num_steps"),
-    [(make_wrong_tables, NUM_STEPS // 16), (make_wrong_births, NUM_STEPS // 2)],
+    [(make_wrong_tables, NUM_STEPS // 8), (make_wrong_births, NUM_STEPS)],
 )
 def test_a_wrong_weight_of_tables_or_of_new_topics_is_detected(make_wrong, num_steps, monkeypatch):
     make_wrong(monkeypatch)
