@@ -15,7 +15,7 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -151,14 +151,16 @@ ACTIONS = (
 )
 
 
-def fail_everywhere(action: Action, start: Path, error: str) -> Counter:
-    """Let each write, sync and rename of an action fail in turn; count the outcomes."""
+def fail_everywhere(action: Action, start: Path, errors: Sequence[str]) -> Counter:
+    """Let each write, sync and rename of an action fail, with these errors in turn; count the
+    outcomes.
+    """
     counted = Counter()
     before = action.kind.read(start / "files")
     folder = start.parent / "now" / "files"
     for number in count(1):
         restore(start, folder.parent)
-        disk = Disk(fails_at=number, error=error)
+        disk = Disk(fails_at=number, error=errors[number % len(errors)])
         with disk.between():
             counted[attempt(action, folder)] += 1
         counted["debris"] += has_debris(folder.parent)
@@ -228,8 +230,9 @@ def restore(start: Path, now: Path) -> None:
     verified_files.digest_once.cache_clear()
 
 
-def count_outcomes(number: int, seed: int) -> pd.DataFrame:
-    """A row for each action."""
+def count_outcomes(number: int, seed: int, tries_all: bool = True) -> pd.DataFrame:
+    """A row for each action. tries_all: whether each of its operations fails with every error."""
+    tried = [[error] for error in ERRORS] if tries_all else [list(ERRORS)]
     logging.disable(logging.WARNING)
     rows = []
     for action in ACTIONS:
@@ -237,7 +240,7 @@ def count_outcomes(number: int, seed: int) -> pd.DataFrame:
             start = Path(folder).resolve() / "start"
             (start / "files").mkdir(parents=True)
             action.kind.write(start / "files")
-            counted = sum((fail_everywhere(action, start, error) for error in ERRORS), Counter())
+            counted = sum((fail_everywhere(action, start, errors) for errors in tried), Counter())
             counted += stop_everywhere(action, start, number, seed)
         rows.append({"operation": action.name} | {column: counted[column] for column in COLUMNS})
     logging.disable(logging.NOTSET)

@@ -206,19 +206,16 @@ def count_outcomes(number: int, names: tuple[str, ...]) -> pd.DataFrame:
     """A row for each algorithm, for builds, for studies and for a stream."""
     logging.disable(logging.WARNING)
     rows = []
-    for job, name in [
-        *(("run", name) for name in names),
-        ("build", ""),
-        ("study", ""),
-        ("stream", ""),
-    ]:
-        with tempfile.TemporaryDirectory() as folder, starting() as start:
-            inside = Path(folder) / "files"
-            inside.mkdir()
-            counted = kill_often(job, name, inside, number, start)
-        rows.append(
-            {"job": job, "algorithm": name} | {column: counted[column] for column in COLUMNS}
-        )
+    jobs = [*(("run", name) for name in names), ("build", ""), ("study", ""), ("stream", "")]
+    with starting() as start:
+        for job, name in jobs:
+            with tempfile.TemporaryDirectory() as folder:
+                inside = Path(folder) / "files"
+                inside.mkdir()
+                counted = kill_often(job, name, inside, number, start)
+            rows.append(
+                {"job": job, "algorithm": name} | {column: counted[column] for column in COLUMNS}
+            )
     logging.disable(logging.NOTSET)
     return pd.DataFrame(rows)
 

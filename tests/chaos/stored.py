@@ -168,6 +168,7 @@ def read_checkpoints(folder: Path) -> Found:
     )
 
 
+@cache
 def make_model(seed: int) -> engine.OnlineHDP:
     """A fitted estimator."""
     counts = np.random.default_rng(seed).poisson(1.0, (40, len(WORDS)))

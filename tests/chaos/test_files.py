@@ -13,8 +13,8 @@ def test_damaged_files_are_refused_with_a_sentence_or_load_the_same_content():
 
 
 def test_where_a_disk_fails_or_a_machine_stops_the_old_content_stays_whole():
-    frame = disk.count_outcomes(20, seed=1)
-    assert (frame["failed with a sentence"] + frame["succeeded"] > 10).all()
+    frame = disk.count_outcomes(20, seed=1, tries_all=False)
+    assert (frame["failed with a sentence"] + frame["succeeded"] > 5).all()
     assert (frame[list(disk.BAD)] == 0).all(axis=None)
 
 
