@@ -8,7 +8,7 @@ from typing import Any
 
 from tornado.httputil import HTTPServerRequest
 
-from stickbreaker.app.fixes.page import load_fonts_once, lock_documents
+from stickbreaker.app.fixes.page import compare_all_values, load_fonts_once, lock_documents
 from stickbreaker.app.fixes.server import (
     make_servers_of,
     open_browser_with_token,
@@ -38,6 +38,7 @@ except (ClusterError, CorpusError, LimitError, UnsafeSettingsError) as error:
     sys.exit(f"Not started. {error}")
 open_browser_with_token()
 load_fonts_once()
+compare_all_values()
 lock_documents()
 
 

@@ -9,7 +9,6 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -22,6 +21,7 @@ from stickbreaker.app.fixes.notebook import are_drawn, find_roots, fix_notebook,
 from stickbreaker.app.frames.reading_frames import calendar_frame, fitting_unit, map_frame
 from stickbreaker.app.model.disk_space import OWN_CORPORA, UserFiles
 from stickbreaker.app.model.kept_runs import KeptRun
+from stickbreaker.app.model.model_record import record_models
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model, Reading
 from stickbreaker.app.model.record import Record
@@ -187,8 +187,7 @@ def keep_run(recorder: Recorder, name: str = "") -> KeptRun:
     another corpus, ValueError before the first record, and FileError if it cannot be written.
     """
     corpus = recorder.corpus
-    model = recorder.model
-    if model is None:
+    if recorder.model is None:
         raise ValueError("Nothing is recorded: call record(model) first.")
     files = UserFiles(find_data(None))
     known = load_by_name(corpus.name, files.folder / OWN_CORPORA)
@@ -197,13 +196,7 @@ def keep_run(recorder: Recorder, name: str = "") -> KeptRun:
             f"The corpus {corpus.name!r} of the app has other documents: use"
             f" load_corpus({corpus.name!r})."
         )
-    settings = engine.RunSettings()
-    spec = RunSpec(corpus.name, model.algorithm, model.config_, settings)
-    record = Record(spec, 1, time.perf_counter)
-    record.open(corpus, engine.prepare(spec.algorithm, spec.config, corpus, settings))
-    *earlier, last = recorder.updates
-    for update in (*earlier, replace(last, is_last=True)):
-        record.take(update)
+    record = record_models(recorder, corpus)
     found = record.model()
     assert found is not None
     run = files.kept.keep(record.progress(1), found, checkpoint=record.save())

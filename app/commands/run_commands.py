@@ -231,6 +231,16 @@ class RunCommands:
         """End the comparison by group."""
         self._controlled.groups.cancel()
 
+    @for_presenters
+    def keep_consensus(self) -> None:
+        """Keep the consensus of the runs with other seeds as a kept run."""
+        self._controlled.keeper.start()
+
+    @for_presenters
+    def cancel_keeping(self) -> None:
+        """Keep no consensus while it waits for a core."""
+        self._controlled.keeper.cancel()
+
     def plan_sweep(
         self, values: dict[str, tuple[float | int, ...]], systems: list[str]
     ) -> tuple[RunSpec, ...]:

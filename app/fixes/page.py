@@ -1,8 +1,9 @@
 """Workarounds for pages: files, scripts, the lock of the document, what a closed page leaves."""
 
+from functools import wraps
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qsl
 
 import panel as pn
@@ -14,6 +15,7 @@ from panel.io import with_lock
 from panel.io.resources import LOCAL_DIST
 from panel.reactive import Syncable
 from panel.util.parameters import edit_readonly
+from param import parameterized
 
 SCRIPTS = Path(__file__).with_name("scripts")
 
@@ -55,6 +57,25 @@ def load_fonts_once() -> None:
     It does not say for which characters each font is, so that a browser loads all of them.
     """
     getattr(import_module("panel_material_ui.base"), "FONT_CSS", []).clear()
+
+
+def compare_all_values() -> None:
+    """Let a view that is given another state draw if any value that it depends on differs.
+
+    Param compares only the first of the values that a method depends on.
+    """
+    make_caller = getattr(parameterized, "_m_caller", None)
+    if make_caller is None or hasattr(make_caller, "__wrapped__"):
+        return
+
+    @wraps(make_caller)
+    def make(view: Any, method: str, what: str = "value", changed: Any = None, *rest: Any) -> Any:
+        if changed is not None:
+            others = view.param.method_dependencies(method)
+            changed = [*changed, *(each.name for each in others if each.inst is not view)]
+        return make_caller(view, method, what, changed, *rest)
+
+    parameterized._m_caller = cast(Any, make)
 
 
 def stop_following_the_server(page: Any) -> None:

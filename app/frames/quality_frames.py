@@ -17,6 +17,7 @@ from stickbreaker.app.frames.reading_frames import (
 )
 from stickbreaker.app.model.counting import count, only_if, span
 from stickbreaker.app.model.model_job import ModelJob
+from stickbreaker.app.model.model_record import AgainJob
 from stickbreaker.app.model.other_runs import NUM_RUNS
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading
@@ -123,7 +124,7 @@ def describe_topics_again(reading: Reading) -> dict[int, TopicAgain]:
     }
 
 
-def describe_again(job: ModelJob, progress: Progress, reading: Reading | None) -> str:
+def describe_again(job: AgainJob, progress: Progress, reading: Reading | None) -> str:
     """Say what runs with other seeds have found, or what they do; empty without any."""
     is_own = job.run_id == progress.run_id
     if job.is_active and is_own:
@@ -143,8 +144,29 @@ def describe_again(job: ModelJob, progress: Progress, reading: Reading | None) -
         f"{is_stable.sum():,} of {count(len(is_stable), 'topic')} came back in at least half of"
         f" {count(len(scores), 'other run')}: {percent(found.shares[is_stable].sum())} of the"
         f" tokens. These runs have {numbers} topics in use, and score {held_out} nats per held-out"
-        " word."
+        f" word.{only_if(is_own, _describe_consensus(job))}"
     )
+
+
+def _describe_consensus(job: AgainJob) -> str:
+    if job.consensus is None:
+        return only_if(job.message, f" {job.message}")
+    score = "" if job.score is None else f", and scores {write_score(job.score)}"
+    return f" Their consensus has {count(job.num_topics, 'topic')}{score}."
+
+
+def describe_keeping(job: ModelJob, again: AgainJob, progress: Progress) -> str:
+    """Say whether the consensus of other runs is kept; empty if nobody asked for it."""
+    keys = (job.model_key, progress.model_key)
+    if again.consensus is None or any(key != again.model_key for key in keys):
+        return ""
+    if job.status == "failed":
+        return f"The consensus could not be kept: {job.message}"
+    return {
+        "waiting": job.message or "Waiting",
+        "working": "The consensus is being kept.",
+        "ready": "The consensus is a kept run now: Compare lists it.",
+    }.get(job.status, "")
 
 
 def _lines(reading: Reading) -> tuple[tuple[str, ...], np.ndarray]:

@@ -219,12 +219,19 @@ class Record:
             # The run as it was stays kept, so that the two can be compared.
             self.is_kept = False
             self.kept_key = ""
-        if (nats := score_test(prepared, state)) is not None:
-            self._heldout.append(self.documents_seen, self._date, self._seconds, nats)
+        self.score()
         summary = self.spec.algorithm.summarize(self.spec.config, state)
         if self.columns and self.columns[-1].documents_seen == self.documents_seen:
             self.columns.pop()
         self._take_moment(events.Moment(self.documents_seen, self._date, summary))
+
+    def score(self) -> None:
+        """Add the held-out score of the current model."""
+        prepared = self._prepare_now()
+        if prepared is None or self._date is None:
+            return
+        if (nats := score_test(prepared, self._state)) is not None:
+            self._heldout.append(self.documents_seen, self._date, self._seconds, nats)
 
     def _prepare_now(self) -> engine.Prepared | None:
         """The prepared run with the present settings; None until the corpus is open."""

@@ -31,6 +31,9 @@ class RunStore:
     def keep(self, ending: Ending, sweep: str = "") -> None:
         """Keep a run that has finished or is left after it has learned. sweep: its sweep's name."""
 
+    def keep_consensus(self, ending: Ending) -> None:
+        """Keep the consensus of other runs. Raises FileError if it cannot be written."""
+
     def name_topics(self, key: str, names: Mapping[int, str]) -> None:
         """Give the topics of a kept run these names, by id."""
 

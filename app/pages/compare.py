@@ -5,7 +5,7 @@ from typing import Any
 
 from stickbreaker import engine
 from stickbreaker.app.pages.page import Page
-from stickbreaker.app.views.check_note import AGAIN, CheckNote
+from stickbreaker.app.views.check_note import AGAIN, KEEP, CheckNote
 from stickbreaker.app.views.compare import Compare
 from stickbreaker.app.views.count_evidence import CountEvidence
 from stickbreaker.app.views.group_comparison import GroupComparison
@@ -21,9 +21,9 @@ class ComparePage(Page):
         groups = GroupComparison(self.state, self.commands)
         self.runs = Compare(self.state, self.commands, groups)
         self.sweep = SweepPanel(self.state, self.commands, engine.REGISTRY)
-        again = CheckNote(self.state, self.commands, AGAIN)
-        self.evidence = CountEvidence(self.state, again)
-        self.views = (self.runs, groups, self.sweep, again, self.evidence)
+        again, keep = (CheckNote(self.state, self.commands, each) for each in (AGAIN, KEEP))
+        self.evidence = CountEvidence(self.state, again, keep)
+        self.views = (self.runs, groups, self.sweep, again, keep, self.evidence)
         return [self.runs, self.sweep, self.evidence, self.runs.below]
 
     def opened(self) -> None:

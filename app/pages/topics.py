@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stickbreaker.app.pages.page import ReadingPage
-from stickbreaker.app.views.check_note import AGAIN, CheckNote
+from stickbreaker.app.views.check_note import AGAIN, KEEP, CheckNote
 from stickbreaker.app.views.topic_edits import TopicEdits
 from stickbreaker.app.views.topic_explorer import TopicExplorer
 from stickbreaker.app.views.topic_map import TopicMap
@@ -33,12 +33,12 @@ class Topics(ReadingPage):
     def view(self) -> Sequence[Any]:
         state = self.state
         topic_map = TopicMap(state)
-        again = CheckNote(state, self.commands, AGAIN)
-        quality = TopicQualityView(state, [again.button, again])
+        again, keep = (CheckNote(state, self.commands, each) for each in (AGAIN, KEEP))
+        quality = TopicQualityView(state, [again.button, again, keep.button, keep])
         word = WordLife(state)
         self.explorer = TopicExplorer(state, self.commands, word)
         self.edits = TopicEdits(state, self.commands)
-        self.views = (self.explorer, word, topic_map, again, quality, self.edits)
+        self.views = (self.explorer, word, topic_map, again, keep, quality, self.edits)
         # The selected topic is next to the table and the map, so that they are seen together, or
         # below the table in a narrow window.
         aside = stack(self.explorer.chosen, css_classes=["aside"])

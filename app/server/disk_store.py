@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from stickbreaker.app.model.disk_space import UserFiles, limit_kept_models, limit_saved_readings
 from stickbreaker.app.model.kept_runs import KeptRunError, KeptRuns
-from stickbreaker.app.model.other_runs import OtherRuns
+from stickbreaker.app.model.other_runs import NUM_RUNS, OtherRuns
 from stickbreaker.app.model.reading import Model, Reading
 from stickbreaker.app.model.run_store import Ending, RunStore
 from stickbreaker.app.model.saved_runs import Address, SavedRun
@@ -20,6 +20,8 @@ from stickbreaker.app.server.saver import Saver
 from stickbreaker.app.server.visitors import list_data
 from stickbreaker.engine.files.whole_files import Claim
 from stickbreaker.engine.runs.checkpoint import Checkpoint
+
+CONSENSUS_NAME = f"Consensus of {NUM_RUNS} runs"
 
 _log = logging.getLogger(__name__)
 
@@ -89,6 +91,13 @@ class DiskStore(RunStore):
             limit_kept_models(list_data())
             if not sweep:
                 self._link.take_run(ending.key, ending.model)
+
+    def keep_consensus(self, ending: Ending) -> None:
+        key, progress, model, checkpoint = ending
+        with self._events.keeping():
+            self._files.kept.keep(progress, model, key=key, checkpoint=checkpoint)
+            self._files.kept.rename(key, CONSENSUS_NAME)
+        limit_kept_models(list_data())
 
     def name_topics(self, key: str, names: Mapping[int, str]) -> None:
         self._files.kept.name_topics(key, names)

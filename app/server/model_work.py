@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 from stickbreaker import engine
 from stickbreaker.app.model.checked_count import CountJob
 from stickbreaker.app.model.model_job import ModelJob
+from stickbreaker.app.model.model_record import AgainJob, end_record, record_consensus
 from stickbreaker.app.model.other_runs import OtherRuns, learn_again
 from stickbreaker.app.model.proposed_edits import ProposalJob
 from stickbreaker.app.model.reading import Model
+from stickbreaker.app.model.record import Record
+from stickbreaker.app.model.run_store import RunStore
 from stickbreaker.app.server.background_work import AnyJob
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.inference.edits import draw_learned
@@ -85,8 +88,8 @@ class EditSearch(ModelWork[ProposalJob]):
 
 
 @dataclass(frozen=True)
-class OtherSeeds(ModelWork[ModelJob]):
-    """Makes runs with other seeds, to see which topics come back.
+class OtherSeeds(ModelWork[AgainJob]):
+    """Makes runs with other seeds, to see which topics come back, and their consensus.
 
     take(model, runs): gets the result; find_client: as for a runner.
     """
@@ -94,14 +97,43 @@ class OtherSeeds(ModelWork[ModelJob]):
     take: Callable[[Model, OtherRuns], None]
     find_client: "Callable[[], Client | None]" = lambda: None
     name = "other-runs"
-    begin = ModelJob()
+    begin = AgainJob()
 
     def can_start(self, model: Model) -> bool:
         return model.test is not None
 
     def compute(self, model: Model, report: Callable[[float], bool]) -> dict[str, Any] | None:
-        runs = learn_again(model, report, self.find_client())
-        if runs is None:
+        recorder = engine.Recorder(model.train)
+        learned = learn_again(model, report, self.find_client())
+        if learned is None:
             return None
-        self.take(model, runs)
+        self.take(model, learned.runs)
+        if learned.consensus is None:
+            return {"message": learned.why_not}
+        record = record_consensus(model, learned.consensus, recorder)
+        progress = record.progress(1)
+        scores = progress.heldout["nats_per_word"]
+        return {
+            "consensus": record,
+            "num_topics": progress.now.num_topics if progress.now is not None else 0,
+            "score": float(scores[-1]) if len(scores) else None,
+        }
+
+
+@dataclass(frozen=True)
+class KeptConsensus(ModelWork[ModelJob]):
+    """Keeps the consensus of other runs as a kept run. find(): the consensus, if there is one."""
+
+    find: Callable[[], Record | None]
+    store: RunStore
+    name = "keep-consensus"
+    begin = ModelJob()
+
+    def can_start(self, model: Model) -> bool:
+        return self.find() is not None
+
+    def compute(self, model: Model, report: Callable[[float], bool]) -> dict[str, Any] | None:
+        record = self.find()
+        if record is not None:
+            self.store.keep_consensus(end_record(record, self.store))
         return {}

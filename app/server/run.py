@@ -14,7 +14,7 @@ from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.event_log import RunEvents
 from stickbreaker.app.server.forecaster import Forecaster
 from stickbreaker.app.server.group_reader import GroupReader
-from stickbreaker.app.server.model_work import CountCheck, EditSearch, OtherSeeds
+from stickbreaker.app.server.model_work import CountCheck, EditSearch, KeptConsensus, OtherSeeds
 from stickbreaker.app.server.model_worker import ModelWorker
 from stickbreaker.app.server.reader import Reader
 from stickbreaker.app.server.reading_queue import ReadingQueue
@@ -76,6 +76,7 @@ class Run:
         self.proposer = ModelWorker(*place, EditSearch())
         self.again = ModelWorker(*place, OtherSeeds(self.reader.take_again, find_client))
         self.groups = GroupReader(load, store.find_shares, *place[1:])
+        self.keeper = ModelWorker(*place, KeptConsensus(lambda: self.again.job.consensus, store))
         self.sweep = Sweep(make_runner, store, self._note_change, sweep)
 
     @property
@@ -110,4 +111,5 @@ class Run:
         self.proposer.close()
         self.again.close()
         self.groups.close()
+        self.keeper.close()
         self.forecaster.close()

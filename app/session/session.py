@@ -254,6 +254,7 @@ class Session(BrowserSession):
                 job=run.reader.job,
                 check=run.checker.job,
                 again=run.again.job,
+                keeping=run.keeper.job,
                 proposals=run.proposer.job,
                 grouped=run.groups.job,
                 sweep=run.sweep.state,

@@ -20,15 +20,20 @@ STYLE = "p { margin: 4px 0; font-size: 14px; color: var(--panel-on-surface-color
 
 
 class CountEvidence(StateView):
-    """Sentences, and the score by number of topics. note: the view of a check by other runs."""
+    """Sentences, and the score by number of topics.
 
-    def __init__(self, state: RunState, note: Any):
+    note: the view of a check by other runs; keep: that of keeping their consensus.
+    """
+
+    def __init__(self, state: RunState, note: Any, keep: Any):
         super().__init__(state)
         self.text = pn.pane.HTML("", stylesheets=[STYLE], sizing_mode="stretch_width")
         self.figure = stack()
         self._layout = stack(
             lay_at_end(make_heading("How many topics?", HELP), note.button),
             note,
+            keep.button,
+            keep,
             self.text,
             self.figure,
         )

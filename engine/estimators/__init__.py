@@ -23,6 +23,7 @@ from stickbreaker.engine.estimators.classes import (
     OnlineLDA,
     OnlineSVIHDP,
 )
+from stickbreaker.engine.estimators.consensus_model import consensus
 from stickbreaker.engine.estimators.editable import EditableTopicModel
 from stickbreaker.engine.estimators.follower import Followed, Follower
 from stickbreaker.engine.estimators.imported import (
@@ -38,7 +39,6 @@ from stickbreaker.engine.estimators.restored import from_checkpoint as from_chec
 from stickbreaker.engine.estimators.restored import load
 from stickbreaker.engine.estimators.stable_topics import (
     Stability,
-    consensus,
     stability,
     stability_of,
 )

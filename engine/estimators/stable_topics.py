@@ -1,27 +1,21 @@
-"""Which topics come back in other runs, and a model of the topics that runs have in common."""
+"""Which topics come back in other runs."""
 
 import warnings
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.declarations import check_whole
 from stickbreaker.engine.estimators.classes import OnlineHDP
 from stickbreaker.engine.estimators.model import TopicModel
-from stickbreaker.engine.evaluation.found_again import find_again, group_topics
-from stickbreaker.engine.evaluation.held_out import rank_topics
-from stickbreaker.engine.evaluation.topic_frames import empty_history
-from stickbreaker.engine.inference.states import Concentrations, Decided, OnlineHDPState
-from stickbreaker.engine.inference.topic_counts import decayed_counts
+from stickbreaker.engine.evaluation.found_again import find_again
 from stickbreaker.engine.parallel.clusters import connect
 from stickbreaker.engine.progress_bars import show_progress
 from stickbreaker.engine.runs.events import Update
@@ -66,7 +60,7 @@ def stability(models: Sequence[TopicModel]) -> pd.DataFrame:
     NotFittedError
         If a model is not fitted.
     """
-    _check_number(models, "stability compares models")
+    check_number(models, "stability compares models")
     first = models[0]
     frame = first.topics_frame(others=models[1:], wide=True)
     found = find_again(*first._take_all(models[1:]))
@@ -229,91 +223,7 @@ def _fit(
     return fitted, fitted.score(test)
 
 
-def consensus(models: Sequence[TopicModel]) -> TopicModel:
-    """The topics that at least half of several models have in common, as a model.
-
-    Topics of all models form groups, at most one of each model, by the rule of `stability`. A topic
-    of the consensus is the mean of the expected counts of its group over all models, so one that
-    only half of the models have counts half; α₀ and η are medians. No document is read.
-
-    Parameters
-    ----------
-    models : sequence of TopicModel
-        At least two fitted online HDPs of one class and the same words, such as
-        `stability_of(corpus).models`. Ten give stable topics.
-
-    Returns
-    -------
-    TopicModel
-        A fitted model with the settings of the first one. It can be saved and used like any other.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two models, they differ in class or words, they are no online HDPs,
-        or if no topic is in half of them.
-    NotFittedError
-        If a model is not fitted.
-
-    Examples
-    --------
-    >>> from stickbreaker import engine
-    >>> bars = engine.load_corpus("bars").select(range(200))
-    >>> models = [engine.OnlineHDP(passes=1, random_state=seed).fit(bars) for seed in range(2)]
-    >>> engine.consensus(models).transform(bars).sum(1).round(6).max()
-    np.float64(1.0)
-    """
-    _check_number(models, "consensus joins models")
-    for model in models:
-        check_is_fitted(model)
-        if type(model) is not type(models[0]) or not isinstance(model.state_, OnlineHDPState):
-            raise ValueError("consensus joins online HDPs of one class: give models of OnlineHDP.")
-        model._check_like(models[0])
-    states = [model.state_ for model in models]
-    used = [rank_topics(state.expected_tokens) for state in states]
-    counts = [
-        state.topic_counts.keep(topics).dense().T
-        for state, topics in zip(states, used, strict=True)
-    ]
-    groups = np.concatenate(group_topics(counts))
-    num_models = np.bincount(groups)
-    kept = np.flatnonzero(2 * num_models >= len(models))
-    if not len(kept):
-        raise ValueError("No topic is in half of the models: fit more, or let each read more.")
-
-    def add_up(values: Sequence[np.ndarray]) -> np.ndarray:
-        sums = np.zeros((len(num_models), *values[0].shape[1:]))
-        np.add.at(sums, groups, np.concatenate(values))
-        return sums[kept] / len(models)
-
-    first = models[0]
-    means = np.ascontiguousarray(add_up(counts).T, first.state_.topic_counts.precision)
-    tables = [state.tables[topics] for state, topics in zip(states, used, strict=True)]
-    tokens = [state.expected_tokens[topics] for state, topics in zip(states, used, strict=True)]
-    joined = copy(first)
-    joined.config_ = replace(first.config_, max_topics=len(kept))
-    joined.state_ = first.state_._replace(
-        topic_counts=decayed_counts(means),
-        tables=add_up(tables),
-        expected_tokens=add_up(tokens),
-        concentrations=_take_medians([state.concentrations for state in states]),
-        decided=Decided(),
-    )
-    joined.topic_names_ = {}
-    joined.edits_ = ()
-    vars(joined).pop("_before", None)
-    joined.history_ = empty_history()
-    return joined
-
-
-def _take_medians(found: Sequence[Concentrations]) -> Concentrations:
-    """The median α₀ and η; the rest as in the first."""
-    first = found[0]
-    total = np.median([each.doc.total for each in found])
-    doc = first.doc._replace(shape=first.doc.shape * total / first.doc.total)
-    return first._replace(doc=doc, word=float(np.median([each.word for each in found])))
-
-
-def _check_number(models: Sequence[TopicModel], what: str) -> None:
+def check_number(models: Sequence[TopicModel], what: str) -> None:
+    """Raise ValueError if there are fewer than two models; what: begins the message."""
     if len(models) < 2:
         raise ValueError(f"{what}, but there are {len(models)}: give at least two.")

@@ -119,22 +119,25 @@ def find_again(ours: RunTopics, others: Sequence[RunTopics]) -> FoundAgain:
     )
 
 
-def group_topics(runs: Sequence[np.ndarray]) -> list[np.ndarray]:
+def group_topics(
+    runs: Sequence[csr_array], tokens_of_runs: Sequence[np.ndarray]
+) -> list[np.ndarray]:
     """Group the topics of several runs: the number of the group of each topic, by run.
 
     A group has at most one topic of a run. Each run's topics are matched to the mean topics of the
     groups that those of the other runs form, by tokens; a topic without a partner begins a group.
     This is repeated until no topic changes its group, at most MOST_ROUNDS times.
-    runs: the expected counts (U, V) of the topics of each run.
+    runs: the topics (U, V) of each run, from `shorten_topics`; tokens_of_runs: (U,) of each topic.
 
-    >>> [groups.tolist() for groups in group_topics([np.diag([2, 1]), np.array([[0, 2]])])]
+    >>> runs, tokens = [csr_array(np.eye(2)), csr_array([[0.0, 1.0]])], [np.ones(2), np.ones(1)]
+    >>> [groups.tolist() for groups in group_topics(runs, tokens)]
     [[1, 0], [0]]
     """
-    rows = csr_array(vstack([shorten_topics(counts) for counts in runs]))
+    rows = csr_array(vstack(runs))
     # Only words that any topic has as one of its fifty.
     rows = rows[:, np.unique(rows.indices)]
-    tokens = np.concatenate([counts.sum(1) for counts in runs])
-    run_of = np.repeat(np.arange(len(runs)), [len(counts) for counts in runs])
+    tokens = np.concatenate(tokens_of_runs)
+    run_of = np.repeat(np.arange(len(runs)), [len(each) for each in tokens_of_runs])
     groups = np.full(len(run_of), -1)
     for _ in range(MOST_ROUNDS):
         before = groups.copy()

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from stickbreaker.app.fixes.page import load_fonts_once, lock_documents
+from stickbreaker.app.fixes.page import compare_all_values, load_fonts_once, lock_documents
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.server.cpu_queue import CpuQueue
@@ -18,6 +18,7 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 
 # As a server does at its start.
 load_fonts_once()
+compare_all_values()
 lock_documents()
 
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import panel as pn
 import panel_material_ui as pmui
+import param
 import pytest
 from bokeh.document import Document
 from bokeh.events import ButtonClick
@@ -21,6 +22,7 @@ from panel.util import parse_query
 from panel_material_ui.base import FONT_CSS
 from panel_material_ui.notifications import NotificationArea
 from panel_material_ui.template.base import Page
+from param import parameterized
 
 from stickbreaker.app.fixes.page import (
     COMPONENTS,
@@ -39,6 +41,7 @@ from stickbreaker.app.fixes.page import (
     lock_documents,
     stop_following_the_server,
 )
+from stickbreaker.app.state import RunState, StateFollower
 
 PARTS = Path(pmui.__file__).parent
 
@@ -85,6 +88,24 @@ def test_the_library_has_a_second_style_sheet_with_fonts_for_all_characters_and_
     assert [Path(sheet).name for sheet in pmui.Button._bundle_css] == [
         "panel-material-ui.bundle.css"
     ]
+
+
+@pytest.mark.parametrize("is_unchanged", [True, False])
+def test_param_compares_only_the_first_value_of_two_states_and_here_all(monkeypatch, is_unchanged):
+    if is_unchanged:
+        monkeypatch.setattr(parameterized, "_m_caller", parameterized._m_caller.__wrapped__)
+    drawn = []
+
+    class View(StateFollower):
+        @param.depends("state.topic", "state.word", watch=True)
+        def draw(self):
+            drawn.append((self.state.topic, self.state.word))
+
+    view = View(RunState(topic=1, word=2))
+    view.state = RunState(topic=1, word=3)
+    assert drawn == ([] if is_unchanged else [(1, 3)])
+    view.state = RunState(topic=1, word=3)
+    assert len(drawn) == (not is_unchanged)
 
 
 def is_run_under_lock(monkeypatch, document: Document) -> bool:

@@ -10,7 +10,7 @@ from stickbreaker.app.export.tables import topics_table
 from stickbreaker.app.frames.count_evidence import CURVE, NO_SAMPLER, list_evidence, number_frame
 from stickbreaker.app.frames.quality_frames import describe_again, quality_rows
 from stickbreaker.app.model.checked_count import CountJob
-from stickbreaker.app.model.model_job import ModelJob
+from stickbreaker.app.model.model_record import AgainJob
 from stickbreaker.app.model.other_runs import OtherRuns, learn_again
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import ReadingJob
@@ -18,7 +18,7 @@ from stickbreaker.app.model.run_store import RunStore
 from stickbreaker.app.model.saved_readings import SavedReadings
 from stickbreaker.app.server.reader import Reader
 from stickbreaker.app.state import RunState
-from stickbreaker.app.views.check_note import AGAIN, CheckNote
+from stickbreaker.app.views.check_note import AGAIN, KEEP, CheckNote
 from stickbreaker.app.views.count_evidence import CountEvidence
 from stickbreaker.engine import OnlineHDP
 from stickbreaker.engine.evaluation.found_again import FoundAgain, take_topics
@@ -33,7 +33,7 @@ def small_model():
 
 @pytest.fixture(scope="module")
 def runs(small_model):
-    return learn_again(small_model, lambda share: True, num_runs=3)
+    return learn_again(small_model, lambda share: True, num_runs=3).runs
 
 
 def same(one, other):
@@ -158,19 +158,24 @@ def test_exports_have_the_columns_of_other_runs_only_if_there_are_some(reading, 
 
 def test_the_sentence_says_what_is_done_and_what_the_runs_have_found(reading):
     progress = Progress(run_id=1)
-    found = describe_again(ModelJob("ready", run_id=1), progress, reading)
+    found = describe_again(AgainJob("ready", run_id=1), progress, reading)
     share = 100 * reading.again.found.shares[0]
     assert found == (
         f"1 of {len(reading.used)} topics came back in at least half of 2 other runs:"
         f" {share:.1f} % of the tokens. These runs have 4 to 6 topics in use, and score −3.500 to"
         " −3.250 nats per held-out word."
     )
-    working = ModelJob("working", 0.11, run_id=1)
+    joined = AgainJob("ready", run_id=1, consensus=learn(small_corpus(), small_spec()))
+    joined = replace(joined, num_topics=9, score=-3.125)
+    assert describe_again(joined, progress, reading) == (
+        f"{found} Their consensus has 9 topics, and scores −3.125."
+    )
+    working = AgainJob("working", 0.11, run_id=1)
     assert describe_again(working, progress, reading) == "Run 3 of 20"
     assert "no room" in describe_again(
-        ModelJob("failed", message="no room", run_id=1), progress, None
+        AgainJob("failed", message="no room", run_id=1), progress, None
     )
-    assert describe_again(ModelJob(), progress, None) == ""
+    assert describe_again(AgainJob(), progress, None) == ""
 
 
 def test_what_speaks_for_the_number_of_topics_is_listed_and_drawn(reading):
@@ -189,7 +194,7 @@ def test_what_speaks_for_the_number_of_topics_is_listed_and_drawn(reading):
     )
     assert list_evidence(Progress(), CountJob(), None) == []
     assert number_frame(reading.again)["x"].tolist() == [1.0, 3.0]
-    view = CountEvidence(RunState(), CheckNote(RunState(), None, AGAIN))
+    view = CountEvidence(RunState(), *(CheckNote(RunState(), None, each) for each in (AGAIN, KEEP)))
     assert not view.__panel__().visible
     view.state.publish(progress, job=ReadingJob("ready", 1.0, reading))
     assert view.__panel__().visible

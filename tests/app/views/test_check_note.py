@@ -7,10 +7,12 @@ import pytest
 
 from stickbreaker.app.model.checked_count import CountJob
 from stickbreaker.app.model.model_job import ModelJob
+from stickbreaker.app.model.model_record import AgainJob
 from stickbreaker.app.model.progress import Moment, Progress
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.state import WATCHER, RunState
-from stickbreaker.app.views.check_note import AGAIN, CheckNote
+from stickbreaker.app.views.check_note import AGAIN, KEEP, CheckNote
+from tests.app.small_runs import learn, small_corpus, small_spec
 
 DAY = np.datetime64("1800")
 NOW = Moment(200, DAY, np.arange(1), np.ones(1), np.array([5.0]), np.zeros((1, 10), np.int32), 1)
@@ -89,10 +91,29 @@ def test_runs_with_other_seeds_are_offered_once_a_run_has_finished():
     note.state.publish(progress(status="finished"))
     assert note.button.visible
     note.start.clicks += 1
-    note.state.publish(progress(status="finished"), again=ModelJob("working", 0.11))
+    note.state.publish(progress(status="finished"), again=AgainJob("working", 0.11))
     assert "Run 3 of 20" in note.text.object
     assert note.start.disabled
     note.cancel.clicks += 1
     assert pressed == ["learn_again", "cancel_again"]
-    note.state.publish(progress(status="finished"), again=ModelJob("cancelled"))
+    note.state.publish(progress(status="finished"), again=AgainJob("cancelled"))
     assert "The runs were cancelled." in note.text.object
+
+
+def test_the_consensus_of_other_runs_can_be_kept_once():
+    pressed = []
+    commands = SimpleNamespace(keep_consensus=lambda: pressed.append("keep"))
+    note = CheckNote(RunState(), commands, KEEP)
+    finished = progress(status="finished")
+    note.state.publish(finished)
+    assert not note.button.visible
+    record = learn(small_corpus(), small_spec())
+    again = AgainJob("ready", 1.0, "", *finished.model_key, record, num_topics=9)
+    note.state.publish(finished, again=again)
+    assert note.button.visible
+    note.start.clicks += 1
+    assert pressed == ["keep"]
+    kept = ModelJob("ready", 1.0, "", *finished.model_key)
+    note.state.publish(finished, keeping=kept)
+    assert not note.button.visible
+    assert "Compare lists it" in note.text.object

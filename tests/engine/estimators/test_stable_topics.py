@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from stickbreaker import engine
 from stickbreaker.engine.estimators import stable_topics
+from stickbreaker.engine.estimators.consensus_model import Gathering
 from stickbreaker.engine.runs.prepared import split_corpus
 from stickbreaker.engine.simulate import simulate_hdp
 
@@ -137,6 +138,27 @@ def test_the_consensus_of_a_model_with_itself_has_its_topics(corpus):
     joined = engine.consensus([model, model])
     ours, theirs = (each.topics_frame(wide=True) for each in (model, joined))
     assert ours["words"].tolist() == theirs["words"].tolist()
+
+
+def test_a_full_disk_is_reported_when_models_are_joined(corpus, tmp_path):
+    model = fit(corpus, 0)
+    gathering = Gathering(tmp_path / "missing")
+    gathering.add(model)
+    with pytest.raises(FileNotFoundError):
+        gathering.join(model)
+
+
+def test_models_given_one_after_another_have_the_same_consensus_and_their_counts_wait_in_files(
+    corpus, tmp_path
+):
+    models = [fit(corpus, seed) for seed in range(3)]
+    gathering = Gathering(tmp_path)
+    for model in models:
+        gathering.add(model)
+    assert len(list(tmp_path.iterdir())) == 3
+    joined, expected = gathering.join(models[0]), engine.consensus(models)
+    assert (joined.components_ == expected.components_).all()
+    assert joined.state_.concentrations.word == expected.state_.concentrations.word
 
 
 def test_topics_of_random_words_do_not_come_back_and_have_no_consensus():
