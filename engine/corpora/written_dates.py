@@ -93,7 +93,7 @@ PATTERNS = tuple(
         rf"(?: of| de| du| del)?[ ,/-]*{YEAR}",
         rf"{YEAR}[ -]?w{WEEK}(?:-?(?P<weekday>[1-7]))?",
         rf"(?:w|wk|week|kw|woche|semaine|semana|settimana) ?{WEEK}[ ,/-]*(?:of )?{YEAR}",
-        rf"(?P<era>{'|'.join(ERAS)}) ?(?P<short>\d{1, 3}|元) ?年 ?(?:{SMALL} ?月 ?)?"
+        rf"(?P<era>{'|'.join(ERAS)}) ?(?P<short>\d{{1,3}}|元) ?年 ?(?:{SMALL} ?月 ?)?"
         r"(?:(?P<day>[1-9]|[12]\d|3[01]) ?日 ?[^\W\d_]*)?",
         rf"{YEAR} ?[年년] ?(?:{SMALL} ?[月월] ?)?(?:{DAY} ?[日일] ?[^\W\d_]*)?",
         rf"{WEEKDAY}{DAY}{OF}{WORD}{OF}{YEAR}",
