@@ -154,6 +154,10 @@ def test_the_memory_of_a_pass_is_that_which_it_adds(few):
         held = np.ones(20_000_000)
         time.sleep(0.1)
     assert memory["peak"] - memory["before"] == pytest.approx(held.nbytes / 1e6, rel=0.2)
+    del held
+    with machine.watch_growth() as memory:
+        np.ones(10_000_000)
+    assert memory["added"] == pytest.approx(80, rel=0.2)
 
 
 @pytest.fixture(scope="module")
@@ -229,32 +233,47 @@ def test_libraries_learn_from_the_same_documents_with_the_size_that_completes_ot
     parts = libraries.divide(NAME, 150)
     assert [part.num_documents for part in parts] == [122, 13, 15]
     assert len(set(np.concatenate([part.doc_ids for part in parts]).tolist())) == 150
-    # The process of a fit is this one, whose memory is not measured.
-    monkeypatch.setattr(
-        libraries, "in_process", lambda do, *them: [do(*them) | {"peak_gb": 0.125 * them[-1]}]
-    )
-    rows = libraries.measure_all(NAME, 150, "scikit-learn NMF", 2, (2, 4))
-    assert [row["size"] for row in rows[:2]] == [2, 4]
+    # The process of a fit is this one.
+    monkeypatch.setattr(libraries, "in_process", libraries.measure)
+    rows = list(libraries.measure_all(NAME, parts, "scikit-learn NMF", 2, (2, 4)))
     best = max(rows[:2], key=lambda row: row["chosen_nats"])
-    assert [row["is_best"] for row in rows] == [row is best for row in rows[:2]] + [True]
-    (line,) = libraries.tabulate(rows).to_dict("records")
-    assert line["peak MB"] == str(125 * best["size"])
-    ours = {**best, "system": "hdp", "npmi": 0, "diversity": 0.5, "peak_gb": 9.0}
-    ours |= {"nats": best["nats"] + 1, "seconds": 1.05 * best["seconds"]}
-    found = results.compare_libraries([ours, best])
+    assert [(row["seed"], row["size"]) for row in rows] == [(0, 2), (0, 4), (1, best["size"])]
+    assert list(libraries.measure_all(NAME, parts, "scikit-learn NMF", 1, (2, 4), rows)) == rows[:2]
+    (line,) = libraries.tabulate(libraries.summarize(rows)).to_dict("records")
+    assert (line["system"], int(line["MB"]) < 100) == ("scikit-learn NMF", True)
+    (theirs,) = libraries.summarize([best])
+    ours = {**theirs, "system": "hdp", "weighted_npmi": 1, "diversity": 0.5, "stability": 1}
+    ours |= {"nats": 0.0, "megabytes": 9e9, "seconds": 1.05 * theirs["seconds"]}
+    found = results.compare_libraries([ours, theirs])
     assert [(row["where"], row["better"]) for row in found] == [
         (f"{NAME}, diversity", results.OTHER),
         (f"{NAME}, seconds", results.NEITHER),
-        (f"{NAME}, peak memory (GB)", results.OTHER),
+        (f"{NAME}, added memory (MB)", results.OTHER),
     ]
     assert found[0]["compared with"] == "scikit-learn NMF"
+
+
+def test_a_summary_that_is_measured_again_replaces_the_stored_one(monkeypatch):
+    old = {"system": "hdp", "nats": -9, "settings": "old", "commit": "a"}
+    stored = [old | {"corpus": name} for name in ("rfc", "25 topics")]
+    new = {"corpus": "rfc", "system": "hdp", "nats": -7, "settings": "new"}
+    monkeypatch.setattr(libraries, "summarize", lambda rows: [new | {"corpus": NAME}, new])
+    found = results.replace(stored, [], {"commit": "b"})
+    assert [(row["corpus"], row["nats"]) for row in found] == [
+        (NAME, -7),
+        ("rfc", -7),
+        ("25 topics", -9),
+    ]
+    table = libraries.list_settings(found)
+    assert table["settings"].tolist() == ["new", "old"]
+    assert table["corpus"].tolist() == [f"{NAME}, rfc", "25 topics"]
 
 
 def test_a_topic_of_word_frequencies_completes_documents_with_these():
     train, chosen, _ = libraries.divide("25 topics", 200)
     frequencies = np.asarray(train.counts.sum(0), float) + 0.5
     frequencies /= frequencies.sum()
-    found = libraries.Fit(frequencies[None], np.array([100.0]), 1.0)
+    found = libraries.Fit(frequencies[None], np.array([100.0]))
     held = libraries.split_words(chosen.documents(), chosen.doc_ids, libraries.TEST_SEED)
     expected = held.counts @ np.log(frequencies[held.words]) / held.num_tokens
     assert libraries.complete(found, train, chosen, (1.0, 0.1)) == pytest.approx(expected, abs=1e-5)

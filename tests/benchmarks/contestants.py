@@ -167,14 +167,16 @@ class GensimHDP:
         self.documents, self.words = gensim_documents(train)
         self.seed = seed
 
-    def learn_all(self):
-        """One pass."""
+    def learn_all(self, passes=1):
+        """Some passes, counted in chunks."""
         from gensim.models import HdpModel
 
+        chunk = 256
         self.model = HdpModel(
             self.documents,
             self.words,
-            chunksize=256,
+            max_chunks=passes * -(-len(self.documents) // chunk),
+            chunksize=chunk,
             kappa=0.6,
             tau=64.0,
             K=15,

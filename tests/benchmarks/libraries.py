@@ -13,16 +13,23 @@ One score for all: only the word distributions of the topics and their tokens ar
 mixed with ε of the word frequencies, θ has a prior of a·(share of each topic's tokens), and the a
 and ε of `PRIORS` and `MIXED` with the best score on the documents for choices are taken. Test
 documents are completed by the common fold-in (`disjoint_words`). NPMI, diversity and stability are
-those of `coherence`. Each fit is a process of its own, whose peak memory holds the corpus as well.
-`--quick`: 200 documents, ten topics, one seed. `--join FILE` adds rows of an earlier run.
+those of `coherence`.
+
+Each fit is a process of its own. It first fits twenty documents, so that libraries are imported and
+code is compiled; memory is then the peak of the resident memory during the fit, less what the
+process held before it (`machine.watch_growth`, Linux). Seconds are of the processor, in all threads.
+`--quick`: 200 documents, ten topics, one seed. `--join FILE` adds rows of an earlier run, and these
+are not measured again: with the same file as `--json`, an interrupted run goes on.
 """
 
 import argparse
 import importlib.util
 import json
 import time
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import product
+from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
@@ -36,68 +43,71 @@ from stickbreaker.engine.runs.prepared import split_corpus
 from tests.benchmarks import coherence, contestants, topic_count
 from tests.benchmarks.corpora import TEST_SEED, load
 from tests.benchmarks.heldout import to_markdown, write_json
-from tests.benchmarks.scale import in_process
+from tests.benchmarks.machine import watch_growth
 
 SIMULATED = "25 topics"
 CORPORA = ("state-of-the-union", "rfc", SIMULATED)
 SIZES, QUICK_SIZES = (25, 50, 100), (10,)
 NUM_DOCUMENTS, QUICK_DOCUMENTS = 2000, 200
+FIRST_DOCUMENTS, FIRST_TOPICS = 20, 5
 PRIORS = (1.0, 3.0, 10.0, 30.0, 100.0)
+GENSIM = "https://radimrehurek.com/gensim"
+SKLEARN = "https://scikit-learn.org/stable"
+TOMOTOPY = "https://github.com/bab2min/tomotopy/blob/main/examples"
+TOPICA = "https://nealcaren.github.io/topica/guides/models"
 MIXED = (1e-6, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5)
 
 
 @dataclass(frozen=True)
 class Fit:
-    """What a system has learned: topics (K, V), tokens (K,), seconds; `listed` (K, V) if its words
-    are ranked by another measure than their probability.
+    """What a system has learned: topics (K, V) and tokens (K,); `listed` (K, V) if its words are
+    ranked by another measure than their probability.
     """
 
     topics: np.ndarray
     tokens: np.ndarray
-    seconds: float
     listed: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
 class System:
     """How a library fits a corpus: fit(corpus, seed, size) gives a `Fit`; size is None for an
-    HDP. settings: as the table states them.
+    HDP. settings and source: as the table states them.
     """
 
     library: str
     fit: Any
     settings: str
+    source: str
     has_size: bool = True
 
 
 def fit_ours(corpus, seed, size):
     """Our online HDP, read until documents set aside are predicted no better."""
-    return Fit(*coherence.fit_hdp(corpus, seed))
+    return Fit(*coherence.fit_hdp(corpus, seed)[:2])
 
 
 def fit_gensim_lda(corpus, seed, size):
     """gensim's LDA by its tutorial."""
     model = contestants.GensimLDA(corpus, seed, size)
-    began = time.perf_counter()
     model.learn_all(20, iterations=400)
-    seconds = time.perf_counter() - began
-    return Fit(model.topics(), model.model.state.get_lambda().sum(1), seconds)
+    return Fit(model.topics(), model.model.state.get_lambda().sum(1))
 
 
 def fit_gensim_hdp(corpus, seed, size):
-    """gensim's HDP with Wang's settings."""
-    return Fit(*coherence.fit_gensim_hdp(corpus, seed))
+    """gensim's HDP with Wang's settings; more passes than one predict better."""
+    model = contestants.GensimHDP(corpus, seed)
+    model.learn_all(10)
+    return Fit(model.topics(), model.model.m_lambda.sum(1))
 
 
 def fit_sklearn_lda(corpus, seed, size):
     """scikit-learn's online LDA, ten passes."""
     from sklearn.decomposition import LatentDirichletAllocation
 
-    model = LatentDirichletAllocation(
-        size, learning_method="online", total_samples=corpus.num_documents, random_state=seed
-    )
-    seconds = time_call(model.fit, corpus.counts)
-    return Fit(normalised(model.components_), model.components_.sum(1), seconds)
+    model = LatentDirichletAllocation(size, learning_method="online", random_state=seed)
+    model.fit(corpus.counts)
+    return Fit(normalised(model.components_), model.components_.sum(1))
 
 
 def fit_sklearn_nmf(corpus, seed, size):
@@ -117,26 +127,24 @@ def fit_sklearn_nmf(corpus, seed, size):
         l1_ratio=0.5,
         random_state=seed,
     )
-    weighted = transformer.fit_transform(corpus.counts)
-    began = time.perf_counter()
-    weights = model.fit_transform(weighted)
-    seconds = time.perf_counter() - began
+    weights = model.fit_transform(transformer.fit_transform(corpus.counts))
     # A word's probability is without its idf.
     parts = weights * (model.components_ / transformer.idf_).sum(1)
     tokens = normalised(parts).T @ corpus.documents().sizes()
     topics = normalised(model.components_ / transformer.idf_)
-    return Fit(topics, tokens, seconds, normalised(model.components_))
+    return Fit(topics, tokens, normalised(model.components_))
 
 
-def fit_tomotopy_lda(corpus, seed, size):
-    """tomotopy's LDA, which learns α."""
-    make = contestants.TomotopyLDA
-    return Fit(*coherence.fit_tomotopy(lambda c, s: make(c, s, size), corpus, seed))
+def fit_tomotopy(make, passes, burn_in):
+    """A function that fits a sampler of tomotopy."""
 
+    def fit(corpus, seed, size):
+        sampler = make(corpus, seed, **({} if size is None else {"size": size}))
+        sampler.model.burn_in = burn_in
+        sampler.learn(passes)
+        return Fit(sampler.topics(), sampler.tokens())
 
-def fit_tomotopy_hdp(corpus, seed, size):
-    """tomotopy's HDP from 100 topics."""
-    return Fit(*coherence.fit_tomotopy(contestants.TomotopyHDP, corpus, seed))
+    return fit
 
 
 def fit_topica(make, passes):
@@ -147,16 +155,12 @@ def fit_topica(make, passes):
         documents = corpus.documents()
         tokens = np.repeat(words[documents.words], documents.counts)
         ends = np.cumsum(documents.sizes())[:-1]
-        texts = [part.tolist() for part in np.split(tokens, ends)]
         model = make(size, seed)
-        began = time.perf_counter()
-        model.fit(texts, iters=passes)
-        seconds = time.perf_counter() - began
+        model.fit([part.tolist() for part in np.split(tokens, ends)], iters=passes)
         found = np.asarray(model.topic_word)
         topics = np.full((len(found), corpus.vocab_size), found.min())
         topics[:, [corpus.vocabulary.index(word) for word in model.vocabulary]] = found
-        shares = np.asarray(model.doc_topic)
-        return Fit(normalised(topics), shares.T @ documents.sizes(), seconds)
+        return Fit(normalised(topics), np.asarray(model.doc_topic).T @ documents.sizes())
 
     return fit
 
@@ -172,43 +176,70 @@ def make_topica_hdp(size, seed):
     """topica's HDP."""
     from topica import HDP
 
-    return HDP(seed=seed)
+    return HDP(gamma=0.5, beta=0.3, seed=seed)
 
 
 SYSTEMS = {
     "hdp": System(
-        "stickbreaker", fit_ours, "OnlineHDP, defaults; it decides K and the passes", False
+        "stickbreaker",
+        fit_ours,
+        "OnlineHDP, defaults; it decides K and the passes",
+        "[README](../README.md#in-python)",
+        False,
     ),
     "gensim LdaModel": System(
         "gensim",
         fit_gensim_lda,
-        "as its tutorial: alpha and eta auto, 20 passes, 400 iterations, chunks of 2,000",
+        "alpha and eta auto, 20 passes, 400 iterations, chunks of 2,000",
+        f"[its tutorial]({GENSIM}/auto_examples/tutorials/run_lda.html)",
     ),
     "gensim HdpModel": System(
-        "gensim", fit_gensim_hdp, "T 150, K 15, kappa 0.6, tau 64, one pass (it has no more)", False
+        "gensim",
+        fit_gensim_hdp,
+        "defaults (T 150, K 15, tau 64, batches of 256), but kappa 0.6 and ten passes",
+        f"[its reference]({GENSIM}/models/hdpmodel.html); kappa of the paper",
+        False,
     ),
     "scikit-learn LDA": System(
-        "sklearn", fit_sklearn_lda, "online, defaults: batches of 128, ten passes, priors 1/K"
+        "sklearn",
+        fit_sklearn_lda,
+        "online, else defaults: batches of 128, ten passes, decay 0.7, offset 10, priors 1/K",
+        f"[its reference]({SKLEARN}/modules/generated/sklearn.decomposition"
+        ".LatentDirichletAllocation.html)",
     ),
     "scikit-learn NMF": System(
-        "sklearn", fit_sklearn_nmf, "as its example: tf-idf, Kullback-Leibler, mu, nndsvda"
+        "sklearn",
+        fit_sklearn_nmf,
+        "tf-idf, Kullback-Leibler, mu, nndsvda, 1,000 iterations, penalties 0.00005",
+        f"[its example]({SKLEARN}/auto_examples/applications/plot_topics_extraction_with_nmf_lda.html)",
     ),
     "tomotopy LDAModel": System(
-        "tomotopy", fit_tomotopy_lda, "600 passes, alpha and eta learned every ten"
+        "tomotopy",
+        fit_tomotopy(contestants.TomotopyLDA, 1000, 100),
+        "1,000 passes; alpha and eta learned every ten after a burn-in of 100; all words",
+        f"[its example]({TOMOTOPY}/lda_basic.py)",
     ),
     "tomotopy HDPModel": System(
-        "tomotopy", fit_tomotopy_hdp, "600 passes from 100 topics, alpha and gamma learned", False
+        "tomotopy",
+        fit_tomotopy(contestants.TomotopyHDP, 1000, 100),
+        "the same, with alpha and gamma learned, from 100 topics (better than its default, 2)",
+        f"[its example]({TOMOTOPY}/hdp_basic.py)",
+        False,
     ),
-    "topica OnlineLDA": System("topica", fit_topica(make_topica_lda, 100), "defaults, 100 passes"),
-    "topica HDP": System("topica", fit_topica(make_topica_hdp, 150), "defaults, 150 sweeps", False),
+    "topica OnlineLDA": System(
+        "topica",
+        fit_topica(make_topica_lda, 10),
+        "batches of 256, ten passes, else defaults",
+        f"[its guide]({TOPICA}/#onlinelda)",
+    ),
+    "topica HDP": System(
+        "topica",
+        fit_topica(make_topica_hdp, 300),
+        "gamma 0.5, beta 0.3, 300 sweeps, alpha and gamma learned",
+        f"[its guide]({TOPICA}/#hdp)",
+        False,
+    ),
 }
-
-
-def time_call(function, *arguments):
-    """The seconds of a call."""
-    began = time.perf_counter()
-    function(*arguments)
-    return time.perf_counter() - began
 
 
 def normalised(rows):
@@ -241,11 +272,15 @@ def complete(found, train, corpus, choice):
     return score(split, fold_in(split.observed, topics, prior), topics)
 
 
-def measure(name, documents, system, seed, size):
-    """A row: one fit, its scores, and its topics."""
-    train, chosen, test = divide(name, documents)
-    ordered = train.order("shuffled", seed=seed)
-    found = SYSTEMS[system].fit(ordered, seed, size)
+def measure(name, parts, system, seed, size):
+    """A row: one fit, its scores, and its topics. parts: those of `divide`."""
+    train, chosen, test = parts
+    fit, ordered = SYSTEMS[system].fit, train.order("shuffled", seed=seed)
+    fit(train.select(np.arange(FIRST_DOCUMENTS)), seed, FIRST_TOPICS)
+    began = time.process_time()
+    with watch_growth() as memory:
+        found = fit(ordered, seed, size)
+    seconds = time.process_time() - began
     choices = {choice: complete(found, train, chosen, choice) for choice in product(PRIORS, MIXED)}
     best = max(choices, key=choices.get)
     used = np.flatnonzero(found.tokens >= coherence.TOKENS_OF_A_TOPIC)
@@ -267,50 +302,65 @@ def measure(name, documents, system, seed, size):
         "nats": complete(found, train, test, best),
         "topics": count_topics(found.tokens),
         **sum_up(quality)._asdict(),
-        "seconds": found.seconds,
+        "seconds": seconds,
+        "megabytes": memory["added"],
         "listed": listed,
     }
 
 
-def measure_all(name, documents, system, seeds, sizes):
-    """The rows of a system: of each size the first seed, and of the best size the others."""
-    sizes = sizes if SYSTEMS[system].has_size else (None,)
-    rows = [row for size in sizes for row in in_process(measure, name, documents, system, 0, size)]
-    best = max(rows, key=lambda row: row["chosen_nats"])
-    for row in rows:
-        row["is_best"] = row is best
+def in_process(*arguments):
+    """A row of `measure`, of a process of its own."""
+    context = get_context("forkserver")
+    context.set_forkserver_preload([measure.__module__])
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        return pool.submit(measure, *arguments).result()
+
+
+def measure_all(name, parts, system, seeds, sizes, known=()):
+    """The rows of a system, one by one: of each size the first seed, and of the best size the
+    others. Rows that are known are not measured again.
+    """
+    place = {"corpus": name, "documents": parts[0].num_documents, "system": system}
+    done = {(row["seed"], row["size"]): row for row in known if place.items() <= row.items()}
+    rows = []
+    for size in sizes if SYSTEMS[system].has_size else (None,):
+        rows.append(done.get((0, size)) or in_process(name, parts, system, 0, size))
+        yield rows[-1]
+    best = max(rows, key=lambda row: row["chosen_nats"])["size"]
     for seed in range(1, seeds):
-        more = in_process(measure, name, documents, system, seed, best["size"])
-        rows += [{**row, "is_best": True} for row in more]
-    return rows
+        yield done.get((seed, best)) or in_process(name, parts, system, seed, best)
 
 
 def summarize(rows):
     """A row for each corpus and system with its best size, and the means over seeds as numbers."""
     frame = pd.DataFrame(sorted(rows, key=lambda row: CORPORA.index(row["corpus"])))
-    frame = frame[frame["is_best"]]
     found = []
     for (corpus, system), part in frame.groupby(["corpus", "system"], sort=False):
-        means = part[["nats", "weighted_npmi", "diversity", "seconds", "peak_gb", "topics"]].mean()
+        best = part.loc[part.loc[part["seed"] == 0, "chosen_nats"].idxmax(), "size"]
+        part = part[part["size"] == best] if SYSTEMS[system].has_size else part
+        means = part[
+            ["nats", "weighted_npmi", "diversity", "seconds", "megabytes", "topics"]
+        ].mean()
         errors = part[["nats", "weighted_npmi"]].sem().fillna(0.0)
-        facts = {"corpus": corpus, "system": system, "seeds": len(part), **means.to_dict()}
+        facts = {"corpus": corpus, "system": system, "settings": SYSTEMS[system].settings}
+        facts |= {"seeds": len(part), **means.to_dict()}
         facts |= {f"{name}_error": value for name, value in errors.items()}
         found.append({**facts, "stability": coherence.find_stability(part)})
-    return pd.DataFrame(found)
+    return found
 
 
-def tabulate(rows):
-    """The table of all systems as text."""
-    table = summarize(rows)
+def tabulate(found):
+    """The table of all systems as text. found: the rows of `summarize`."""
+    table = pd.DataFrame(found)
     shown = table[["corpus", "system"]].copy()
     shown["topics"] = table["topics"].round().astype(int)
     shown["nats"] = with_errors(table, "nats")
     shown["NPMI"] = with_errors(table, "weighted_npmi")
     shown["diversity"] = table["diversity"].round(2)
     shown["stability"] = [f"{share:.2f}" for share in table["stability"]]
-    shown["seconds"] = table["seconds"].round(1)
-    shown["peak MB"] = (1000 * table["peak_gb"]).round().astype(int)
-    return shown.astype(str)
+    shown["seconds"] = [f"{seconds:.1f}" for seconds in table["seconds"]]
+    shown["MB"] = [f"{added:.0f}" for added in table["megabytes"]]
+    return shown.astype(str).replace("nan", "-")
 
 
 def with_errors(table, name):
@@ -319,13 +369,16 @@ def with_errors(table, name):
     return [f"{mean:.3f} ± {error:.3f}" for mean, error in pairs]
 
 
-def list_settings():
-    """How each system learns, as a table."""
-    rows = [
-        {"system": name, "settings": system.settings, "K": "chosen" if system.has_size else "own"}
-        for name, system in SYSTEMS.items()
-    ]
-    return pd.DataFrame(rows)
+def list_settings(found):
+    """How each system has learned, as a table. found: the rows of `summarize`."""
+    frame = pd.DataFrame(found).assign(commit=lambda table: table.get("commit", "this one"))
+    places = ["system", "settings", "commit"]
+    table = frame.groupby(places, sort=False)["corpus"].agg(", ".join).reset_index()
+    table = table.sort_values("system", key=lambda names: names.map(list(SYSTEMS).index))
+    systems = [SYSTEMS[name] for name in table["system"]]
+    table["K"] = ["chosen" if system.has_size else "own" for system in systems]
+    table["source"] = [system.source for system in systems]
+    return table[["system", "settings", "K", "source", "corpus", "commit"]]
 
 
 def find_installed():
@@ -352,10 +405,14 @@ def main():
         arguments.seeds, arguments.documents = 1, QUICK_DOCUMENTS
     sizes = QUICK_SIZES if arguments.quick else SIZES
     systems = find_installed() if arguments.systems is None else arguments.systems
-    for corpus, system in product(arguments.corpora, systems):
-        rows += measure_all(corpus, arguments.documents, system, arguments.seeds, sizes)
-        write_json(arguments.json, rows)
-    print(to_markdown(list_settings()), to_markdown(tabulate(rows)), sep="\n\n")
+    for corpus in arguments.corpora:
+        parts = divide(corpus, arguments.documents)
+        for system in systems:
+            for row in measure_all(corpus, parts, system, arguments.seeds, sizes, tuple(rows)):
+                rows += [] if row in rows else [row]
+                write_json(arguments.json, rows)
+    found = summarize(rows)
+    print(to_markdown(list_settings(found)), to_markdown(tabulate(found)), sep="\n\n")
 
 
 if __name__ == "__main__":

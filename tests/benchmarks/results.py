@@ -6,7 +6,8 @@ other benchmarks.
     python -m tests.benchmarks.results > engine/RESULTS.md
 
 The first command compares the rows of `speed`, `samplers`, `heldout`, `coherence` and `topic_count
---systems`, or of `libraries`, and stores what the page shows. The second prints the page. A comparison is a row: what
+--systems`, or of `libraries`, and stores what the page shows; of `libraries`, what was not measured
+again stays, with its settings and commit. The second prints the page. A comparison is a row: what
 is compared and where, the other library, both figures, and their difference. "better" names the
 better one, if the difference is more than its uncertainty: all rounds of a ratio agree, or the
 difference is more than two standard errors. Where there is no standard error, it is a tenth of the
@@ -15,6 +16,7 @@ memory or the seconds, .05 of the stability or the diversity, and one topic.
 
 import argparse
 import json
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -193,17 +195,17 @@ MEASURES = {
     "diversity": ("diversity", ".2f", 1),
     "stability": ("stability", ".2f", 1),
     "seconds": ("seconds", ".1f", -1),
-    "peak_gb": ("peak memory (GB)", ".2f", -1),
+    "megabytes": ("added memory (MB)", ".0f", -1),
 }
 SHARED = "libraries"
 
 
 def compare_libraries(rows):
     """A row for each corpus and measure in which other systems are ahead, with all of these: more
-    than the uncertainty, or less.
+    than the uncertainty, or less. rows: those of `libraries.summarize`.
     """
     found = []
-    for corpus, part in libraries.summarize(rows).groupby("corpus", sort=False):
+    for corpus, part in pd.DataFrame(rows).groupby("corpus", sort=False):
         (ours,) = part[part["system"] == "hdp"].to_dict("records")
         others = part[part["system"] != "hdp"].to_dict("records")
         for name, (title, form, direction) in MEASURES.items():
@@ -222,6 +224,17 @@ def compare_libraries(rows):
                     named = ", ".join([*listed, other])
                     found.append(compare(SHARED, where, named, shown, "-", sign))
     return found
+
+
+def replace(stored, rows, facts):
+    """Summaries of `libraries`, in which corpora and systems that were measured again are new.
+    facts: commit and date of the new ones.
+    """
+    found = {(row["corpus"], row["system"]): row for row in stored}
+    for row in libraries.summarize(rows):
+        found[row["corpus"], row["system"]] = row | facts
+    places = tuple(product(libraries.CORPORA, libraries.SYSTEMS))
+    return sorted(found.values(), key=lambda row: places.index((row["corpus"], row["system"])))
 
 
 def find_uncertainty(name, ours, other):
@@ -301,11 +314,14 @@ HEADINGS = {
     ),
 }
 LIBRARIES = (
-    "All models learn from the same 1,620 documents. K, where a model does not decide it, is the best"
-    " of 25, 50 and 100 on documents for choices. Nats are of one fold-in for all, which uses only the"
-    " topics and their tokens. Seconds and memory are of one fit on cores that other programs shared,"
-    " in a process of its own that has read the corpus, which takes more memory than most fits. A"
-    " missing row was not measured. Command: `libraries`, at commit {commit}, {date}."
+    "All models learn from the same 1,620 documents, with settings of their own documentation. K,"
+    " where a model does not decide it, is the best of 25, 50 and 100 on documents for choices. Nats"
+    " are of one fold-in for all, which uses only the topics and their tokens. Seconds are of the"
+    " processor, of all threads, for one fit. MB is the peak of the resident memory during the fit,"
+    " less what the process held before it; by then it has read the corpus, imported the library and"
+    ' fitted twenty documents; "-" was not measured so. bnpy is missing: it does not run with a NumPy or Python that this'
+    " project supports ([what was tried](decisions/other-libraries.md)). Command:"
+    " `libraries`; the second table has the commit of each row."
 )
 OPENING = (
     "Stickbreaker compared with other libraries. `python -m tests.benchmarks.results` prints this"
@@ -329,8 +345,9 @@ def make_page(stored):
     """The page as text."""
     frame = pd.DataFrame(stored["comparisons"])
     opening = OPENING.format(commit=stored["commit"], date=stored["date"])
-    shared = stored.get(SHARED, {"ahead": []})
-    compared = [*shared["ahead"], *stored["comparisons"]]
+    shared = stored.get(SHARED)
+    ahead = compare_libraries(shared["rows"]) if shared else []
+    compared = [*ahead, *stored["comparisons"]]
     unclear = [row for row in compared if row["better"] == NEITHER]
     parts = [
         "# Results",
@@ -341,10 +358,10 @@ def make_page(stored):
         "Behind, but by less than the uncertainty:",
         list_rows(row for row in unclear if row["difference"].startswith("-")),
     ]
-    if shared["ahead"]:
-        parts += [f"## {HEADINGS[SHARED][0]}", LIBRARIES.format(**shared)]
-        parts += [to_markdown(pd.DataFrame(shared["table"]))]
-        parts += [to_markdown(libraries.list_settings())]
+    if shared:
+        parts += [f"## {HEADINGS[SHARED][0]}", LIBRARIES]
+        parts += [to_markdown(libraries.tabulate(shared["rows"]))]
+        parts += [to_markdown(libraries.list_settings(shared["rows"]))]
     for what, (title, text) in HEADINGS.items():
         table = frame[frame["what"] == what].drop(columns="what")
         if len(table):
@@ -370,8 +387,7 @@ def main():
         stored |= facts | {"note": arguments.note, "comparisons": rows}
     if arguments.libraries:
         rows = [row for file in arguments.libraries for row in json.loads(Path(file).read_text())]
-        table = libraries.tabulate(rows).to_dict("records")
-        stored[SHARED] = facts | {"table": table, "ahead": compare_libraries(rows)}
+        stored[SHARED] = {"rows": replace(stored.get(SHARED, {}).get("rows", []), rows, facts)}
     if arguments.files or arguments.libraries:
         write_json(path, stored)
     print(make_page(stored))
