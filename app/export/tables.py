@@ -25,7 +25,7 @@ from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading, to_estimator
 from stickbreaker.engine.evaluation.archives import neutralise_formulas, write_arrays, write_sheets
 from stickbreaker.engine.evaluation.group_shares import Groups, find_groups, group_frame
-from stickbreaker.engine.evaluation.intrusion import ReadDocuments, ask_topics, ask_words
+from stickbreaker.engine.evaluation.intrusion import ReadDocuments
 from stickbreaker.engine.evaluation.topic_frames import topics_frame
 from stickbreaker.engine.files.whole_files import replacing
 from stickbreaker.engine.runs.settings import RunSettings
@@ -267,35 +267,25 @@ def _write_rows(file: BinaryIO, head: str, rows: Any) -> None:
 
 def write_sheet_files(reading: Reading, progress: Progress, path: Path) -> None:
     """Write word-intrusion and topic-intrusion sheets with their keys into a zip file."""
-    corpus = reading.corpus
     words = reading.corpus.vocabulary.words
-    seed = progress.seed
-    read = ReadDocuments(
+    read = _read_documents(reading)
+    write_sheets(path, reading.summary, words, progress.titles, read, progress.seed)
+
+
+def write_array_files(reading: Reading, progress: Progress, path: Path) -> None:
+    """Write θ and the topics as .npy and the vocabulary as JSON into a zip file."""
+    words = reading.corpus.vocabulary.words
+    write_arrays(path, reading.summary, words, progress.titles, _read_documents(reading))
+
+
+def _read_documents(reading: Reading) -> ReadDocuments:
+    corpus = reading.corpus
+    return ReadDocuments(
         titles=corpus.titles,
         doc_ids=corpus.doc_ids,
         counts=corpus.counts,
         shares=read_shares(reading),
     )
-    sheets = {
-        "word-intrusion": ask_words(reading.summary, words, progress.titles, seed),
-        "topic-intrusion": ask_topics(reading.summary, words, read, seed),
-    }
-    write_sheets(path, sheets)
-
-
-def write_array_files(reading: Reading, progress: Progress, path: Path) -> None:
-    """Write θ and the topics as .npy and the vocabulary as JSON into a zip file."""
-    corpus = reading.corpus
-    ids = reading.summary.topic_ids.tolist()
-    about = {
-        "words": list(corpus.vocabulary.words),
-        "topic_ids": ids,
-        "labels": [progress.topic_title(topic_id) for topic_id in ids],
-        "expected_tokens": reading.summary.expected_tokens.tolist(),
-        "doc_ids": corpus.doc_ids.tolist(),
-        "titles": [str(title) for title in corpus.titles],
-    }
-    write_arrays(path, read_shares(reading), reading.summary.topics, about)
 
 
 def write_model(reading: Reading, progress: Progress, path: Path) -> None:

@@ -6,7 +6,6 @@ from os import PathLike
 from typing import Any
 
 import pandas as pd
-from scipy.sparse import csr_array
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,7 +20,7 @@ from stickbreaker.engine.evaluation.coherence import (
 )
 from stickbreaker.engine.evaluation.found_again import RunTopics, find_again, take_topics
 from stickbreaker.engine.evaluation.held_out import rank_topics
-from stickbreaker.engine.evaluation.intrusion import ReadDocuments, ask_topics, ask_words
+from stickbreaker.engine.evaluation.intrusion import ReadDocuments
 from stickbreaker.engine.evaluation.labels import Labeller, label_topics
 from stickbreaker.engine.evaluation.topic_frames import (
     NUM_WORDS,
@@ -179,20 +178,8 @@ class TopicTables(FittedModel):
         words : sequence of str, optional
             As in `topics_frame`.
         """
-        summary = self._summary()
-        documents = self._read(X)
-        labels = self.topic_labels(words)
-        about = {
-            "words": [str(word) for word in self._name_words(words)],
-            "topic_ids": summary.topic_ids.tolist(),
-            "labels": [
-                labels.get(topic_id, f"topic {topic_id}") for topic_id in summary.topic_ids.tolist()
-            ],
-            "expected_tokens": summary.expected_tokens.tolist(),
-            "doc_ids": documents.doc_ids.tolist(),
-            "titles": [str(title) for title in documents.titles],
-        }
-        write_arrays(path, self._infer(X), summary.topics, about)
+        named, labels = self._name_words(words), self.topic_labels(words)
+        write_arrays(path, self._summary(), named, labels, self._read_documents(X))
 
     def save_sheets(
         self,
@@ -217,21 +204,17 @@ class TopicTables(FittedModel):
         seed : int
             The seed of all draws.
         """
-        summary = self._summary()
+        named, labels = self._name_words(words), self.topic_labels(words)
+        write_sheets(path, self._summary(), named, labels, self._read_documents(X), seed)
+
+    def _read_documents(self, X: Counts) -> ReadDocuments:
         documents = self._read(X)
-        named = self._name_words(words)
-        titles = [str(title) or f"document {place}" for place, title in enumerate(documents.titles)]
-        read = ReadDocuments(
-            titles=titles,
+        return ReadDocuments(
+            titles=documents.titles,
             doc_ids=documents.doc_ids,
             counts=documents.counts,
-            shares=csr_array(self._infer(X)),
+            shares=self._infer(X),
         )
-        sheets = {
-            "word-intrusion": ask_words(summary, named, self.topic_labels(words), seed),
-            "topic-intrusion": ask_topics(summary, named, read, seed),
-        }
-        write_sheets(path, sheets)
 
     def show(self, X: Counts, words: Sequence[str] | None = None) -> Any:
         """Show the topics in a notebook: a map, bars and, for dated documents, topics over time.

@@ -4,7 +4,7 @@ topics.
 
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from stickbreaker.engine.evaluation.intrusion import Sheet
+from stickbreaker.engine.algorithm import TopicSummary
+from stickbreaker.engine.evaluation.intrusion import ReadDocuments, ask_topics, ask_words
 from stickbreaker.engine.files.whole_files import replacing
 
 # Some spreadsheets read the full-width signs of Japanese and Chinese keyboards as the plain ones.
@@ -23,18 +24,28 @@ ROWS_AT_ONCE = 4096
 
 def write_arrays(
     path: str | PathLike[str],
-    shares: csr_array | np.ndarray,
-    topics: np.ndarray,
-    about: Mapping[str, Any],
+    summary: TopicSummary,
+    words: Sequence[str],
+    labels: Mapping[int, str],
+    read: ReadDocuments,
 ) -> None:
-    """Write topic shares (D, K) and topics (K, V) as float32 .npy, and `about` as vocabulary.json,
-    into a zip file.
+    """Write topic shares (D, K) and topics (K, V) as float32 .npy, and what their rows and columns
+    are as vocabulary.json, into a zip file.
 
-    The file is written completely or not at all; about: "words" (V,), "topic_ids" (K,), and more.
+    The file is written completely or not at all; labels: by topic id.
     """
+    ids = summary.topic_ids.tolist()
+    about = {
+        "words": [str(word) for word in words],
+        "topic_ids": ids,
+        "labels": [labels.get(topic_id, f"topic {topic_id}") for topic_id in ids],
+        "expected_tokens": summary.expected_tokens.tolist(),
+        "doc_ids": read.doc_ids.tolist(),
+        "titles": [str(title) for title in read.titles],
+    }
     with replacing(Path(path)) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        _write_rows(archive, "theta.npy", shares)
-        _write_rows(archive, "topics.npy", topics)
+        _write_rows(archive, "theta.npy", read.shares)
+        _write_rows(archive, "topics.npy", summary.topics)
         archive.writestr("vocabulary.json", json.dumps(about, ensure_ascii=False, indent=1))
 
 
@@ -54,8 +65,22 @@ def _write_rows(archive: zipfile.ZipFile, name: str, rows: csr_array | np.ndarra
             file.write(np.ascontiguousarray(part, "<f4").tobytes())
 
 
-def write_sheets(path: str | PathLike[str], sheets: Mapping[str, Sheet]) -> None:
-    """Write sheets as NAME.csv and NAME-key.csv into a zip file, completely or not at all."""
+def write_sheets(
+    path: str | PathLike[str],
+    summary: TopicSummary,
+    words: Sequence[str],
+    labels: Mapping[int, str],
+    read: ReadDocuments,
+    seed: int = 0,
+) -> None:
+    """Write sheets of word and topic intrusion, with their keys, as CSV into a zip file.
+
+    The file is written completely or not at all.
+    """
+    sheets = {
+        "word-intrusion": ask_words(summary, words, labels, seed),
+        "topic-intrusion": ask_topics(summary, words, read, seed),
+    }
     with replacing(Path(path)) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, sheet in sheets.items():
             archive.writestr(f"{name}.csv", _as_csv(sheet.questions))

@@ -67,14 +67,14 @@ def ask_words(
 
 
 class ReadDocuments(NamedTuple):
-    """Documents as a model reads them: titles (D,), ids (D,), counts (D, V) and topic shares (D,
-    K), both sparse.
+    """Documents as a model reads them: titles (D,), ids (D,), counts (D, V), which are sparse, and
+    topic shares (D, K).
     """
 
     titles: Sequence[str]
     doc_ids: np.ndarray
     counts: csr_array
-    shares: csr_array
+    shares: csr_array | np.ndarray
 
 
 def ask_topics(
@@ -89,7 +89,7 @@ def ask_topics(
     """
     rng = np.random.default_rng([seed, 1])
     counted = rank_topics(summary.expected_tokens)
-    shares = read.shares[:, counted]
+    shares = csr_array(read.shares)[:, counted]
     is_able = np.diff(csr_array(shares > 0).indptr) >= NUM_TOPICS
     # An intruder needs a topic besides the three.
     able = np.flatnonzero(is_able & (len(counted) > NUM_TOPICS))
@@ -103,7 +103,8 @@ def ask_topics(
         others = order[NUM_TOPICS:][(len(order) - NUM_TOPICS) // 2 :]
         shown = np.array([*order[:NUM_TOPICS], rng.choice(others)])
         places = rng.permutation(len(shown))
-        about = [str(read.titles[row]), _frequent(words, read.counts[[row]])]
+        title = str(read.titles[row]) or f"document {row}"
+        about = [title, _frequent(words, read.counts[[row]])]
         questions.append([number + 1, *about, *(texts[k] for k in shown[places]), ""])
         ids = summary.topic_ids[counted][shown]
         listed = " ".join(str(topic_id) for topic_id in ids[places])

@@ -89,19 +89,16 @@ def test_too_few_topics_give_empty_sheets(summary, read):
 
 def test_sheets_are_read_from_the_zip_as_written_and_no_cell_is_a_formula(summary, read, tmp_path):
     hostile = read._replace(titles=["=1+1"] * 80)
-    sheets = {
-        "words": ask_words(summary, WORDS, LABELS),
-        "topics": ask_topics(summary, WORDS, hostile),
-    }
-    write_sheets(tmp_path / "sheets.zip", sheets)
+    write_sheets(tmp_path / "sheets.zip", summary, WORDS, LABELS, hostile)
     with zipfile.ZipFile(tmp_path / "sheets.zip") as archive:
         assert sorted(archive.namelist()) == [
-            "topics-key.csv",
-            "topics.csv",
-            "words-key.csv",
-            "words.csv",
+            "topic-intrusion-key.csv",
+            "topic-intrusion.csv",
+            "word-intrusion-key.csv",
+            "word-intrusion.csv",
         ]
-        with archive.open("words-key.csv") as file:
-            pd.testing.assert_frame_equal(pd.read_csv(file), sheets["words"].key, check_dtype=False)
-        with archive.open("topics.csv") as file:
+        with archive.open("word-intrusion-key.csv") as file:
+            key = ask_words(summary, WORDS, LABELS).key
+            pd.testing.assert_frame_equal(pd.read_csv(file), key, check_dtype=False)
+        with archive.open("topic-intrusion.csv") as file:
             assert set(pd.read_csv(file)["title"]) == {"'=1+1"}
