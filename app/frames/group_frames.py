@@ -115,7 +115,7 @@ def _list_html(group: str, words: pd.DataFrame) -> str:
         for word, z in zip(words["word"], words["z"], strict=True)
     )
     return (
-        '<table style="text-align:left">'
-        f'<caption style="white-space:nowrap">More in {escape(group)}</caption>'
+        '<table style="text-align:left;min-width:180px">'
+        f'<caption style="text-align:left">More in {escape(group)}</caption>'
         f"<thead><tr><th>word</th><th>z</th></tr></thead><tbody>{rows}</tbody></table>"
     )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 from bokeh.models import (
+    BasicTicker,
     ColumnDataSource,
     CustomJSTickFormatter,
     DataRange1d,
@@ -15,7 +16,6 @@ from bokeh.models import (
 from bokeh.plotting import figure
 from bokeh.transform import dodge
 
-from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.plots.figures import hide_tools, make_figure
 from stickbreaker.app.plots.map_labels import shorten
 from stickbreaker.app.plots.reading_plots import (
@@ -41,8 +41,8 @@ def shorten_apart(names: Sequence[str], most: int) -> dict[str, str]:
 
     If they are too long, the words with which all of them begin or end are left out first.
 
-    >>> shorten_apart(["Mr. John Q. Adams", "Mr. Andrew Johnson"], 15)
-    {'Mr. John Q. Adams': '… John Q. Adams', 'Mr. Andrew Johnson': '… Andrew Johns…'}
+    >>> shorten_apart(["Mr. John Q. Adams", "Mr. Andrew Johnson"], 13)
+    {'Mr. John Q. Adams': 'John Q. Adams', 'Mr. Andrew Johnson': 'Andrew Johns…'}
     """
     if max(map(len, names), default=0) <= most:
         return {name: name for name in names}
@@ -53,8 +53,7 @@ def shorten_apart(names: Sequence[str], most: int) -> dict[str, str]:
     labels = {}
     for name, each in zip(names, words, strict=True):
         label = " ".join(each[first : len(each) - last])
-        label = only_if(first, "… ") + label + only_if(last, " …")
-        labels[name] = label if len(label) <= most else label[: most - 1].rstrip(" …") + "…"
+        labels[name] = label if len(label) <= most else f"{label[: most - 1]}…"
     return labels
 
 
@@ -80,7 +79,10 @@ def _make_group_figure(names: list[str], title: str, row_height: int) -> figure:
     )
     hide_tools(fig)
     fig.ygrid.grid_line_color = None
-    fig.xaxis.formatter = NumeralTickFormatter(format="0.0 %")
+    # Few ticks, whose labels have room on a phone.
+    fig.xaxis.update(
+        ticker=BasicTicker(desired_num_ticks=4), formatter=NumeralTickFormatter(format="0.[0] %")
+    )
     labels = {
         width: shorten_apart(names, most)
         for width, most in {"wide": MOST_LABEL, "narrow": MOST_PHONE_LABEL}.items()
@@ -119,7 +121,7 @@ def matched_plot(frame: pd.DataFrame) -> figure:
         fig.scatter("share", row, source=source, legend_label=label, **dots)
         tooltips = [("group", "@group"), (label.lower(), PERCENTS), DOCUMENTS]
         fig.add_tools(HoverTool(renderers=[bars], tooltips=tooltips))
-    fig.add_layout(fig.legend[0], "below")
+    fig.add_layout(fig.legend[0], "above")
     fig.legend.update(
         orientation="horizontal",
         border_line_color=None,

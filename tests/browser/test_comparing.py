@@ -87,6 +87,10 @@ def test_a_sweep_fills_its_plot_and_its_runs_are_named_drawn_and_matched(swept):
     expect(
         page.get_by_text(re.compile("topics matched, the largest of the left run first"))
     ).to_be_visible()
+    swept.button("Compare by group").click()
+    expect(page.get_by_role("heading", name="Held-out score", exact=True)).to_be_visible()
+    expect(page.get_by_role("rowheader", name=re.compile("^All documents"))).to_be_visible()
+    expect(page.get_by_text(re.compile("^Matched with “"))).to_be_visible()
     assert find_barriers(page) == []
 
 
