@@ -42,6 +42,7 @@ from stickbreaker.engine.algorithm import Phase, TopicEdit
 from stickbreaker.engine.evaluation.labels import Labeller, label_topics
 from stickbreaker.engine.parallel.clusters import ClusterError, TaskLostError
 from stickbreaker.engine.runs import events
+from stickbreaker.engine.runs.before_edit import take_before, with_before, without_before
 from stickbreaker.engine.runs.checkpoint import Checkpoint
 from stickbreaker.engine.runs.events import Evaluated, Stepped, Update
 from stickbreaker.engine.runs.run import Updates
@@ -347,7 +348,7 @@ class Record:
             "edits": self.edits.to_json(),
             **about,
         }
-        return Checkpoint(
+        checkpoint = Checkpoint(
             algorithm=spec.algorithm.name,
             # A change that acts from the next mini-batch must not get lost.
             config=spec.config,
@@ -358,6 +359,8 @@ class Record:
             has_ended=self.is_over,
             notes={**arrays, **write_page(page)},
         )
+        before = self.edits.before
+        return with_before(checkpoint, before[-1]) if before else checkpoint
 
     def extend(self) -> Checkpoint | None:
         """A finished run as one that reads the corpus once more; None if not finished."""
@@ -368,12 +371,15 @@ class Record:
         fresh = with_page(
             checkpoint, is_over=False, is_kept=False, kept_key="", status="paused", message=""
         )
-        return replace(fresh, settings=settings, has_ended=False)
+        return replace(without_before(fresh), settings=settings, has_ended=False)
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Continue a saved record, after `open`; CorpusError if the corpus is another one."""
         about = read_page(checkpoint)
         self.edits.restore(about)
+        if not self.edits.before and (before := take_before(checkpoint)) is not None:
+            self.edits.before = (before,)
+        checkpoint = without_before(checkpoint)
         if checkpoint.documents_seen:
             self._restore(checkpoint, about)
         self._resumed = checkpoint

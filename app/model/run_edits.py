@@ -138,7 +138,7 @@ class RunEdits:
         )
 
     def to_json(self) -> list[Any]:
-        """Everything that `restore` reads; the runs before the edits are not in it."""
+        """Everything that `restore` reads; the checkpoint has the run before the last edit."""
         return [[each.edit._asdict(), *write_marks([each.mark])] for each in self.done]
 
     def restore(self, saved: Mapping[str, Any]) -> None:

@@ -260,7 +260,8 @@ class EditableTopicModel(OnlineTopicModel):
         """Take back the last edit: the model becomes what it was before.
 
         It also forgets the documents that it has learned from since; give them again. The last five
-        edits can be undone, as long as the model is in memory.
+        edits can be undone as long as the model is in memory; after `load`, only the last one, and
+        only if the model was saved before it learned on.
 
         Returns
         -------
@@ -301,8 +302,7 @@ class EditableTopicModel(OnlineTopicModel):
             step=self.state_.step,
             documents_seen=self.documents_seen_,
         )
-        fitted = {each: value for each, value in vars(self).items() if each.endswith("_")}
-        self._before = (*self._before, fitted | {"edits_": self.edits_})[-MOST_UNDONE:]
+        self._before = (*self._before, self._take_fitted())[-MOST_UNDONE:]
         self.edits_ = (*self.edits_, event)
         self.state_ = state
         return event.topic_ids

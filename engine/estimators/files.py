@@ -4,6 +4,7 @@ it.
 
 import json
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import asdict, replace
 from os import PathLike
 from typing import Any
@@ -16,6 +17,7 @@ from stickbreaker.engine.corpora.word_choices import read_choices
 from stickbreaker.engine.estimators.fitted import FittedModel
 from stickbreaker.engine.evaluation.topic_frames import empty_history
 from stickbreaker.engine.runs import checkpoint
+from stickbreaker.engine.runs.before_edit import with_before
 from stickbreaker.engine.runs.checkpoint import Checkpoint, CheckpointError
 from stickbreaker.engine.runs.settings import RunSettings
 
@@ -42,8 +44,19 @@ def save_model(
     """Write a fitted estimator to one file, completely or not at all.
 
     parameters: those of the algorithm, as given; columns: the names (V,) of the columns of the data
-    frame of the fit.
+    frame of the fit. Its last edit can be undone after loading if it has not learned since.
     """
+    saved = _to_checkpoint(model, parameters, columns)
+    if model._before:
+        earlier = copy(model)
+        vars(earlier).update(model._before[-1])
+        saved = with_before(saved, _to_checkpoint(earlier, parameters, columns))
+    checkpoint.save(path, saved)
+
+
+def _to_checkpoint(
+    model: FittedModel, parameters: Mapping[str, Any], columns: np.ndarray | None
+) -> Checkpoint:
     notes = {NUM_WORDS: np.array(model.n_features_in_), CORPUS_SIZE: np.array(model.corpus_size_)}
     named = ((WORDS, model.words_), (COLUMNS, columns))
     notes |= {name: np.array(words, str) for name, words in named if words is not None}
@@ -58,17 +71,14 @@ def save_model(
     if model.edits_:
         notes[EDITS] = np.array(json.dumps([each._asdict() for each in model.edits_]))
     settings = RunSettings(passes=model.passes, seed=model.seed_, num_shards=model.num_shards)
-    checkpoint.save(
-        path,
-        Checkpoint(
-            algorithm=model.algorithm.name,
-            config=model.config_,
-            settings=settings,
-            state=model.state_,
-            documents_seen=model.documents_seen_,
-            seconds=0.0,
-            notes=notes,
-        ),
+    return Checkpoint(
+        algorithm=model.algorithm.name,
+        config=model.config_,
+        settings=settings,
+        state=model.state_,
+        documents_seen=model.documents_seen_,
+        seconds=0.0,
+        notes=notes,
     )
 
 

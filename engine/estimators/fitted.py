@@ -89,6 +89,11 @@ class FittedModel(Estimator):
     edits_: tuple[TopicEdit, ...] = ()
     _before: tuple[dict[str, Any], ...] = ()
 
+    def _take_fitted(self) -> dict[str, Any]:
+        """All that the model has learned."""
+        fitted = {name: value for name, value in vars(self).items() if name.endswith("_")}
+        return fitted | {"edits_": self.edits_}
+
     def transform(self, X: Counts) -> np.ndarray:
         """Infer the topics of documents. The model does not change.
 

@@ -8,6 +8,7 @@ from stickbreaker.engine.estimators.classes import CLASSES
 from stickbreaker.engine.estimators.files import add_notes, load_model
 from stickbreaker.engine.estimators.model import TopicModel
 from stickbreaker.engine.evaluation.topic_frames import empty_history
+from stickbreaker.engine.runs.before_edit import take_before
 from stickbreaker.engine.runs.checkpoint import Checkpoint
 
 
@@ -32,6 +33,10 @@ def load(path: str | PathLike[str]) -> TopicModel:
     checkpoint, words, corpus_size = load_model(path)
     model = from_checkpoint(checkpoint, words, corpus_size)
     add_notes(model, checkpoint.notes)
+    if (before := take_before(checkpoint)) is not None:
+        earlier = from_checkpoint(before, words, corpus_size)
+        add_notes(earlier, before.notes)
+        model._before = (earlier._take_fitted(),)
     return model
 
 

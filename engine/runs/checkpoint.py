@@ -109,10 +109,20 @@ def save(path: str | PathLike[str], checkpoint: Checkpoint) -> None:
         "has_ended": checkpoint.has_ended,
         "documents": checkpoint.documents,
     }
-    arrays = {NOTE + name: np.asarray(note) for name, note in checkpoint.notes.items()}
+    write_parts(Path(path), CHECKPOINT, header, to_parts(checkpoint))
+
+
+def to_parts(checkpoint: Checkpoint) -> dict[str, np.ndarray]:
+    """The notes and the state of a checkpoint as named arrays."""
+    parts = {NOTE + name: np.asarray(note) for name, note in checkpoint.notes.items()}
     if checkpoint.state is not None:
-        arrays |= flatten(STATE, checkpoint.state)
-    write_parts(Path(path), CHECKPOINT, header, arrays)
+        parts |= flatten(STATE, checkpoint.state)
+    return parts
+
+
+def take_notes(parts: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The notes among named arrays."""
+    return {name.removeprefix(NOTE): part for name, part in parts.items() if name.startswith(NOTE)}
 
 
 def with_new_names(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -142,11 +152,6 @@ def load(path: str | PathLike[str], kind: Kind = CHECKPOINT) -> Checkpoint:
             state = restore(
                 STATE, algorithm.init(resolve(config, 1), 1, np.random.default_rng(0)), arrays
             )
-        notes = {
-            name.removeprefix(NOTE): array
-            for name, array in arrays.items()
-            if name.startswith(NOTE)
-        }
         settings = RunSettings(**with_new_names(header["settings"]))
         return Checkpoint(
             algorithm=algorithm.name,
@@ -157,7 +162,7 @@ def load(path: str | PathLike[str], kind: Kind = CHECKPOINT) -> Checkpoint:
             seconds=header["seconds"],
             has_ended=header.get("has_ended", False),
             documents=header.get("documents", ""),
-            notes=notes,
+            notes=take_notes(arrays),
         )
 
 

@@ -13,6 +13,7 @@ from stickbreaker.app.model.replay import rewind
 from stickbreaker.app.model.run_edits import describe_edit
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.engine.algorithm import TopicEdit
+from stickbreaker.engine.runs import checkpoint
 from tests.app.small_runs import LDA, SETTINGS, begin, small_corpus, small_spec
 
 MERGE = TopicEdit("merge", (0, 2))
@@ -131,6 +132,32 @@ def test_the_run_before_an_edit_is_restored_bit_for_bit():
     assert bits(again) == before
     assert again.progress(1).edits.done == ()
     assert bits(learn(again, 100)) == bits(learn(begin(small_spec()), 100))
+
+
+@pytest.mark.parametrize(("seen", "asked"), [(50, MERGE), (100, SEED), (0, SEED)])
+def test_the_last_edit_can_be_undone_after_the_run_was_read_from_disk(tmp_path, seen, asked):
+    record = learn(begin(small_spec()), seen)
+    before = record.save() or record.save_start()
+    edit(record, asked)
+    checkpoint.save(tmp_path / "run.npz", record.save() or record.save_start())
+    again = Record(record.spec, 2, lambda: 0.0)
+    again.open(small_corpus(), record.prepared)
+    again.restore(checkpoint.load(tmp_path / "run.npz"))
+    assert again.progress(1).edits.can_undo
+    (found,) = again.edits.before
+    earlier, later = checkpoint.to_parts(before), checkpoint.to_parts(found)
+    assert earlier.keys() == later.keys()
+    assert all(part.tobytes() == later[name].tobytes() for name, part in earlier.items())
+
+
+def test_a_run_that_has_learned_since_its_edit_cannot_be_undone_after_it_was_read_from_disk():
+    record = edit(learn(begin(small_spec()), 50), MERGE)
+    assert not reopen(learn(record, 60)).progress(1).edits.can_undo
+    record = edit(learn(begin(small_spec()), 100), MERGE)
+    extended = Record(record.spec, 2, lambda: 0.0)
+    extended.open(small_corpus(), record.prepared)
+    extended.restore(record.extend())
+    assert not extended.progress(1).edits.can_undo
 
 
 def test_a_finished_run_can_be_edited_and_is_kept_again():

@@ -144,6 +144,43 @@ def test_undo_takes_edits_back_and_the_model_learns_as_if_there_had_been_none(
         model.undo()
 
 
+EDITS = {
+    "merge": lambda model, ids: model.merge(ids[:2]),
+    "remove": lambda model, ids: model.remove(ids[0]),
+    "split": lambda model, ids: model.split(ids[0]),
+    "pin": lambda model, ids: model.pin(ids[0]),
+    "seed": lambda model, ids: model.seed_topic(["word3"], name="Third"),
+}
+
+
+@pytest.mark.parametrize("kind", EDITS)
+def test_the_last_edit_of_a_saved_model_can_be_undone(fitted, model, tmp_path, kind):
+    path = tmp_path / "edited.npz"
+    EDITS[kind](model, np.argsort(-summarize(model).expected_tokens)[:2].tolist())
+    model.save(path)
+    loaded = load(path)
+    assert bits(loaded) == bits(model)
+    untouched = load(fitted)
+    loaded.undo()
+    assert bits(loaded) == bits(untouched)
+    assert (loaded.edits_, loaded.topic_names_) == ((), {})
+    with pytest.raises(ValueError, match="no edit"):
+        loaded.undo()
+    # Of all topics, the file has only those that the edit has changed twice.
+    assert path.stat().st_size < 1.1 * fitted.stat().st_size
+
+
+def test_a_model_that_has_learned_since_its_edit_is_saved_without_the_one_before(
+    model, simulation, tmp_path
+):
+    model.pin(int(model.topic_ids_[0]))
+    go_on(model, simulation).save(tmp_path / "later.npz")
+    loaded = load(tmp_path / "later.npz")
+    assert [each.kind for each in loaded.edits_] == ["pin"]
+    with pytest.raises(ValueError, match="no edit"):
+        loaded.undo()
+
+
 def test_a_saved_model_has_its_edits_and_learns_on_from_them(model, simulation, tmp_path):
     topic_id, _ = find(model, simulation.topics[largest(simulation, 1)[0]])
     model.pin(topic_id, weight=3)
