@@ -16,6 +16,7 @@ NONE = "(none)"
 PARTS = {"text": "Text", "date": "Date", "title": "Title", "group": "Group"}
 HELP = {"group": "An author or a party, for topics by group on the page Time."}
 ORDERS = {"As most dates need": None, "Day first": True, "Month first": False}
+ENCODINGS = {"As detected": None} | {name: name for name in NAMES}
 
 
 class ColumnForm(LaidOut):
@@ -40,15 +41,15 @@ class ColumnForm(LaidOut):
         }
         self.day_first = pmui.Select(
             label="Day and month",
-            options=ORDERS,
-            value=None,
+            options=list(ORDERS),
+            value=next(iter(ORDERS)),
             size="small",
             sizing_mode="stretch_width",
         )
         self.encoding = pmui.Select(
             label="Encoding",
-            options={"As detected": None} | {name: name for name in NAMES},
-            value=None,
+            options=list(ENCODINGS),
+            value=next(iter(ENCODINGS)),
             size="small",
             sizing_mode="stretch_width",
         )
@@ -85,9 +86,13 @@ class ColumnForm(LaidOut):
                 select.param.update(options=options, value=getattr(seen.chosen, part) or options[0])
                 select.visible = bool(seen.columns)
             # Only where there is a choice.
-            for menu, name in ((self.day_first, "day_first"), (self.encoding, "encoding")):
-                menu.value = getattr(seen.chosen, name)
-                menu.visible = menu.value is not None or any(
+            for menu, name, values in (
+                (self.day_first, "day_first", ORDERS),
+                (self.encoding, "encoding", ENCODINGS),
+            ):
+                chosen = getattr(seen.chosen, name)
+                menu.value = next(label for label, value in values.items() if value == chosen)
+                menu.visible = chosen is not None or any(
                     f"et {name} if" in note for note in seen.notes
                 )
         finally:
@@ -112,7 +117,7 @@ class ColumnForm(LaidOut):
             part: "" if select.value == NONE else select.value
             for part, select in self.selects.items()
         }
-        order, encoding = self.day_first.value, self.encoding.value
+        order, encoding = ORDERS[self.day_first.value], ENCODINGS[self.encoding.value]
         return {**chosen, "day_first": order, "encoding": encoding, "sheet": self._read_sheet}
 
     def _change(self, event: Any) -> None:

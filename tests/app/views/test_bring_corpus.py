@@ -482,12 +482,16 @@ def test_the_order_of_dates_and_the_encoding_can_be_chosen_where_they_are_not_ce
     rows = "".join(f"Größe und Verträge {day},{day}/4/1863\n" for day in range(1, 6))
     path.write_bytes(f"text,when\n{rows}".encode("cp1252"))
     look(view, path)
-    assert view.columns.day_first.visible
-    assert view.columns.encoding.visible
+    menus = (view.columns.day_first, view.columns.encoding)
+    assert [(menu.visible, menu.value) for menu in menus] == [
+        (True, "As most dates need"),
+        (True, "As detected"),
+    ]
     assert view.preview.first[1].date == "1863-02-04"
     look(view, path, view.columns.read() | {"day_first": True, "encoding": "koi8_r"})
     assert view.preview.first[1].date == "1863-04-02"
     assert "Größe" not in view.preview.first[1].text
+    assert [menu.value for menu in menus] == ["Day first", "koi8_r"]
     assert view.columns.encoding.visible
     path.write_text("text,when\npeace,1863\nwar,1864\n")
     look(view, path)
