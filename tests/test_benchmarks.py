@@ -8,6 +8,7 @@ import time
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -28,6 +29,7 @@ from tests.benchmarks import (
     corpora,
     dates,
     digests,
+    groups,
     heldout,
     imports,
     libraries,
@@ -319,6 +321,24 @@ def test_a_row_of_stability_has_a_consensus_of_each_set_of_runs_if_they_have_one
     assert table["model"].tolist() == ["one run", "consensus of 2"] * 2
     assert table["topics"].tolist()[3] == "0"
     assert table["by words"].tolist()[3] == "-"
+
+
+def test_intervals_of_random_groups_hold_the_share_of_all_documents(few, monkeypatch):
+    shares = np.random.default_rng(0).dirichlet(np.ones(3), 200)
+    effects = SimpleNamespace(topics=range(3))
+    fake = SimpleNamespace(estimate_effect=lambda model, design, random_state: effects)
+    monkeypatch.setitem(sys.modules, "stm", fake)
+    monkeypatch.setattr(groups, "load", lambda name, documents: few(name))
+    corpus, periods = groups.draw_corpus(200, 500)
+    assert corpus.vocab_size == 500
+    assert set(periods) == {0, 1, 2, 3}
+    model = SimpleNamespace(theta_=shares[: corpus.num_documents])
+    effects.parameters = {
+        k: [(np.array([model.theta_[:, k].mean(), 0.0]), np.eye(2) * 1e-12)] * 2 for k in range(3)
+    }
+    held = groups.cover(model, np.asarray(corpus.counts.sum(1)).ravel(), corpus)
+    assert held["estimate_effect"] == 1.0
+    assert held["ours"] > 0.9
 
 
 def test_memory_of_a_session_is_measured_after_the_first_third_and_speeds_are_compared_within_a_round():
