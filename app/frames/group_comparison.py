@@ -86,7 +86,7 @@ def describe_held_out(left: GroupedRun, right: GroupedRun) -> str:
             f"{len(scored):,} of {count(left.num_groups, 'group')} have held-out documents."
         )
     if not has_same_words(left, right):
-        texts.append("No differences: the runs have other held-out words, because of the seed.")
+        texts.append("No differences: the held-out words of the two runs are not the same.")
     return " ".join(texts)
 
 

@@ -118,7 +118,7 @@ class Calendar(StateView):
         self._heat_pane = pn.pane.Bokeh(self._heat_map.figure, sizing_mode="stretch_width")
         self.pane = stack(self._heat_pane, visible=False)
         self.pair = tuple(
-            pmui.Select(label=label, options=[OTHERS], value=OTHERS, size="small", width=210)
+            pmui.Select(label=label, options=[OTHERS], value=OTHERS, size="small", width=300)
             for label in ("Words more in", "than in")
         )
         self.group_words = html_pane()
