@@ -14,6 +14,7 @@ from stickbreaker.engine.corpora.columns import Columns, split_objects
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.count_files import name_counts, read_counts
 from stickbreaker.engine.corpora.count_tables import find_count_form, read_count_table
+from stickbreaker.engine.corpora.json_files import open_items
 from stickbreaker.engine.corpora.kinds import (
     ARCHIVE,
     BY_NAME,
@@ -38,7 +39,7 @@ from stickbreaker.engine.corpora.rows import (
     Table,
 )
 from stickbreaker.engine.corpora.shards import is_stored
-from stickbreaker.engine.corpora.table_files import find_text_kind, open_items
+from stickbreaker.engine.corpora.table_files import find_text_kind
 from stickbreaker.engine.corpora.text_files import (
     is_document,
     is_hidden,

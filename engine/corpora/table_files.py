@@ -1,34 +1,23 @@
-"""Read tables with one text per row (CSV, TSV, JSON, JSON lines) in chunks, and report rows that
-cannot be read.
+"""Read CSV and TSV files in chunks, and report rows that cannot be read; find out whether a text
+file is such a table.
 
 Neither pandas nor pyarrow can skip every broken row (one with an open quote, for example), give
 its number and name the fault.
 """
 
 import csv
-import io
-import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from functools import partial
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from stickbreaker.engine.corpora.cells import (
-    Fields,
-    add_fields,
-    find_field,
-    list_fields,
-    write_cell,
-)
 from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.encodings import Encoding, find_encoding
+from stickbreaker.engine.corpora.encodings import find_encoding
 from stickbreaker.engine.corpora.kinds import LINES, PAGES, PARAGRAPHS, Role, find_kind
 from stickbreaker.engine.corpora.rows import (
-    MAX_COLUMNS,
     MAX_TEXT,
     BadRow,
     Chunk,
@@ -36,7 +25,13 @@ from stickbreaker.engine.corpora.rows import (
     Table,
     gather,
 )
-from stickbreaker.engine.files.messages import explain_error
+from stickbreaker.engine.corpora.text_lines import (
+    divide,
+    is_cut,
+    open_text,
+    short_lines,
+    skip_rest,
+)
 
 NO_SIGN = "\x1f"
 # Lines from which the form of a file is found, and the most rows above the names of the columns.
@@ -55,8 +50,6 @@ UNEVEN = "{} has columns that are parted by spaces, and not all rows have the sa
 # Rows that show that columns are parted by spaces.
 LEAST_ALIGNED = 3
 SHARE_OF_GAPS = 0.25
-LONG_LINES = "the {} is longer than {:,} characters: split it"
-UNITS = {LINES: "line", PARAGRAPHS: "paragraph", PAGES: "page"}
 # Fewer lines, paragraphs or pages do not show what a text file is.
 LEAST_LINES = 10
 LEAST_PAGES = 3
@@ -125,7 +118,7 @@ def open_delimited(path: Path, given: str = "") -> Table:
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
         places = [columns.index(column) for column in wanted]
-        with _open_text(path, encoding, newline="") as (text, share):
+        with open_text(path, encoding, newline="") as (text, share):
             yield from gather(
                 str(path), wanted, share, _delimited_rows(path, text, form, places, len(columns))
             )
@@ -158,7 +151,7 @@ def _looks_like_name(cell: str) -> bool:
 def _find_form(path: Path, encoding: str) -> Form:
     """Find the separator for which most of the first rows have equally many cells."""
     with path.open(encoding=encoding, errors="replace", newline="") as text:
-        lines = [line for line in islice(_short_lines(text), NUM_SNIFFED) if len(line) < MAX_TEXT]
+        lines = [line for line in islice(short_lines(text), NUM_SNIFFED) if len(line) < MAX_TEXT]
     first = "".join(lines[:1])
     if named := re.fullmatch(r"sep=(.)\s*", first):
         return Form(delimiter=named[1], num_above=1)
@@ -272,29 +265,16 @@ def count_above(rows: Sequence[Sequence[str]]) -> int:
     return 0
 
 
-@contextmanager
-def _open_text(
-    path: Path, encoding: Encoding, newline: str | None = None
-) -> Iterator[tuple[TextIO, Callable[[], float]]]:
-    """Open a text file, with a function that returns the share of the file that has been read."""
-    with path.open("rb") as stream:
-        size = max(1, path.stat().st_size)
-        yield (
-            io.TextIOWrapper(stream, encoding.name, errors="replace", newline=newline),
-            lambda: stream.tell() / size,
-        )
-
-
 def _loses_rows(path: Path, encoding: str, form: Form, num_columns: int) -> bool:
     """Whether a file with tabs has fewer complete rows if quotation marks enclose cells than if
     they are plain.
     """
     with path.open(encoding=encoding, errors="replace", newline="") as text:
-        if not any(line.count('"') % 2 for line in _short_lines(text)):
+        if not any(line.count('"') % 2 for line in short_lines(text)):
             return False
     with path.open(encoding=encoding, errors="replace", newline="") as text:
         num_plain = sum(
-            line.count("\t") == num_columns - 1 and not _is_cut(line) for line in _short_lines(text)
+            line.count("\t") == num_columns - 1 and not is_cut(line) for line in short_lines(text)
         )
     with path.open(encoding=encoding, errors="replace", newline="") as text:
         rows = _delimited_rows(path, text, form, range(num_columns), num_columns)
@@ -313,22 +293,13 @@ def _lines(text: TextIO) -> Iterator[str]:
 
     def read_line() -> str:
         line = text.readline(MAX_TEXT)
-        if _is_cut(line):
-            _skip_rest(text)
+        if is_cut(line):
+            skip_rest(text)
             raise _LongLineError
         return line
 
     # Unlike a generator, this iterator continues after an error.
     return iter(read_line, "")
-
-
-def _skip_rest(text: TextIO) -> None:
-    while _is_cut(text.readline(MAX_TEXT)):
-        pass
-
-
-def _is_cut(line: str) -> bool:
-    return len(line) == MAX_TEXT and not line.endswith("\n")
 
 
 def name_columns(header: Sequence[str]) -> tuple[str, ...]:
@@ -399,8 +370,8 @@ def find_text_kind(path: Path) -> str:
     a text in each page, paragraph or line (`PAGES`, `PARAGRAPHS`, `LINES`); "" if nothing is clear.
     """
     with path.open(encoding=find_encoding(path).name, errors="replace", newline="") as text:
-        lines = [*islice(_short_lines(text), NUM_PAGED)]
-    if len([*_divide(lines, PAGES)]) >= LEAST_PAGES:
+        lines = [*islice(short_lines(text), NUM_PAGED)]
+    if len([*divide(lines, PAGES)]) >= LEAST_PAGES:
         return PAGES
     lines = lines[:NUM_SNIFFED]
     filled = [line.strip() for line in lines if line.strip()]
@@ -422,186 +393,8 @@ def find_text_kind(path: Path) -> str:
         if is_table or may_be_table:
             return "CSV" if is_table and has_names else ""
     # Lines of a text that is broken into lines are short and end anywhere.
-    texts = [text for _, text in _divide(lines, kind)]
+    texts = [text for _, text in divide(lines, kind)]
     num_ends = sum(bool(SENTENCE_END.search(text)) for text in texts)
     is_long = sorted(map(len, texts))[len(texts) // 2] >= LONG_LINE
     is_clear = is_long or num_ends >= SHARE_OF_ENDS * len(texts)
     return kind if len(texts) >= LEAST_LINES and is_clear else ""
-
-
-def _divide(lines: Iterable[str], kind: str) -> Iterator[tuple[int, str]]:
-    """The lines, paragraphs or pages of a text that are not blank, with the number of the page, or
-    of the first line; of one that is too long, as much as shows that.
-    """
-    first = page = 1
-    text = ""
-    for row, line in enumerate(lines, start=1):
-        page += line.count("\f")
-        if {LINES: True, PARAGRAPHS: not line.strip(), PAGES: "\f" in line}[kind]:
-            if text.strip():
-                yield first, text.strip()
-            text = ""
-        if not text.strip():
-            first = page if kind == PAGES else row
-            text = ""
-        if len(text) <= MAX_TEXT:
-            text += line
-    if text.strip():
-        yield first, text.strip()
-
-
-def open_lines(path: Path, given: str = "", kind: str = LINES) -> Table:
-    """Open a text file with one text per line, or per paragraph or page (kind: `PARAGRAPHS`,
-    `PAGES`); its rows are the numbers of the first lines, or of the pages.
-
-    Raises CorpusError if it is missing, empty or not text.
-    """
-    encoding = find_encoding(path, given)
-
-    def read(wanted: Sequence[str]) -> Iterator[Chunk]:
-        with _open_text(path, encoding) as (text, share):
-            yield from gather(str(path), wanted, share, rows(text, len(wanted)))
-
-    def rows(text: TextIO, num_wanted: int) -> Iterator[Row]:
-        for row, found in _divide(_short_lines(text), kind):
-            if len(found) >= MAX_TEXT:
-                yield BadRow(file=str(path), row=row, reason=LONG_LINES.format(unit, MAX_TEXT))
-            else:
-                yield row, [found] * num_wanted
-
-    unit = UNITS[kind]
-    notes = (*encoding.notes, f"Each {unit} is read as a document.")
-    return Table(path=path, kind=kind, columns=("text",), read=read, notes=notes)
-
-
-open_paragraphs = partial(open_lines, kind=PARAGRAPHS)
-open_pages = partial(open_lines, kind=PAGES)
-
-
-def open_json_lines(path: Path, given: str = "") -> Table:
-    """Open a file with one JSON object per line.
-
-    The columns are the keys of the first thousand objects.
-
-    Raises CorpusError if it is missing, empty or not text, or has no JSON object in its first
-    lines.
-    """
-    encoding = find_encoding(path, given)
-    columns: Fields = {}
-    with path.open(encoding=encoding.name, errors="replace") as text:
-        for number, line in enumerate(_short_lines(text)):
-            if number == 0 and line.lstrip().startswith("["):
-                raise CorpusError(
-                    f"{path} is one JSON list, not JSON lines. Write one object per line."
-                )
-            found = _read_object(line)
-            if isinstance(found, dict):
-                add_fields(columns, list_fields(found))
-            if number == 1_000 or len(columns) > MAX_COLUMNS:
-                break
-    if not columns:
-        raise CorpusError(
-            f'{path} has no JSON object in its first lines. Write one per line, like {{"text":'
-            " ...}."
-        )
-
-    def read(wanted: Sequence[str]) -> Iterator[Chunk]:
-        paths = [columns[name] for name in wanted]
-        with _open_text(path, encoding) as (text, share):
-            yield from gather(str(path), wanted, share, _json_rows(path, text, paths))
-
-    return Table(
-        path=path, kind="JSON lines", columns=tuple(columns), read=read, notes=encoding.notes
-    )
-
-
-def open_json(path: Path, given: str = "") -> Table:
-    """Open a JSON file with a list of objects, alone or in an object, or with one object per line.
-
-    Raises CorpusError if it has another form.
-    """
-    encoding = find_encoding(path, given)
-    with path.open(encoding=encoding.name, errors="replace") as text:
-        first = next((line for line in _short_lines(text) if line.strip()), "[]")
-    if isinstance(_read_object(first), dict):
-        return open_json_lines(path, given)
-    return open_items(path, "JSON", _load_items(path, encoding), encoding.notes)
-
-
-def open_items(
-    path: Path, kind: str, items: Sequence[Any], notes: tuple[str, ...] = (), first: int = 1
-) -> Table:
-    """Open a list of objects; first: the number of its first row."""
-    columns: Fields = {}
-    for item in items[:1_000]:
-        add_fields(columns, list_fields(item))
-
-    def read(wanted: Sequence[str]) -> Iterator[Chunk]:
-        paths = [columns[name] for name in wanted]
-        seen = [0]
-        yield from gather(str(path), wanted, lambda: seen[0] / len(items), rows(paths, seen))
-
-    def rows(paths: Sequence[Sequence[str]], seen: list[int]) -> Iterator[Row]:
-        for row, item in enumerate(items, first):
-            seen[0] = row
-            if isinstance(item, dict):
-                yield row, [write_cell(find_field(item, field)) for field in paths]
-            else:
-                yield BadRow(file=str(path), row=row, reason="the item is not a JSON object")
-
-    return Table(path=path, kind=kind, columns=tuple(columns), read=read, notes=notes)
-
-
-def _load_items(path: Path, encoding: Encoding) -> list[Any]:
-    """The longest list with objects in a JSON file, which is it or one of its fields."""
-    try:
-        with path.open(encoding=encoding.name, errors="replace") as text:
-            content = json.load(text)
-    except (ValueError, RecursionError) as error:
-        raise CorpusError(
-            f"Cannot read {path} as JSON ({explain_error(error)}). Write a list of objects, or one"
-            " object per line into a .jsonl file."
-        ) from error
-    inside = list(content.values()) if isinstance(content, dict) else [content]
-    lists = [each for each in inside if isinstance(each, list)]
-    items: list[Any] = max(lists, key=len, default=[])
-    if items and all(isinstance(each, str) for each in items):
-        return [{"text": each} for each in items]
-    if not any(isinstance(each, dict) for each in items):
-        raise CorpusError(f"{path} has no list of objects. Write one, like [{{'text': ...}}].")
-    return items
-
-
-def _short_lines(text: TextIO) -> Iterator[str]:
-    """The lines of a file; of a line that is too long only as much as shows that."""
-    while line := text.readline(MAX_TEXT):
-        if _is_cut(line):
-            _skip_rest(text)
-        yield line
-
-
-def _read_object(line: str) -> dict[str, Any] | str:
-    """Parse a line into a JSON object, an empty one if it is empty, or explain why it is wrong."""
-    if _is_cut(line):
-        return LONG_LINES.format("line", MAX_TEXT)
-    try:
-        found = json.loads(line.rstrip() or "{}")
-    except json.JSONDecodeError as error:
-        return (
-            f"the line is not JSON ({error.msg} at character {error.pos + 1}): write one object per"
-            " line"
-        )
-    except (ValueError, RecursionError):
-        return "the JSON is nested too deeply or has too long a number: write a flat object"
-    if not isinstance(found, dict):
-        return "the line is not a JSON object: write one object per line"
-    return found
-
-
-def _json_rows(path: Path, text: TextIO, wanted: Sequence[Sequence[str]]) -> Iterator[Row]:
-    for row, line in enumerate(_short_lines(text), start=1):
-        found = _read_object(line)
-        if isinstance(found, str):
-            yield BadRow(file=str(path), row=row, reason=found)
-        else:
-            yield row, [write_cell(find_field(found, field)) for field in wanted]

@@ -10,7 +10,14 @@ import pytest
 from pyarrow import parquet
 
 from stickbreaker.engine.corpora import build as building
-from stickbreaker.engine.corpora import columns, packed_files, rows, table_files
+from stickbreaker.engine.corpora import (
+    columns,
+    json_files,
+    packed_files,
+    rows,
+    table_files,
+    text_lines,
+)
 from stickbreaker.engine.corpora.build import build_corpus
 from stickbreaker.engine.corpora.columns import Columns
 from stickbreaker.engine.corpora.load import load_corpus
@@ -227,7 +234,8 @@ def test_bad_rows_of_tables_are_skipped_and_listed(tmp_path):
 def test_a_long_json_line_does_not_end_the_file(tmp_path, monkeypatch):
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "peace"}\n{"text": "' + "war " * 100 + '"}\n{"text": "trade"}\n')
-    monkeypatch.setattr(table_files, "MAX_TEXT", 100)
+    monkeypatch.setattr(text_lines, "MAX_TEXT", 100)
+    monkeypatch.setattr(json_files, "MAX_TEXT", 100)
     table = find_source(path).open()
     (chunk,) = table.read(["text"])
     assert (chunk.rows, chunk.cells) == ([1, 3], {"text": ["peace", "trade"]})
@@ -252,6 +260,7 @@ def test_a_long_line_or_cell_of_a_table_does_not_end_the_file(name, quote, tmp_p
     ]
     path.write_text("\n".join(lines))
     monkeypatch.setattr(table_files, "MAX_TEXT", 100)
+    monkeypatch.setattr(text_lines, "MAX_TEXT", 100)
     (chunk,) = find_source(path).open().read(["text"])
     good = dict(zip(chunk.rows, chunk.cells["text"], strict=True))
     assert (good[2], good[4]) == ("peace", "trade")

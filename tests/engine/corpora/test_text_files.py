@@ -12,8 +12,8 @@ from stickbreaker.engine import build as build_stored
 from stickbreaker.engine import load_corpus
 from stickbreaker.engine.corpora import packed_files, text_files
 from stickbreaker.engine.corpora.columns import Columns
+from stickbreaker.engine.corpora.kinds import LINES, PAGES, PARAGRAPHS
 from stickbreaker.engine.corpora.sources import FOLDER, Source, find_source
-from stickbreaker.engine.corpora.table_files import LINES, PAGES, PARAGRAPHS
 from stickbreaker.engine.corpora.word_choices import WordChoices
 from tests.engine.corpora.small_files import TEXTS, build, pack, reasons, refuses
 
