@@ -268,3 +268,10 @@ def test_a_lone_surrogate_in_a_date_does_not_stop_a_stream(tmp_path):
     )
     dates = read_dates([str(date) for date, _ in GrowingFile(path).read_new()])
     assert dates.astype(str).tolist() == ["NaT", "1863"]
+
+
+def test_each_text_of_a_tei_corpus_in_a_folder_is_read(tmp_path):
+    texts = "".join(f"<TEI><text><p>{text}</p></text></TEI>" for text in ("peace", "war"))
+    (tmp_path / "letters 1863.xml").write_text(f"<teiCorpus>{texts}</teiCorpus>")
+    folder = GrowingFolder(tmp_path)
+    assert [*read_growing(folder), *read_growing(folder)] == [("1863", "peace"), ("1863", "war")]
