@@ -276,7 +276,7 @@ def measure(name, parts, system, seed, size):
     """A row: one fit, its scores, and its topics. parts: those of `divide`."""
     train, chosen, test = parts
     fit, ordered = SYSTEMS[system].fit, train.order("shuffled", seed=seed)
-    fit(train.select(np.arange(FIRST_DOCUMENTS)), seed, FIRST_TOPICS)
+    fit(train.select(np.arange(FIRST_DOCUMENTS)), seed, size and FIRST_TOPICS)
     began = time.process_time()
     with watch_growth() as memory:
         found = fit(ordered, seed, size)
