@@ -72,6 +72,11 @@ class RunCommands:
         self._kept_names = files.names
         self.may_open = may_manage()
 
+    @property
+    def corpus_name(self) -> str:
+        """The corpus of the run; "" before there is one."""
+        return self.state.progress.corpus_name
+
     def may_act(self) -> bool:
         """Return whether this page controls a run; a watcher gets a notice."""
         if not self.state.may_act and pn.state.notifications is not None:

@@ -80,35 +80,39 @@ def describe_first(seen: Preview) -> str:
     return f"<h2>First documents</h2>{''.join(articles)}"
 
 
-def describe_effect(effect: WordEffect, words: WordChoices) -> str:
-    """Describe as HTML the vocabulary that a choice of words produces."""
+def describe_effect(effect: WordEffect, words: WordChoices | None) -> str:
+    """Describe as HTML the vocabulary that a choice of words produces; None: known words."""
     where = f"In {count_all(effect.num_documents, 'document')}"
     if effect.num_documents < effect.of_documents:
         where = (
             f"In a sample of {effect.num_documents:,} of {count(effect.of_documents, 'document')}"
         )
-    least, most = words.limits(effect.of_documents)
     kept = f"{100 * effect.num_tokens / max(1, effect.raw_tokens):.0f} %"
     parts = [
         (
             f"{where}: a vocabulary of {count(effect.num_terms, 'word')}, and {effect.num_tokens:,}"
             f" of {count(effect.raw_tokens, 'token')} counted ({kept})."
         ),
-        (
+        effect.unknown,
+    ]
+    if words is not None:
+        least, most = words.limits(effect.of_documents)
+        parts.append(
             f"A word must be in at least {count(least, 'document')} and in at most {100 * most:.0f}"
             " % of them."
-        ),
-    ]
+        )
     if effect.num_empty:
         parts.append(f"Skipped because no word is counted: {count(effect.num_empty, 'document')}.")
-    if effect.num_terms >= words.max_words:
+    if words is not None and effect.num_terms >= words.max_words:
         parts.append(
             f"The vocabulary is limited to {words.max_words:,} words; the maximum is"
             f" {MAX_VOCABULARY:,}."
         )
     listed = escape(" ".join(effect.words))
     frequent = f'<p class="words"><strong>Most frequent:</strong> {listed}</p>'
-    return f'<p role="status">{escape(" ".join(parts))}</p>{only_if(listed, frequent)}'
+    return (
+        f'<p role="status">{escape(" ".join(filter(None, parts)))}</p>{only_if(listed, frequent)}'
+    )
 
 
 def explain_no_word(effect: WordEffect) -> str:
@@ -117,6 +121,8 @@ def explain_no_word(effect: WordEffect) -> str:
         return ""
     if not effect.raw_tokens:
         return "This text has no words: choose another text column or another file."
+    if effect.unknown:
+        return "This corpus has no word of the file: choose other words above."
     return (
         "These choices leave no words: lower “Minimum letters per word” or “Minimum documents per"
         " word”, raise “Maximum document frequency”, or remove stop words."

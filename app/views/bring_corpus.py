@@ -26,7 +26,7 @@ from stickbreaker.app.frames.corpus_descriptions import (
 from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.model.limits import UPLOAD, find_limit, write_bytes
 from stickbreaker.app.model.sample_files import SIZES, write_sample
-from stickbreaker.app.model.text_tasks import Stopped, TextTaskRunner
+from stickbreaker.app.model.text_tasks import SameWords, Stopped, TextTaskRunner
 from stickbreaker.app.server.claims import NEEDS_RIGHTS
 from stickbreaker.app.server.text_worker import Arguments, Result, TextWorker
 from stickbreaker.app.widgets.column_form import ColumnForm
@@ -39,9 +39,11 @@ from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import OwnCorpus, check_name, list_own
 from stickbreaker.engine.corpora.preview import Preview
 from stickbreaker.engine.corpora.sources import name_source
-from stickbreaker.engine.corpora.word_choices import LANGUAGES
+from stickbreaker.engine.corpora.word_choices import LANGUAGES, WordChoices
 
 QUIET_SECONDS = 0.35
+THIS_FILE = "This file"
+WORDS_HELP = "With the words of another corpus, a model of that corpus can read this one."
 KINDS = (
     "CSV, TSV, JSON, Parquet, a sheet (.xlsx, .xls, .ods) or .mbox, also packed; texts (.txt,"
     " .docx, .pdf, .html, .xml, .eml) or a zip of them; docword, .ldac or .mtx with a vocabulary"
@@ -161,6 +163,18 @@ class BringCorpus(pn.viewable.Viewer):
         self.columns = ColumnForm(self._change_columns)
         self.words = WordForm(self._change_words)
         self.effect = make_note("")
+        self.words_of = pmui.Select(
+            label="Words of",
+            options=[THIS_FILE],
+            value=THIS_FILE,
+            helper_text=WORDS_HELP,
+            size="small",
+            sizing_mode="stretch_width",
+        )
+        self.words_of.param.watch(self._change_words, "value")
+        self.word_choices = pmui.Accordion(
+            ("Word choices", self.words), title_variant="body1", sizing_mode="stretch_width"
+        )
         self.name_field = pmui.TextInput(
             label="Corpus name", size="small", sizing_mode="stretch_width"
         )
@@ -175,9 +189,8 @@ class BringCorpus(pn.viewable.Viewer):
             self.columns,
             make_note("<h2>Words</h2>"),
             self.effect,
-            pmui.Accordion(
-                ("Word choices", self.words), title_variant="body1", sizing_mode="stretch_width"
-            ),
+            self.words_of,
+            self.word_choices,
             make_note("<h2>Corpus</h2>"),
             self.name_field,
             self.keeps_text,
@@ -219,6 +232,7 @@ class BringCorpus(pn.viewable.Viewer):
         if not self.is_made:
             self._make()
         self.corpus_menu.show()
+        self._offer_words()
         self._dialog.open = True
 
     def close(self) -> None:
@@ -358,7 +372,23 @@ class BringCorpus(pn.viewable.Viewer):
         finally:
             self._is_filling = False
 
+    def _offer_words(self) -> None:
+        """List the corpora whose words can be counted."""
+        names = [corpus.name for corpus in list_own(self._folder)]
+        options = dict.fromkeys([THIS_FILE, *names, *filter(None, [self._commands.corpus_name])])
+        value = self.words_of.value
+        self.words_of.param.update(
+            options=list(options), value=value if value in options else THIS_FILE
+        )
+
+    def _read_words(self) -> WordChoices | SameWords:
+        """The words that are chosen; raises ValueError for wrong choices."""
+        if self.words_of.value == THIS_FILE:
+            return self.words.read()
+        return SameWords(self.words_of.value)
+
     def _change_words(self, event: Any) -> None:
+        self.word_choices.visible = self.words_of.value == THIS_FILE
         if self.preview is not None and not self._is_filling:
             self._num_changes += 1
             begin_task(self._measure_later, self._num_changes)
@@ -372,7 +402,7 @@ class BringCorpus(pn.viewable.Viewer):
         """Show the effect of the word choices, unless they have changed meanwhile."""
         number = self._num_changes
         try:
-            words = self.words.read()
+            words = self._read_words()
             effect = await self.text_tasks.ask(TextTaskRunner.measure, words)
         except (CorpusError, ValueError, TypeError) as error:
             self.effect.object = f'<p class="fault" role="alert">{escape(str(error))}</p>'
@@ -380,7 +410,8 @@ class BringCorpus(pn.viewable.Viewer):
         except Stopped:
             return
         if number == self._num_changes:
-            self.effect.object = describe_effect(effect, words)
+            choices = words if isinstance(words, WordChoices) else None
+            self.effect.object = describe_effect(effect, choices)
             self._hold_back(explain_no_word(effect))
 
     async def build_corpus(self, event: Any) -> None:
@@ -389,7 +420,7 @@ class BringCorpus(pn.viewable.Viewer):
             return
         try:
             name = check_name(self.name_field.value_input or self.name_field.value, self._folder)
-            words = self.words.read()
+            words = self._read_words()
         except (CorpusError, ValueError, TypeError) as error:
             return self._refuse(str(error))
         about = await self._work(
@@ -401,6 +432,7 @@ class BringCorpus(pn.viewable.Viewer):
         self._commands.offer_corpora(about.name)
         with pn.io.hold():
             self.corpus_menu.show(about.name)
+            self._offer_words()
             self.chosen.visible = False
             self.run.visible = True
             self.result.object = (
@@ -418,6 +450,7 @@ class BringCorpus(pn.viewable.Viewer):
     def _say_deleted(self, name: str) -> None:
         self._commands.forget_names(name)
         self._commands.offer_corpora()
+        self._offer_words()
         self.result.object = f'<p class="good" role="status">{escape(name)} deleted.</p>'
         self.run.visible = False
 

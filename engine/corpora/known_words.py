@@ -10,9 +10,10 @@ from scipy.sparse import csr_array
 
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
 from stickbreaker.engine.corpora.word_choices import MAX_NGRAM, WordChoices, check_choices
-from stickbreaker.engine.corpora.words import WordCounter, count_columns
+from stickbreaker.engine.corpora.words import WordCounter, WordEffect, count_columns, count_tokens
 
 NUM_LISTED = 5
+NUM_SHOWN = 30
 # Of the tokens of new texts.
 LARGE_SHARE = 0.5
 ALL_UNKNOWN = "no word is in the vocabulary of the given corpus or model."
@@ -63,9 +64,7 @@ class KnownWords(NamedTuple):
         """Count the known words (D, V) of texts, with a warning if most words are unknown, or all
         of a text.
         """
-        counter = WordCounter(self.choices)
-        counter.add(texts)
-        counts, words = counter.everything()
+        counts, words = self._count_all(texts)
         taken = self.take(counts, words)
         unknown = self.find_unknown(count_terms(counts, words))
         num_empty = int((np.diff(taken.indptr) == 0).sum())
@@ -76,6 +75,33 @@ class KnownWords(NamedTuple):
                 " are those of the prior."
             )
         return taken, " ".join(filter(None, said))
+
+    def _count_all(self, texts: Iterable[str]) -> tuple[csr_array, Sequence[str]]:
+        counter = WordCounter(self.choices)
+        counter.add(texts)
+        return counter.everything()
+
+    def measure(
+        self,
+        texts: Sequence[str],
+        counted: tuple[csr_array, Sequence[str]] | None,
+        of_documents: int,
+    ) -> WordEffect:
+        """Try the known words on a sample of texts, or on words that are counted already."""
+        counts, words = counted or self._count_all(texts)
+        taken = self.take(counts, words)
+        _, totals = count_columns(taken)
+        first = np.argsort(-totals, kind="stable")[:NUM_SHOWN]
+        return WordEffect(
+            num_terms=int((totals > 0).sum()),
+            num_tokens=int(totals.sum()),
+            raw_tokens=count_tokens(texts) if counted is None else int(counts.sum()),
+            num_empty=int((np.diff(taken.indptr) == 0).sum()),
+            words=tuple(self.vocabulary[word] for word in first if totals[word]),
+            num_documents=counts.shape[0],
+            of_documents=of_documents,
+            unknown=self.find_unknown(count_terms(counts, words)).note,
+        )
 
     def take(self, counts: csr_array, words: Sequence[str]) -> csr_array:
         """Take the counts (D, V) of the known words from those (D, W) of other words."""

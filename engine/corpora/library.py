@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from stickbreaker.engine.corpora.bundled import BUILT_IN
+from stickbreaker.engine.corpora.bundled import BUILT_IN, load_built_in
 from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
+from stickbreaker.engine.corpora.known_words import KnownWords, find_known
 from stickbreaker.engine.corpora.old_folders import OLD_CORPUS, OldFolder, convert, is_old, open_old
 from stickbreaker.engine.corpora.shards import MANIFEST, read_manifest
 from stickbreaker.engine.corpora.stored import open_stored
@@ -207,6 +208,17 @@ def load_own(name: str, folder: str | PathLike[str] | None = None) -> Corpus:
         return corpus
     corpus.check()
     return corpus.load()
+
+
+def find_words_of(name: str, folder: str | PathLike[str] | None = None) -> KnownWords:
+    """Return the words of a corpus that the user has built, or of a built-in one.
+
+    Raises CorpusError as `load_own` does.
+    """
+    if name in BUILT_IN:
+        return find_known(load_built_in(name))
+    found = find_converted(name, folder)
+    return find_known(found.load() if isinstance(found, OldFolder) else open_stored(found, name))
 
 
 def delete_own(name: str, folder: str | PathLike[str] | None = None) -> None:

@@ -23,6 +23,7 @@ from stickbreaker.engine.corpora.columns import (
 )
 from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.dates import COMPACT, SERIAL, explain_date, find_form, read_dates
+from stickbreaker.engine.corpora.known_words import KnownWords
 from stickbreaker.engine.corpora.languages import LIBRARIES, UNKNOWN, explain_language
 from stickbreaker.engine.corpora.repairs import repair_text
 from stickbreaker.engine.corpora.rows import BadRow, BadRows, Counted, Table
@@ -140,8 +141,13 @@ class Preview:
             return len(self.sample) < self.num_rows
         return bool(self.counted.counts.shape[0] < self.num_rows)
 
-    def measure(self, words: WordChoices) -> WordEffect:
-        """Try word choices; raise CorpusError if they keep no word of a file of counts."""
+    def measure(self, words: WordChoices | KnownWords) -> WordEffect:
+        """Try word choices, or known words; raise CorpusError if choices keep no word of a file of
+        counts.
+        """
+        if isinstance(words, KnownWords):
+            counted = self.counted and (self.counted.counts, self.counted.words)
+            return words.measure(self.sample, counted, self.num_rows)
         if self.counted is None:
             return measure_words(self.sample, words, self.num_rows)
         counts, left = drop_words(self.counted.counts, self.counted.words, words)

@@ -402,7 +402,7 @@ class WordEffect(NamedTuple):
 
     num_terms: the number of distinct words kept. raw_tokens: the number of words and numbers before
     the choices; 0 if there are only numbers. num_empty: the number of documents without a word.
-    words: the most frequent ones.
+    words: the most frequent ones. unknown: the share of words that are not in a given vocabulary.
     """
 
     num_terms: int
@@ -412,6 +412,7 @@ class WordEffect(NamedTuple):
     words: tuple[str, ...]
     num_documents: int
     of_documents: int
+    unknown: str = ""
 
 
 def measure_words(
@@ -437,17 +438,23 @@ def measure_words(
     )
     left = _take_columns(counts, kept)
     _, totals = count_columns(left)
-    raw = re.compile(TOKEN)
-    has_letters = any(map(re.compile(r"[^\W\d_]").search, texts))
     return WordEffect(
         num_terms=len(kept),
         num_tokens=int(left.data.sum(dtype=np.int64)),
-        raw_tokens=sum(len(raw.findall(text)) for text in texts) if has_letters else 0,
+        raw_tokens=count_tokens(texts),
         num_empty=int((np.diff(left.indptr) == 0).sum()),
         words=tuple(words[kept[word]] for word in np.argsort(-totals, kind="stable")[:30]),
         num_documents=num_documents,
         of_documents=of_documents,
     )
+
+
+def count_tokens(texts: Iterable[str]) -> int:
+    """Count the words and numbers of texts; 0 if there are only numbers."""
+    texts = tuple(texts)
+    has_letters = any(map(re.compile(r"[^\W\d_]").search, texts))
+    raw = re.compile(TOKEN)
+    return sum(len(raw.findall(text)) for text in texts) if has_letters else 0
 
 
 @lru_cache(maxsize=1)

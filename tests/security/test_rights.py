@@ -204,7 +204,7 @@ def test_a_page_without_rights_lists_opens_renames_and_deletes_no_kept_run(tmp_p
 
 
 def test_the_dialog_of_a_page_without_rights_says_what_is_missing_and_reads_no_path(tmp_path):
-    commands = SimpleNamespace(note_fault=print, count_names=print)
+    commands = SimpleNamespace(note_fault=print, count_names=print, corpus_name="")
     bring = BringCorpus(
         TextWorker(tmp_path), commands, may_name_paths=False, folder=tmp_path, may_delete=False
     )

@@ -71,6 +71,7 @@ def make_commands(done=None, num_names=0, gone=None):
     """Commands that note offered or run corpora in `done`, and forgotten names in `gone`."""
     done, gone = [] if done is None else done, [] if gone is None else gone
     return SimpleNamespace(
+        corpus_name="",
         offer_corpora=lambda name=None: done.append(name),
         run_on=done.append,
         count_names=lambda name: num_names,
@@ -265,6 +266,31 @@ def test_a_corpus_is_built_offered_run_exported_and_deleted(view, path):
     view.corpus_menu.delete_corpus(None)
     assert list_own() == ()
     assert (view.done[-1], view.corpus_menu.is_shown) == (None, False)
+
+
+def test_a_file_can_be_read_with_the_words_and_word_choices_of_another_corpus(view, tmp_path):
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    first.write_text("text\npeace treaty\ncotton trade\n")
+    second.write_text("text\nrailways and peace treaty\nrailways\n")
+    look(view, first)
+    view.words.widgets["max_ngram"].value = 2
+    asyncio.run(view.build_corpus(None))
+    assert view.words_of.options == ["This file", "first"]
+    look(view, second)
+    view.words_of.value = "first"
+    assert not view.word_choices.visible
+    asyncio.run(view.measure())
+    assert "a vocabulary of 3 words" in view.effect.object
+    assert "50.0% of the words are not in the given vocabulary" in view.effect.object
+    assert "Skipped because no word is counted: 1 document" in view.effect.object
+    asyncio.run(view.build_corpus(None))
+    old, new = load_own("first"), load_own("second")
+    assert (new.vocabulary, new.word_choices) == (old.vocabulary, old.word_choices)
+    assert new.counts.toarray().sum(axis=1).tolist() == [3]
+    second.write_text("text\nnavy\nharbour\n")
+    look(view, second)
+    assert "This corpus has no word of the file" in view.reason.object
+    assert view.build.disabled
 
 
 def test_a_warning_appears_before_the_names_of_a_corpus_are_forgotten(own_corpora, path):
