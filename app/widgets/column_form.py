@@ -61,7 +61,12 @@ class ColumnForm(LaidOut):
         for select in menus:
             select.param.watch(self._change, "value")
         cells = [
-            pn.Column(select, styles={"flex": "1 1 200px", "min-width": "0"}) for select in menus
+            pn.Column(
+                select,
+                visible=select.param.visible,
+                styles={"flex": "1 1 200px", "min-width": "0"},
+            )
+            for select in menus
         ]
         self._columns = stack(
             make_note("<h2>Columns</h2>"),

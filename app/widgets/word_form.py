@@ -11,6 +11,9 @@ from stickbreaker.app.widgets.layouts import LaidOut, stack
 from stickbreaker.engine.corpora.languages import LEMMAS
 from stickbreaker.engine.corpora.word_choices import LANGUAGES, WordChoices
 
+# A menu shows no option whose value is None.
+LANGUAGES_OF_LEMMAS = {"No lemmas": None} | {name: code for code, name in LEMMAS.items()}
+
 
 class WordForm(LaidOut):
     """The choices of words as inputs; `read` raises ValueError if one is out of bounds."""
@@ -26,8 +29,8 @@ class WordForm(LaidOut):
         )
         self.lemmas = pmui.Select(
             label="Language of lemmas",
-            options={"No lemmas": None} | {name: code for code, name in LEMMAS.items()},
-            value=None,
+            options=list(LANGUAGES_OF_LEMMAS),
+            value=next(iter(LANGUAGES_OF_LEMMAS)),
             helper_text="Forms of a word, such as “nation” and “nations”, are counted as one.",
             size="small",
             sizing_mode="stretch_width",
@@ -60,5 +63,5 @@ class WordForm(LaidOut):
             **answers,
             languages=tuple(self.languages.value or ()),
             own_stop_words=own,
-            lemmas=self.lemmas.value,
+            lemmas=LANGUAGES_OF_LEMMAS[self.lemmas.value],
         )

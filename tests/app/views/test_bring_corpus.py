@@ -513,8 +513,10 @@ def test_the_order_of_dates_and_the_encoding_can_be_chosen_where_they_are_not_ce
         (True, "As most dates need"),
         (True, "As detected"),
     ]
+    assert view.words.lemmas.value == "No lemmas"
     assert view.preview.first[1].date == "1863-02-04"
-    look(view, path, view.columns.read() | {"day_first": True, "encoding": "koi8_r"})
+    menus[0].value, menus[1].value = "Day first", "koi8_r"
+    look(view, path, view.columns.read())
     assert view.preview.first[1].date == "1863-04-02"
     assert "Größe" not in view.preview.first[1].text
     assert [menu.value for menu in menus] == ["Day first", "koi8_r"]
