@@ -3,6 +3,7 @@
 Text from the file is escaped if the result is HTML.
 """
 
+import re
 from collections.abc import Callable
 from html import escape
 
@@ -13,6 +14,8 @@ from stickbreaker.engine.corpora.word_choices import LANGUAGES, MAX_VOCABULARY, 
 from stickbreaker.engine.corpora.words import WordEffect
 
 NUM_LISTED = 100
+# The labels of menus, by the arguments of `load_corpus`.
+MENUS = {"day_first": "Day and month", "encoding": "Encoding", "sheet": "Sheet"}
 # With fewer documents in a sample, words may be missing from it by chance.
 ENOUGH_TO_TELL = 100
 FILE_IS_DOCUMENT = (
@@ -51,13 +54,24 @@ def describe_preview(seen: Preview, shorten: Callable[[str], str] = str) -> str:
         )
     parts.append(describe_language(seen))
     facts = f"<h2>Content</h2><p>{escape(' '.join(filter(None, parts)))}</p>"
-    facts += "".join(f"<p>{escape(shorten(note))}</p>" for note in seen.notes)
+    facts += "".join(f"<p>{escape(shorten(name_menus(note)))}</p>" for note in seen.notes)
     if seen.num_bad:
         items = "".join(f"<li>{escape(shorten(str(row)))}</li>" for row in seen.bad[:NUM_LISTED])
         more = only_if(seen.num_bad > NUM_LISTED, f" (the first {NUM_LISTED} are listed)")
         summary = f"Skipped: {count(seen.num_bad, left_out)}{more}"
         facts += f"<details><summary>{summary}</summary><ul>{items}</ul></details>"
     return facts
+
+
+def name_menus(note: str) -> str:
+    """Name the menus of the page instead of the arguments in Python.
+
+    >>> name_menus("'3/4/1863' is read as 1863-03-04: set day_first if the day comes first.")
+    "'3/4/1863' is read as 1863-03-04: set “Day and month” if the day comes first."
+    """
+    return re.sub(
+        r"(?<=\b[Ss]et )(day_first|encoding|sheet)\b", lambda name: f"“{MENUS[name[0]]}”", note
+    )
 
 
 def describe_language(seen: Preview) -> str:

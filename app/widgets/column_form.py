@@ -6,7 +6,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from stickbreaker.app.frames.corpus_descriptions import describe_first, describe_preview
+from stickbreaker.app.frames.corpus_descriptions import MENUS, describe_first, describe_preview
 from stickbreaker.app.widgets.corpus_menu import make_note
 from stickbreaker.app.widgets.layouts import LaidOut, stack
 from stickbreaker.engine.corpora.encodings import NAMES
@@ -40,21 +40,21 @@ class ColumnForm(LaidOut):
             for part, label in PARTS.items()
         }
         self.day_first = pmui.Select(
-            label="Day and month",
+            label=MENUS["day_first"],
             options=list(ORDERS),
             value=next(iter(ORDERS)),
             size="small",
             sizing_mode="stretch_width",
         )
         self.encoding = pmui.Select(
-            label="Encoding",
+            label=MENUS["encoding"],
             options=list(ENCODINGS),
             value=next(iter(ENCODINGS)),
             size="small",
             sizing_mode="stretch_width",
         )
         self.sheet = pmui.Select(
-            label="Sheet", options=[NONE], size="small", sizing_mode="stretch_width"
+            label=MENUS["sheet"], options=[NONE], size="small", sizing_mode="stretch_width"
         )
         self._read_sheet: str | None = None
         menus = (self.sheet, *self.selects.values(), self.day_first, self.encoding)
