@@ -7,12 +7,13 @@ from typing import Any
 from scipy.sparse import csr_array
 
 from stickbreaker.app.model.grouped_runs import GroupedRun, GroupJob, open_model, read_by_group
-from stickbreaker.app.model.kept_runs import KeptRun, KeptRuns
+from stickbreaker.app.model.kept_runs import KeptRun, KeptRunError, KeptRuns
 from stickbreaker.app.model.reading import Model
 from stickbreaker.app.server.background_work import BackgroundWork, Report, Wait
 from stickbreaker.app.server.compiling import Compilation
 from stickbreaker.app.server.cpu_queue import CpuQueue
 from stickbreaker.app.server.runner import Load
+from stickbreaker.engine.files.whole_files import FileError
 
 
 class GroupReader(BackgroundWork[GroupJob]):
@@ -60,7 +61,11 @@ class GroupReader(BackgroundWork[GroupJob]):
 
     def _read(self, kept: KeptRuns, run: KeptRun, wait: Wait, report: Report) -> GroupedRun | None:
         """Read one run; None if the work was cancelled."""
-        model = open_model(kept.load_checkpoint(run.key), self._load(run.corpus_name))
+        try:
+            saved = kept.load_checkpoint(run.key)
+        except FileError as error:
+            raise KeptRunError(f"“{run.title}”: {error}") from error
+        model = open_model(saved, self._load(run.corpus_name))
         if not wait(model.algorithm):
             return None
         return read_by_group(run, kept.load(run.key), model, self._find_shares, report)

@@ -142,4 +142,4 @@ def test_a_run_without_its_model_is_named(kept, pair):
     reader = make_reader()
     reader.start(kept, pair)
     reader.join()
-    assert reader.job.message.startswith("The model of this run is not on disk")
+    assert f"“{pair[0].title}”: The model of this run is not on disk" in reader.job.message
