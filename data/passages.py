@@ -13,7 +13,8 @@ from uuid import uuid4
 import numpy as np
 
 from stickbreaker.engine.corpora.bundled import FILES, load_built_in, name_passages, pack
-from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
+from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.shards import TEXTS_AT_ONCE
 from stickbreaker.engine.corpora.texts import HEADER, TEXTS, find_bundled_folder
 from stickbreaker.engine.corpora.words import count_words

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 from stickbreaker.engine.algorithm import TopicEdit
 from stickbreaker.engine.algorithms import REGISTRY, find_algorithm
 from stickbreaker.engine.corpora.build_stored import build
-from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
+from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.corpora.export import export_own
 from stickbreaker.engine.corpora.library import delete_own
 from stickbreaker.engine.corpora.load import corpus_from, list_corpora, load_corpus
 from stickbreaker.engine.corpora.preview import preview
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.stored import StoredCorpus, store_corpus
 from stickbreaker.engine.corpora.word_choices import WordChoices
 from stickbreaker.engine.runs.checkpoint import Checkpoint

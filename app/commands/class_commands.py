@@ -21,7 +21,7 @@ from stickbreaker.app.model.sweep_plan import plan_sweep
 from stickbreaker.app.server.run import Run
 from stickbreaker.app.server.visitors import for_presenters
 from stickbreaker.app.state import CLASS
-from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.schedules import live_settings
 
 OTHER_SWEEP = "A sweep is running on the Compare page: wait until it has ended, or cancel it there."

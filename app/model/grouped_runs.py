@@ -15,7 +15,8 @@ from stickbreaker.app.model.model_job import ModelJob
 from stickbreaker.app.model.page_notes import read_spec
 from stickbreaker.app.model.reading import Model, choose_read
 from stickbreaker.app.model.record import Record
-from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
+from stickbreaker.engine.corpora.corpus import Corpus
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.stored import StoredCorpus
 from stickbreaker.engine.evaluation.doc_shares import read_shares
 from stickbreaker.engine.evaluation.group_scores import DocScores, score_documents

@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass
 
-from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.runs.memory import machine_memory
 
 GIGABYTE = 1_000_000_000

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 from stickbreaker.app.model.disk_space import check_corpora
 from stickbreaker.engine.corpora.build_stored import BuildRequest, build_own
 from stickbreaker.engine.corpora.columns import Columns
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.export import export_own
 from stickbreaker.engine.corpora.known_words import KnownWords
 from stickbreaker.engine.corpora.library import OwnCorpus, find_words_of
 from stickbreaker.engine.corpora.preview import Preview, look_through
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.word_choices import WordChoices
 from stickbreaker.engine.corpora.words import WordEffect
 

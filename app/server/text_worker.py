@@ -29,7 +29,7 @@ from stickbreaker.app.model.limits import (
     write_bytes,
 )
 from stickbreaker.app.model.text_tasks import Report, Stopped, TextTaskRunner
-from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.rows import CorpusError
 
 # Of a process that has built a corpus: the runs of the server go first.
 NICENESS = 5

@@ -35,9 +35,9 @@ from stickbreaker.app.widgets.file_transfer import FileTransfer
 from stickbreaker.app.widgets.layouts import BAR_STYLE, stack, write_bar
 from stickbreaker.app.widgets.word_form import WordForm
 from stickbreaker.engine.corpora.bundled import BUILT_IN
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import OwnCorpus, check_name, list_own
 from stickbreaker.engine.corpora.preview import Preview
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.sources import name_source
 from stickbreaker.engine.corpora.word_choices import LANGUAGES, WordChoices
 

@@ -30,7 +30,7 @@ from stickbreaker.app.widgets.colored_text import WORD_STYLE, counts_html, prose
 from stickbreaker.app.widgets.help_button import heading_html, make_heading
 from stickbreaker.app.widgets.layouts import Reveal, StateView, html_pane, stack
 from stickbreaker.app.widgets.pick_list import PickList
-from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.texts import TEXT_COMMANDS, Texts, find_texts
 
 # A topic of less is often a few words that other topics have too.

@@ -19,7 +19,7 @@ from stickbreaker.app.widgets.help_button import make_heading
 from stickbreaker.app.widgets.layouts import StateView, html_pane, stack
 from stickbreaker.app.widgets.pick_list import PickList
 from stickbreaker.engine.algorithm import TopicSummary
-from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.rows import CorpusError
 
 TITLE = "Type a text"
 HELP = (

@@ -13,8 +13,8 @@ import param
 from stickbreaker.app.frames.corpus_descriptions import describe_own
 from stickbreaker.app.model.counting import count
 from stickbreaker.app.widgets.layouts import LaidOut, html_pane, stack
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import OwnCorpus, delete_own, list_own
+from stickbreaker.engine.corpora.rows import CorpusError
 
 STYLE = """
 :host { color: var(--panel-on-surface-color, inherit); }

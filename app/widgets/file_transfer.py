@@ -19,7 +19,7 @@ from stickbreaker.app.model.limits import find_fault
 from stickbreaker.app.widgets.layouts import BAR_STYLE
 from stickbreaker.app.widgets.scripts import read_script
 from stickbreaker.app.widgets.uploads import MAX_FILES, PART_BYTES, Upload
-from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.rows import CorpusError
 
 UNSTORED = "The server could not store the upload: {}. Try again later, or take a sample."
 UNSENT = "{} could not be downloaded: {}. Try again."

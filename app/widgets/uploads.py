@@ -19,7 +19,7 @@ from stickbreaker.app.model.limits import (
     find_limit,
     write_bytes,
 )
-from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.rows import CorpusError
 
 MAX_FILES = 2_000
 MAX_NAME = 150

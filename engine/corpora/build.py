@@ -24,9 +24,9 @@ from stickbreaker.engine.corpora.columns import (
     resolve_columns,
     take_chunk,
 )
-from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary, number_groups
+from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary, number_groups
 from stickbreaker.engine.corpora.known_words import ALL_UNKNOWN, KnownWords, count_terms
-from stickbreaker.engine.corpora.rows import TOO_LARGE, BadRow, BadRows, Counted, Table
+from stickbreaker.engine.corpora.rows import TOO_LARGE, BadRow, BadRows, CorpusError, Counted, Table
 from stickbreaker.engine.corpora.sources import Source
 from stickbreaker.engine.corpora.word_choices import WordChoices
 from stickbreaker.engine.corpora.words import (

@@ -13,8 +13,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import uuid4
 
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.pieces import BuildPlan, Part, PlanFiles, count_part
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.sources import count_bytes
 from stickbreaker.engine.files.whole_files import replacing
 from stickbreaker.engine.parallel.clusters import (

@@ -8,8 +8,8 @@ from os import PathLike
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.kinds import FOLDER, READ
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.shards import is_stored
 from stickbreaker.engine.corpora.sources import (
     Source,

@@ -23,7 +23,7 @@ from stickbreaker.engine.corpora.build import build_corpus
 from stickbreaker.engine.corpora.build_on_workers import BuildWorkers
 from stickbreaker.engine.corpora.build_sources import COPIES, PathOrAddress, list_sources
 from stickbreaker.engine.corpora.columns import Columns, explain_no_rows
-from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary, choose_split
+from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary, choose_split
 from stickbreaker.engine.corpora.known_words import ALL_UNKNOWN, HasWords, KnownWords, choose_words
 from stickbreaker.engine.corpora.library import (
     OwnCorpus,
@@ -43,7 +43,7 @@ from stickbreaker.engine.corpora.pieces import (
     list_bad,
     resolve_plan,
 )
-from stickbreaker.engine.corpora.rows import BadRows
+from stickbreaker.engine.corpora.rows import BadRows, CorpusError
 from stickbreaker.engine.corpora.shards import Manifest, ShardSize, seal_corpus
 from stickbreaker.engine.corpora.sources import (
     Source,

@@ -13,7 +13,8 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array
 
 from stickbreaker.engine.corpora import bars
-from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
+from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.word_choices import WordChoices
 
 # The file of each bundled corpus. The documents of `rfc-documents` are the groups of its file.

@@ -19,9 +19,16 @@ from stickbreaker.engine.corpora.cells import (
     unwrap_text,
     write_cell,
 )
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.dates import explain_date, explain_form, find_form, read_dates
-from stickbreaker.engine.corpora.rows import TOO_LARGE, BadRows, Chunk, LeftOut, Table, shorten
+from stickbreaker.engine.corpora.rows import (
+    TOO_LARGE,
+    BadRows,
+    Chunk,
+    CorpusError,
+    LeftOut,
+    Table,
+    shorten,
+)
 from stickbreaker.engine.files.messages import cut
 
 # Columns that an error lists.

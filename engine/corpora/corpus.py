@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from stickbreaker.engine.corpora.documents import Batch, Documents
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.word_choices import WordChoices, check_choices
 
 ORDERS = ("chronological", "shuffled")
@@ -22,10 +23,6 @@ MIN_SPLIT_GROUPS = 20
 LARGEST_COUNT = np.iinfo(np.int32).max
 # Shards of a stored corpus that are shuffled together.
 SHUFFLE_WINDOW = 16
-
-
-class CorpusError(ValueError):
-    """A corpus cannot be read, built or selected; the message names the place and the remedy."""
 
 
 @dataclass(frozen=True)

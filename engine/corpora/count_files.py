@@ -14,11 +14,18 @@ from typing import IO
 import numpy as np
 from scipy.sparse import csr_array
 
-from stickbreaker.engine.corpora.corpus import LARGEST_COUNT, CorpusError
+from stickbreaker.engine.corpora.corpus import LARGEST_COUNT
 from stickbreaker.engine.corpora.encodings import find_encoding
 from stickbreaker.engine.corpora.kinds import LDA_C, MATRIX, UCI
 from stickbreaker.engine.corpora.packed_files import open_plain, plain_path
-from stickbreaker.engine.corpora.rows import MAX_LISTED, BadRow, BadRows, Counted, shorten
+from stickbreaker.engine.corpora.rows import (
+    MAX_LISTED,
+    BadRow,
+    BadRows,
+    CorpusError,
+    Counted,
+    shorten,
+)
 from stickbreaker.engine.corpora.words import MAX_LETTERS
 from stickbreaker.engine.progress_bars import Report
 

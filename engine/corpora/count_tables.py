@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.rows import BadRows, Counted, Table, shorten
+from stickbreaker.engine.corpora.rows import BadRows, CorpusError, Counted, Table, shorten
 from stickbreaker.engine.corpora.word_choices import MAX_VOCABULARY
 from stickbreaker.engine.progress_bars import Report
 

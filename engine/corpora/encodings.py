@@ -10,8 +10,8 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.kinds import KINDS
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.files.messages import explain_error
 
 BLOCK = 1 << 20

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
+from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.library import load_own
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.shards import TEXTS_AT_ONCE
 from stickbreaker.engine.corpora.texts import Texts, find_texts
 from stickbreaker.engine.files.whole_files import FileError, replacing

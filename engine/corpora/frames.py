@@ -4,9 +4,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.json_files import open_items
-from stickbreaker.engine.corpora.rows import Table
+from stickbreaker.engine.corpora.rows import CorpusError, Table
 
 KIND = "data frame"
 # What makes a data frame of polars, Dask or Spark, which is not computed before.

@@ -11,10 +11,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.kinds import Role, find_kind
 from stickbreaker.engine.corpora.name_dates import find_name_dates
-from stickbreaker.engine.corpora.rows import BadRow
+from stickbreaker.engine.corpora.rows import BadRow, CorpusError
 from stickbreaker.engine.corpora.text_files import load_file, make_rows
 from stickbreaker.engine.files.messages import explain_error
 

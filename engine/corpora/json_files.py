@@ -12,13 +12,13 @@ from stickbreaker.engine.corpora.cells import (
     list_fields,
     write_cell,
 )
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.encodings import Encoding, find_encoding
 from stickbreaker.engine.corpora.rows import (
     MAX_COLUMNS,
     MAX_TEXT,
     BadRow,
     Chunk,
+    CorpusError,
     Row,
     Table,
     gather,

@@ -8,7 +8,8 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from scipy.sparse import csr_array
 
-from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
+from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.word_choices import MAX_NGRAM, WordChoices, check_choices
 from stickbreaker.engine.corpora.words import WordCounter, WordEffect, count_columns, count_tokens
 

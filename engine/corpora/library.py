@@ -10,9 +10,10 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from stickbreaker.engine.corpora.bundled import BUILT_IN, load_built_in
-from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
+from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.known_words import KnownWords, find_known
 from stickbreaker.engine.corpora.old_folders import OLD_CORPUS, OldFolder, convert, is_old, open_old
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.shards import MANIFEST, read_manifest
 from stickbreaker.engine.corpora.stored import open_stored
 from stickbreaker.engine.files.user_folders import (

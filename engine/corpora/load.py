@@ -11,11 +11,12 @@ from typing import Any
 from stickbreaker.engine.corpora.build import build_corpus
 from stickbreaker.engine.corpora.bundled import BUILT_IN, load_built_in
 from stickbreaker.engine.corpora.columns import Columns
-from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
+from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.frames import KIND, open_frame
 from stickbreaker.engine.corpora.kinds import READ
 from stickbreaker.engine.corpora.known_words import HasWords, KnownWords, choose_words
 from stickbreaker.engine.corpora.library import list_own, load_own
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.sources import (
     STORED,
     Source,

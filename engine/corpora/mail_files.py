@@ -10,7 +10,6 @@ from email.utils import parseaddr, parsedate_to_datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.encodings import name_encoding
 from stickbreaker.engine.corpora.marked_up import read_html
 from stickbreaker.engine.corpora.rows import (
@@ -18,6 +17,7 @@ from stickbreaker.engine.corpora.rows import (
     BadRow,
     Chunk,
     Content,
+    CorpusError,
     LeftOut,
     Row,
     Table,

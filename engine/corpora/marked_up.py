@@ -13,10 +13,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 from xml.parsers import expat
 
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.encodings import name_encoding
 from stickbreaker.engine.corpora.packed_files import BROKEN, MAX_RATIO
-from stickbreaker.engine.corpora.rows import MAX_FILE, Content
+from stickbreaker.engine.corpora.rows import MAX_FILE, Content, CorpusError
 from stickbreaker.engine.files.messages import explain_error
 
 DECLARED = re.compile(

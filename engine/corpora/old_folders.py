@@ -11,7 +11,8 @@ from urllib.parse import unquote
 import numpy as np
 from scipy.sparse import coo_array
 
-from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary, number_groups
+from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary, number_groups
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.shards import MANIFEST, TEXTS_AT_ONCE, VOCABULARY, name_texts
 from stickbreaker.engine.corpora.stored import SHARD_DOCUMENTS, write_corpus
 from stickbreaker.engine.files.verified_files import (

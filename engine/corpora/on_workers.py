@@ -8,8 +8,9 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
+from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.documents import Batch, Documents
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.stored import StoredCorpus, StoredRows
 from stickbreaker.engine.parallel.clusters import (
     Cluster,

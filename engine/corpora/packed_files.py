@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
 from typing import IO, Any, TypeVar, cast
 
-from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.files.messages import explain_error
 
 

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stickbreaker.engine.corpora.cells import Fields, add_fields, find_field, write_cell
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.packed_files import check_ratio
-from stickbreaker.engine.corpora.rows import BadRow, Chunk, Row, Table, gather
+from stickbreaker.engine.corpora.rows import BadRow, Chunk, CorpusError, Row, Table, gather
 from stickbreaker.engine.files.messages import explain_error
 
 if TYPE_CHECKING:

@@ -3,8 +3,7 @@
 import io
 import logging
 
-from stickbreaker.engine.corpora.corpus import CorpusError
-from stickbreaker.engine.corpora.rows import MAX_TEXT, Content
+from stickbreaker.engine.corpora.rows import MAX_TEXT, Content, CorpusError
 from stickbreaker.engine.files.messages import explain_error
 
 INSTALL = "python -m pip install 'stickbreaker[documents]'"

@@ -32,11 +32,20 @@ from stickbreaker.engine.corpora.columns import (
     resolve_columns,
     take_chunk,
 )
-from stickbreaker.engine.corpora.corpus import CorpusError, Vocabulary
+from stickbreaker.engine.corpora.corpus import Vocabulary
 from stickbreaker.engine.corpora.count_tables import refuse_count_table
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.corpora.known_words import KnownWords
-from stickbreaker.engine.corpora.rows import NOTHING, BadRow, BadRows, Chunk, LeftOut, Parts, Table
+from stickbreaker.engine.corpora.rows import (
+    NOTHING,
+    BadRow,
+    BadRows,
+    Chunk,
+    CorpusError,
+    LeftOut,
+    Parts,
+    Table,
+)
 from stickbreaker.engine.corpora.shards import map_arrow, write_arrow, write_table
 from stickbreaker.engine.corpora.sources import count_bytes, find_source, list_files, name_source
 from stickbreaker.engine.corpora.word_choices import WordChoices

@@ -21,12 +21,11 @@ from stickbreaker.engine.corpora.columns import (
     resolve_columns,
     take_chunk,
 )
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.dates import COMPACT, SERIAL, explain_date, find_form, read_dates
 from stickbreaker.engine.corpora.known_words import KnownWords
 from stickbreaker.engine.corpora.languages import LIBRARIES, UNKNOWN, explain_language
 from stickbreaker.engine.corpora.repairs import repair_text
-from stickbreaker.engine.corpora.rows import BadRow, BadRows, Counted, Table
+from stickbreaker.engine.corpora.rows import BadRow, BadRows, CorpusError, Counted, Table
 from stickbreaker.engine.corpora.sources import STORED, find_source
 from stickbreaker.engine.corpora.stored import StoredCorpus, open_stored
 from stickbreaker.engine.corpora.word_choices import WordChoices, guess_language

@@ -25,6 +25,10 @@ MAX_SHOWN = 40
 MAX_NAME = 60
 
 
+class CorpusError(ValueError):
+    """A corpus cannot be read, built or selected; the message names the place and the remedy."""
+
+
 # How much of each kind of part of texts is left out, and of how much.
 Parts = Mapping[str, tuple[int, int]]
 NOTHING: Parts = MappingProxyType({})

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.documents import Documents
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.word_choices import WordChoices, read_choices
 from stickbreaker.engine.files.messages import explain_error
 from stickbreaker.engine.files.verified_files import (

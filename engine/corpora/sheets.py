@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stickbreaker.engine.corpora.cells import write_cell
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.kinds import find_kind
 from stickbreaker.engine.corpora.packed_files import BROKEN, check_unpacked
-from stickbreaker.engine.corpora.rows import Chunk, Row, Table, gather, shorten
+from stickbreaker.engine.corpora.rows import Chunk, CorpusError, Row, Table, gather, shorten
 from stickbreaker.engine.corpora.table_files import (
     NUM_SNIFFED,
     count_above,

@@ -11,7 +11,6 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple, TypeVar, cast
 
 from stickbreaker.engine.corpora.columns import Columns, split_objects
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.count_files import name_counts, read_counts
 from stickbreaker.engine.corpora.count_tables import find_count_form, read_count_table
 from stickbreaker.engine.corpora.json_files import open_items
@@ -34,6 +33,7 @@ from stickbreaker.engine.corpora.rows import (
     TOO_LARGE,
     Chunk,
     Content,
+    CorpusError,
     Counted,
     LeftOut,
     Table,

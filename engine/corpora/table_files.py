@@ -14,13 +14,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.encodings import find_encoding
 from stickbreaker.engine.corpora.kinds import LINES, PAGES, PARAGRAPHS, Role, find_kind
 from stickbreaker.engine.corpora.rows import (
     MAX_TEXT,
     BadRow,
     Chunk,
+    CorpusError,
     Row,
     Table,
     gather,

@@ -13,7 +13,6 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.encodings import MARKS, Encoding, name_encoding
 from stickbreaker.engine.corpora.kinds import ARCHIVE, FOLDER, UNPACK, Kind, Role, find_kind
 from stickbreaker.engine.corpora.name_dates import find_name_dates
@@ -30,6 +29,7 @@ from stickbreaker.engine.corpora.rows import (
     BadRow,
     Chunk,
     Content,
+    CorpusError,
     LeftOut,
     Row,
     Table,

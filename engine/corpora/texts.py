@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stickbreaker.engine.corpora.bundled import FILES
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import find_converted, find_folder
 from stickbreaker.engine.corpora.old_folders import DOCUMENTS, OLD_CORPUS, OldFolder
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.shards import (
     MANIFEST,
     STORED_CORPUS,

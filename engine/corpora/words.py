@@ -12,7 +12,6 @@ from unicodedata import category, normalize
 import numpy as np
 from scipy.sparse import csr_array
 
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.languages import (
     HAN_KANA,
     HANGUL,
@@ -29,6 +28,7 @@ from stickbreaker.engine.corpora.languages import (
     has_library,
 )
 from stickbreaker.engine.corpora.repairs import repair_text
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.word_choices import MAX_VOCABULARY, WordChoices
 
 # Longer words are not counted. An array of words takes the memory of its longest word for each of

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_array
 
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.dates import DateReader
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.corpora.growing_files import (
@@ -22,6 +21,7 @@ from stickbreaker.engine.corpora.growing_files import (
     read_growing,
 )
 from stickbreaker.engine.corpora.known_words import match_columns
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.word_choices import WordChoices, check_choices
 from stickbreaker.engine.corpora.words import (
     WordCounter,

@@ -9,9 +9,10 @@ from typing import Any, cast
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
-from stickbreaker.engine.corpora.corpus import Corpus, CorpusError, Vocabulary
+from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.corpora.dates import DateReader, explain_date
 from stickbreaker.engine.corpora.languages import SPACES
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.word_choices import WordChoices
 from stickbreaker.engine.corpora.words import (
     MARKS,

@@ -7,8 +7,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from stickbreaker.engine.algorithm import Phase, StepInfo
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.documents import Batch, Documents
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.inference.dirichlet_step import DocumentExpectations, infer_shares
 from stickbreaker.engine.inference.expectations import document_prior
 from stickbreaker.engine.kernels.gibbs import (

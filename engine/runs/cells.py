@@ -16,9 +16,10 @@ import pandas as pd
 
 from stickbreaker.engine.algorithm import Algorithm, InfersBy
 from stickbreaker.engine.algorithms import find_algorithm
-from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
+from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.library import find_folder, name_folder
 from stickbreaker.engine.corpora.load import list_corpora, load_corpus
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.evaluation.held_out import (
     fold_in,
     importance_sampling,

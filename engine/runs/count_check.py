@@ -19,8 +19,9 @@ import numpy as np
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, TopicSummary
 from stickbreaker.engine.algorithms import gibbs_hdp
 from stickbreaker.engine.algorithms.gibbs_hdp import GibbsHDPConfig, GibbsHDPState
-from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
+from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.documents import Batch, Documents
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.declarations import check_whole
 from stickbreaker.engine.evaluation.held_out import count_topics
 from stickbreaker.engine.executors import map_shards

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from stickbreaker.engine.algorithm import Algorithm
-from stickbreaker.engine.corpora.corpus import Corpus, CorpusError
+from stickbreaker.engine.corpora.corpus import Corpus
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.schedules import resolve
 

@@ -30,8 +30,8 @@ import pandas as pd
 from stickbreaker import engine
 from stickbreaker.app.model.saved_stream import SavedStream
 from stickbreaker.engine.algorithms import REGISTRY
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import list_own, load_own
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.files.verified_files import FileError
 from stickbreaker.engine.files.whole_files import remove_leftovers
 from stickbreaker.engine.runs import checkpoint

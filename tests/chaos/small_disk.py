@@ -28,8 +28,8 @@ from stickbreaker.app.model.saved_runs import SavedRun, SavedRuns
 from stickbreaker.app.model.topic_names import NamedTopic, TopicNames
 from stickbreaker.app.widgets.file_transfer import FileTransfer
 from stickbreaker.app.widgets.uploads import SPACE
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import delete_own
+from stickbreaker.engine.corpora.rows import CorpusError
 from tests.app.browser_messages import answer_with, send
 from tests.chaos import stored
 from tests.chaos.disk import (

@@ -29,9 +29,9 @@ from stickbreaker.app.model.sweep_plan import SweepPoint, SweepState
 from stickbreaker.app.model.topic_names import NamedTopic, TopicNameError, TopicNames
 from stickbreaker.engine.corpora import texts
 from stickbreaker.engine.corpora.build_stored import BuildRequest, build_own
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import find_own, list_own, load_own
 from stickbreaker.engine.corpora.load import load_corpus
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.stored import open_stored, store_corpus
 from stickbreaker.engine.evaluation.doc_shares import read_shares
 from stickbreaker.engine.files.whole_files import FileError

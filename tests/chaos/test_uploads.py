@@ -14,9 +14,10 @@ from pyarrow import parquet
 from stickbreaker import engine
 from stickbreaker.engine import WordChoices, load_corpus, preview
 from stickbreaker.engine.corpora import packed_files
-from stickbreaker.engine.corpora.corpus import CorpusError, Vocabulary
+from stickbreaker.engine.corpora.corpus import Vocabulary
 from stickbreaker.engine.corpora.count_files import parse_document, parse_entries
 from stickbreaker.engine.corpora.dates import FIRST_YEAR, LAST_YEAR, read_dates
+from stickbreaker.engine.corpora.rows import CorpusError
 from tests.chaos import uploads
 
 WORDS = WordChoices(min_documents=1, max_share=1.0)

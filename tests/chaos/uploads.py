@@ -34,7 +34,7 @@ from stickbreaker.app.model.text_tasks import TextTaskRunner
 from stickbreaker.app.widgets.uploads import Upload
 from stickbreaker.engine import WordChoices, load_corpus, preview
 from stickbreaker.engine.corpora.columns import Columns
-from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.rows import CorpusError
 
 OUTCOMES = ("read", "refused", "foreign", "long")
 BAD = OUTCOMES[2:]

@@ -29,8 +29,8 @@ from stickbreaker.app.server.safe_settings import (
 )
 from stickbreaker.app.views.export_panel import as_file_name
 from stickbreaker.app.widgets.uploads import Upload
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import delete_own, load_own
+from stickbreaker.engine.corpora.rows import CorpusError
 from tests.browser.conftest import ROOT, TOKEN
 from tests.patience import limit
 from tests.security.conftest import PASSWORDS

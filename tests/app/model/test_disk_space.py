@@ -21,8 +21,8 @@ from stickbreaker.app.model.limits import (
     CORPORA,
     GIGABYTE,
 )
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import FOLDER_VARIABLE
+from stickbreaker.engine.corpora.rows import CorpusError
 from tests.app.small_runs import keep_small
 
 

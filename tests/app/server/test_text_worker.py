@@ -18,8 +18,8 @@ from stickbreaker.app.model.text_tasks import Stopped, TextTaskRunner
 from stickbreaker.app.server import text_worker
 from stickbreaker.app.server.text_worker import TextWorker
 from stickbreaker.engine.corpora.columns import Columns
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import delete_own, find_folder, list_own
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.word_choices import WordChoices
 from tests.patience import limit
 
@@ -29,7 +29,7 @@ import asyncio, os, signal
 from pathlib import Path
 from stickbreaker.app.model.text_tasks import TextTaskRunner
 from stickbreaker.app.server.text_worker import TextWorker
-from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.rows import CorpusError
 
 async def ask():
     worker = TextWorker()

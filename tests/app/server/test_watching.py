@@ -44,8 +44,8 @@ from stickbreaker.app.views.watched_settings import list_settings
 from stickbreaker.app.widgets.qr_code import ALT
 from stickbreaker.engine.corpora.build_stored import BuildRequest, build_own
 from stickbreaker.engine.corpora.columns import Columns
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import list_own
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.word_choices import WordChoices
 from tests.app.browser_messages import send
 from tests.app.small_runs import (

@@ -29,7 +29,7 @@ from stickbreaker.app.state import LIVE, PRESENTER, WATCHER
 from stickbreaker.app.views import curves
 from stickbreaker.app.widgets.layouts import Sight
 from stickbreaker.engine import find_algorithm
-from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.rows import CorpusError
 from tests.app.browser_messages import send
 from tests.app.small_runs import Compiled, load_small, small_corpus, small_spec
 from tests.chaos.disks import Disk

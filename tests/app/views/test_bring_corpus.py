@@ -20,8 +20,8 @@ from stickbreaker.app.model.text_tasks import Stopped, TextTaskRunner
 from stickbreaker.app.server.visitors import may_name_paths
 from stickbreaker.app.views.bring_corpus import BringCorpus
 from stickbreaker.app.widgets.column_form import NONE
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.library import OwnCorpus, delete_own, list_own, load_own
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.word_choices import WordChoices
 from stickbreaker.engine.corpora.words import WordEffect
 from tests.app.browser_messages import answer_with, send

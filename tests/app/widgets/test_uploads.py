@@ -10,7 +10,7 @@ from stickbreaker.app.model.limits import ALL_UPLOADS, UPLOAD, UPLOADS_PER_USER
 from stickbreaker.app.widgets import uploads
 from stickbreaker.app.widgets.file_transfer import FileTransfer
 from stickbreaker.app.widgets.uploads import Upload, UploadSpace
-from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.rows import CorpusError
 from tests.app.browser_messages import answer_with, send
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from stickbreaker.engine.algorithms import gibbs_hdp, gibbs_lda
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.documents import Batch, Documents
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.inference import gibbs as sampled
 from stickbreaker.engine.kernels.gibbs import TopicPool, draw_doc_tables, sample_tokens
 from stickbreaker.engine.runs.checkpoint import flatten

@@ -10,13 +10,13 @@ import pytest
 
 from stickbreaker.engine import build as build_stored
 from stickbreaker.engine.corpora.columns import Columns
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.kinds import KINDS, READ, Role, find_kind
 from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.corpora.mail_files import read_mail
 from stickbreaker.engine.corpora.marked_up import read_html, read_word, read_xml
 from stickbreaker.engine.corpora.pdf_files import read_pdf
 from stickbreaker.engine.corpora.preview import preview
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.sources import find_source
 from stickbreaker.engine.corpora.words import WordChoices
 from tests.engine.corpora.small_documents import (

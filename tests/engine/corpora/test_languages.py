@@ -9,9 +9,9 @@ import pytest
 from stickbreaker.engine import load as load_model
 from stickbreaker.engine.corpora import languages
 from stickbreaker.engine.corpora.build_stored import build as build_stored
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.corpora.preview import preview
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.word_choices import WordChoices
 from stickbreaker.engine.corpora.words import find_words
 from stickbreaker.engine.estimators import CorpusVectorizer, Follower, OnlineLDA

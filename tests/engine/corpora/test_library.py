@@ -10,7 +10,6 @@ from stickbreaker.engine.corpora import build_stored, piece_shards, rows, shards
 from stickbreaker.engine.corpora.build import build_corpus
 from stickbreaker.engine.corpora.build_stored import BuildRequest, build, build_own
 from stickbreaker.engine.corpora.columns import Columns
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.export import export_own
 from stickbreaker.engine.corpora.library import (
     check_name,
@@ -22,6 +21,7 @@ from stickbreaker.engine.corpora.library import (
     name_folder,
 )
 from stickbreaker.engine.corpora.load import list_corpora, load_corpus
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.sources import find_source
 from stickbreaker.engine.corpora.stored import StoredCorpus, store_corpus
 from stickbreaker.engine.corpora.texts import find_texts

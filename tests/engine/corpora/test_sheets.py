@@ -10,9 +10,9 @@ import pytest
 
 from stickbreaker.engine import build as build_stored
 from stickbreaker.engine.corpora.columns import Columns
-from stickbreaker.engine.corpora.corpus import CorpusError
 from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.corpora.preview import preview
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.sources import find_source
 from tests.engine.corpora.small_files import TEXTS, build, pack, reasons, refuses
 from tests.engine.corpora.small_sheets import WRITERS, write_ole, write_xlsx

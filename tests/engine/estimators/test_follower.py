@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.word_choices import WordChoices
 from stickbreaker.engine.estimators import Follower, OnlineHDP, OnlineLDA, load
 from stickbreaker.engine.estimators.counts import as_corpus

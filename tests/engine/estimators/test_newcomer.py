@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stickbreaker import engine
-from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.runs.checkpoint import CheckpointError
 from stickbreaker.engine.runs.count_check import CheckPlan, check_count
 

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 
 from stickbreaker import engine
 from stickbreaker.engine import estimators
-from stickbreaker.engine.corpora.corpus import CorpusError
+from stickbreaker.engine.corpora.rows import CorpusError
 from tests.engine.estimators.small_models import TEXTS, make
 
 
