@@ -21,6 +21,7 @@ from stickbreaker.engine.corpora.cells import (
 )
 from stickbreaker.engine.corpora.dates import explain_date, explain_form, find_form, read_dates
 from stickbreaker.engine.corpora.rows import (
+    MAX_COLUMNS,
     TOO_LARGE,
     BadRows,
     Chunk,
@@ -165,7 +166,7 @@ def _explain_object(column: str, cell: str) -> str:
 def _list_columns(name: str, cells: Sequence[str]) -> Fields:
     """The fields of a column if most of its filled cells are JSON objects; none otherwise."""
     filled = [cell for cell in cells if cell.strip()]
-    objects = [cell for cell in filled if unwrap_text(cell) is None]
+    objects = [cell for cell in filled if "{" in cell and unwrap_text(cell) is None]
     fields: Fields = {}
     if 2 * len(objects) > len(filled):
         for cell in objects:
@@ -175,7 +176,8 @@ def _list_columns(name: str, cells: Sequence[str]) -> Fields:
 
 def split_objects(table: Table) -> Table:
     """Replace columns of JSON objects by the fields of these objects, as in JSON files."""
-    if table.has:
+    # Wider tables have word counts.
+    if table.has or len(table.columns) > MAX_COLUMNS:
         return table
     chunk = next(iter(table.read(table.columns)))
     found = {name: _list_columns(name, cells) for name, cells in chunk.cells.items()}
