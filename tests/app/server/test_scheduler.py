@@ -78,32 +78,42 @@ def test_without_a_scheduler_nothing_is_connected(monkeypatch):
     assert find_cluster() is None
 
 
-@pytest.mark.parametrize(
-    ("address", "reason"),
-    [
-        (
-            "tcp://127.0.0.1:9",
-            "where no scheduler answers: run `dask scheduler` there, or remove the variable.",
-        ),
-        *(
-            (wrong, "which is no address: write tcp://HOST:8786, or remove the variable.")
-            for wrong in ("localhost", "tcp://localhost:port", "http://localhost:8786")
-        ),
-    ],
-)
-def test_a_server_whose_scheduler_does_not_answer_is_not_started_and_says_so_in_one_sentence(
-    address, reason
-):
+def test_a_server_whose_scheduler_does_not_answer_is_not_started_and_says_so_in_one_sentence():
     code = (
-        f"import os; os.environ['{VARIABLE}'] = '{address}'; from stickbreaker.app.server import"
-        " scheduler;"
+        f"import os; os.environ['{VARIABLE}'] = 'tcp://127.0.0.1:9';"
+        " from stickbreaker.app.server import scheduler; scheduler.SECONDS_TO_CONNECT = 1;"
+        " import stickbreaker.app.app_hooks"
     )
-    code += "scheduler.SECONDS_TO_CONNECT = 1; import stickbreaker.app.app_hooks"
     ended = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=limit(60), check=False
     )
     assert ended.returncode == 1
-    assert ended.stderr == f"Not started. STICKBREAKER_SCHEDULER is '{address}', {reason}\n"
+    assert ended.stderr == (
+        f"Not started. {VARIABLE} is 'tcp://127.0.0.1:9', where no scheduler answers: run `dask"
+        " scheduler` there, or remove the variable.\n"
+    )
+
+
+MALFORMED = ("localhost", "tcp://localhost:port", "http://localhost:8786")
+ASK = f"""
+import os
+from stickbreaker.app.server.scheduler import ClusterError, find_client
+for address in {MALFORMED}:
+    os.environ["{VARIABLE}"] = address
+    try:
+        find_client()
+    except ClusterError as error:
+        print(error)
+"""
+
+
+def test_a_malformed_address_is_named_and_leaves_no_traceback_when_the_process_ends():
+    ended = subprocess.run(
+        [sys.executable, "-c", ASK], capture_output=True, text=True, timeout=limit(60), check=False
+    )
+    remedy = "which is no address: write tcp://HOST:8786, or remove the variable."
+    assert ended.stdout.splitlines() == [f"{VARIABLE} is {each!r}, {remedy}" for each in MALFORMED]
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(
