@@ -5,8 +5,8 @@ A model starts with more topics than it needs. Some documents, drawn by their pl
 no step learns from them. A path of removals leads from all topics down to one: each time the
 smaller of the two closest topics goes. At points of the path half of the distinct words of each
 document set aside predict the other half. The fewest topics whose score is at most .001 nats per
-word below the best one are kept. So a topic stays only if documents that were not learned from need
-it.
+word below the best one are kept; one topic also with α₀ and η of its own. So a topic stays only if
+documents that were not learned from need it.
 """
 
 from bisect import bisect_left
@@ -39,7 +39,7 @@ from stickbreaker.engine.inference.states import (
     OnlineHDPConfig,
     OnlineHDPState,
 )
-from stickbreaker.engine.inference.topic_counts import Removal
+from stickbreaker.engine.inference.topic_counts import Merging, Removal
 from stickbreaker.engine.inference.warm_up import startup_noise
 from stickbreaker.engine.kernels.held_out import draw_places
 from stickbreaker.engine.parallel.threads import map_on_threads, split_evenly
@@ -146,6 +146,8 @@ def _decide_now(
     if batch.is_stream and not is_first and (grown := grow()) is not None:
         rivals = [grown._replace(set_aside=state.set_aside, concentrations=state.concentrations)]
     state = choose_concentrations(infer, config, choose_number(infer, config, state, *rivals))
+    if state.documents_read >= batch.corpus_size and not batch.is_stream:
+        state = prefer_one(infer, config, state)
     return state._replace(decided_at=state.rate_spent)
 
 
@@ -245,6 +247,40 @@ def choose_number(infer: Infer, config: OnlineHDPConfig, *states: OnlineHDPState
     # The chosen model: all removals of its path down to that number.
     words = most_frequent_words(state.topic_counts, SHARED_WORDS)
     return remove_topics(state, slice_path(path, 0, points[place][0] - fewest), words)
+
+
+def prefer_one(infer: Infer, config: Any, state: OnlineHDPState) -> OnlineHDPState:
+    """The state with one topic, if with α₀ and η of its own its score is negligibly lower.
+
+    On a path all numbers are scored with one η, which was chosen with more topics: together they
+    have more prior counts than one topic with the same η.
+    """
+    used = np.flatnonzero(state.topic_counts.totals > LEAST_TOKENS)
+    split = split_set_aside(state)
+    is_free = config.concentrations != "fixed" and not len(state.decided.kept)
+    if not is_free or len(used) < 2 or not len(split.scored):
+        return state
+    known = narrow(state, used)
+    counts = known.topic_counts.merge(Merging(np.zeros(len(used), np.int64))).keep(np.zeros(1, int))
+    one = known._replace(topic_counts=counts, tables=known.tables.sum(keepdims=True))
+    one = choose_concentrations(infer, config, one)
+
+    def score(each: OnlineHDPState) -> float:
+        number = len(each.tables)
+        total = score_documents(replace(config, max_topics=number), each, split, infer).sum()
+        return float(total + number * np.log(state.concentrations.corpus))
+
+    if score(one) < score(known) - NEGLIGIBLE * state.set_aside.num_tokens:
+        return state
+    targets = np.arange(len(state.tables))
+    targets[used] = used[state.expected_tokens[used].argmax()]
+    merging = Merging(targets)
+    return state._replace(
+        topic_counts=state.topic_counts.merge(merging),
+        tables=merging.add_up(state.tables),
+        expected_tokens=merging.add_up(state.expected_tokens),
+        concentrations=one.concentrations,
+    )
 
 
 def choose_concentrations(infer: Infer, config: Any, state: OnlineHDPState) -> OnlineHDPState:

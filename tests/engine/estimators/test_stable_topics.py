@@ -164,7 +164,7 @@ def test_models_given_one_after_another_have_the_same_consensus_and_their_counts
 def test_topics_of_random_words_do_not_come_back_and_have_no_consensus():
     rng = np.random.default_rng(1)
     null = simulate_hdp(np.full((1, 2000), 1 / 2000), 600, 60, 1.0, 1.0, rng).corpus
-    found = engine.stability_of(null, engine.OnlineHDP(passes=1), seeds=4)
+    found = engine.stability_of(null, engine.OnlineHDP(passes=1, duplicates="keep"), seeds=4)
     frame = found.frame()
     assert found.runs()["num_topics"].gt(100).all()
     assert (frame["weight"] * frame["stability"]).sum() < 0.01

@@ -16,6 +16,7 @@ from stickbreaker.engine.inference.evidence import (
     NEGLIGIBLE,
     choose_concentrations,
     choose_number,
+    prefer_one,
     score_documents,
     set_aside,
     share_set_aside,
@@ -206,6 +207,21 @@ def naive_documents(counts):
         np.full(len(counts), "NaT", "datetime64[Y]"),
         [""] * len(counts),
     ).documents()
+
+
+@pytest.mark.parametrize("kind", ["equal", "zipf"])
+def test_a_small_corpus_of_random_words_has_one_topic(kind):
+    frequencies = np.ones(1000) if kind == "equal" else 1.0 / np.arange(1, 1001)
+    truth = (frequencies / frequencies.sum())[None]
+    corpus = simulate_hdp(truth, 400, 60, 1.0, 1.0, np.random.default_rng(1)).corpus
+    assert OnlineHDP(random_state=1, passes=1).fit(corpus).n_topics_ == 1
+
+
+def test_one_topic_is_not_preferred_where_documents_need_more_or_a_person_keeps_some():
+    config, state = read_half(5)
+    assert prefer_one(hdp.infer, config, state) is state
+    kept = state._replace(decided=state.decided._replace(kept=np.array([0])))
+    assert prefer_one(hdp.infer, config, kept) is kept
 
 
 def test_points_of_a_path_end_at_one_topic_and_never_repeat():
