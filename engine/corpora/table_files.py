@@ -65,7 +65,8 @@ class Form(NamedTuple):
     """How a CSV or TSV file is written.
 
     Its separator, whether quotes enclose cells, whether a quote in a cell has a backslash, the
-    number of rows above the names of the columns, and whether several spaces end a cell.
+    number of rows above the names of the columns, whether several spaces end a cell, and whether
+    a cell begins after the spaces that follow a separator.
     """
 
     delimiter: str
@@ -73,6 +74,7 @@ class Form(NamedTuple):
     has_escapes: bool = False
     num_above: int = 0
     has_gaps: bool = False
+    skips_spaces: bool = False
 
     def rows(self, text: TextIO) -> Any:
         """Read the rows of an open file."""
@@ -85,6 +87,7 @@ class Form(NamedTuple):
             lines,
             delimiter=self.delimiter,
             strict=True,
+            skipinitialspace=self.skips_spaces,
             quoting=csv.QUOTE_MINIMAL if self.has_quotes else csv.QUOTE_NONE,
         )
 
@@ -167,11 +170,12 @@ def _find_form(path: Path, encoding: str) -> Form:
         lines = escaped
     bare = re.sub(r'"[^"]*"', "", first)
     best = max(signs, key=lambda sign: (*_agree(lines, sign), bare.count(sign), sign == ","))
+    skips_spaces = _count_usual(lines, best, skipinitialspace=True) > _count_usual(lines, best)
     if not (_agree(lines, best)[0] or any(sign in bare for sign in signs)):
         # One column: a comma in a text does not end it.
         best = NO_SIGN
-    num_above = count_above(_sniff_rows(lines, best))
-    return Form(best, has_escapes=has_escapes, num_above=num_above)
+    num_above = count_above(_sniff_rows(lines, best, skipinitialspace=skips_spaces))
+    return Form(best, has_escapes=has_escapes, num_above=num_above, skips_spaces=skips_spaces)
 
 
 def _find_aligned(lines: Sequence[str], path: Path) -> int | None:
@@ -217,9 +221,9 @@ def _count_good(lines: Sequence[str]) -> int:
     return sum(row is not None for row in _each_row(lines, strict=True))
 
 
-def _sniff_rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
+def _sniff_rows(lines: Sequence[str], delimiter: str, **form: Any) -> list[list[str]]:
     """The first rows of a file, without the last one, which may be cut; [] for bad ones."""
-    rows = [row or [] for row in _each_row(lines, delimiter=delimiter)]
+    rows = [row or [] for row in _each_row(lines, delimiter=delimiter, **form)]
     if len(lines) == NUM_SNIFFED:
         rows.pop()
     return rows
@@ -229,6 +233,10 @@ def _usual(widths: Sequence[int]) -> tuple[int, int]:
     """The most frequent number of cells, two or more, and the number of rows that have it."""
     (width, number), *_ = [*Counter(each for each in widths if each > 1).most_common(1), (1, 0)]
     return width, number
+
+
+def _count_usual(lines: Sequence[str], delimiter: str, **form: Any) -> int:
+    return _usual([len(row) for row in _sniff_rows(lines, delimiter, **form)])[1]
 
 
 def _agree(lines: Sequence[str], delimiter: str) -> tuple[bool, float]:

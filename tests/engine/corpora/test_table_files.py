@@ -158,6 +158,23 @@ def test_the_delimiter_is_found_outside_the_quotes_of_the_header(tmp_path):
     assert find_source(path).open().columns == ("year", "text, lang", "title")
 
 
+def test_quotes_after_a_separator_and_spaces_enclose_cells(tmp_path):
+    path = tmp_path / "a.csv"
+    lines = ["year, said, who", '1801, "peace, war", Ann', '1802,  "trade ""and"" cotton", Bob']
+    path.write_text("\n".join([*lines, "1803, grain, Cid"]), encoding="utf-8")
+    table = find_source(path).open()
+    (chunk,) = table.read(table.columns)
+    assert table.columns == ("year", "said", "who")
+    assert chunk.cells["said"] == ["peace, war", 'trade "and" cotton', "grain"]
+
+
+def test_spaces_and_quotes_inside_a_text_are_left_as_they_are(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('year,said\n1801, "peace" and war\n1802,trade\n', encoding="utf-8")
+    (chunk,) = find_source(path).open().read(["said"])
+    assert chunk.cells["said"] == [' "peace" and war', "trade"]
+
+
 def test_dates_with_time_zone_offsets_in_seconds_are_read(tmp_path):
     when = pd.to_datetime(["1800-01-01", "1801-01-01"]).tz_localize("Europe/Berlin")
     pd.DataFrame({"text": ["peace and trade", "war"], "when": when}).to_parquet(
