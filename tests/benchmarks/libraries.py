@@ -184,7 +184,7 @@ SYSTEMS = {
         "stickbreaker",
         fit_ours,
         "OnlineHDP, defaults; it decides K and the passes",
-        "[README](../README.md#in-python)",
+        "[README](../README.md)",
         False,
     ),
     "gensim LdaModel": System(
