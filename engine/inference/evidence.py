@@ -250,7 +250,8 @@ def choose_number(infer: Infer, config: OnlineHDPConfig, *states: OnlineHDPState
 
 
 def prefer_one(infer: Infer, config: Any, state: OnlineHDPState) -> OnlineHDPState:
-    """The state with one topic, if with α₀ and η of its own its score is negligibly lower.
+    """The state with one topic, if with α₀ and η of its own its score is negligibly lower, also by
+    a standard error more, if that is not negligible.
 
     On a path all numbers are scored with one η, which was chosen with more topics: together they
     have more prior counts than one topic with the same η.
@@ -265,12 +266,15 @@ def prefer_one(infer: Infer, config: Any, state: OnlineHDPState) -> OnlineHDPSta
     one = known._replace(topic_counts=counts, tables=known.tables.sum(keepdims=True))
     one = choose_concentrations(infer, config, one)
 
-    def score(each: OnlineHDPState) -> float:
-        number = len(each.tables)
-        total = score_documents(replace(config, max_topics=number), each, split, infer).sum()
-        return float(total + number * np.log(state.concentrations.corpus))
+    def score(each: OnlineHDPState) -> np.ndarray:
+        return score_documents(replace(config, max_topics=len(each.tables)), each, split, infer)
 
-    if score(one) < score(known) - NEGLIGIBLE * state.set_aside.num_tokens:
+    gains = score(one) - score(known)
+    gain = gains.sum() + (1 - len(used)) * np.log(state.concentrations.corpus)
+    error = np.sqrt(len(gains)) * gains.std()
+    least = NEGLIGIBLE * state.set_aside.num_tokens
+    # Few documents cannot tell one topic from several.
+    if gain - (error if error > least else 0.0) < -least:
         return state
     targets = np.arange(len(state.tables))
     targets[used] = used[state.expected_tokens[used].argmax()]

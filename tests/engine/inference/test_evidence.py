@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from stickbreaker.engine import OnlineDirectHDP, OnlineHDP, RunSettings, prepare, run
+from stickbreaker.engine import OnlineDirectHDP, OnlineHDP, RunSettings, load_corpus, prepare, run
 from stickbreaker.engine.algorithms import hdp
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.corpora.documents import Batch
@@ -215,6 +215,12 @@ def test_a_small_corpus_of_random_words_has_one_topic(kind):
     truth = (frequencies / frequencies.sum())[None]
     corpus = simulate_hdp(truth, 400, 60, 1.0, 1.0, np.random.default_rng(1)).corpus
     assert OnlineHDP(random_state=1, passes=1).fit(corpus).n_topics_ == 1
+
+
+def test_few_documents_of_real_text_are_not_said_to_have_one_topic():
+    corpus = load_corpus("rfc")
+    drawn = np.random.default_rng(1).choice(corpus.num_documents, 120, replace=False)
+    assert OnlineHDP(random_state=1).fit(corpus.select(np.sort(drawn))).n_topics_ > 5
 
 
 def test_one_topic_is_not_preferred_where_documents_need_more_or_a_person_keeps_some():
