@@ -17,7 +17,6 @@ from stickbreaker.engine.kernels.counts import (
     geometric_rows,
     group_by_word,
     join_factors,
-    merge_rows,
     scale_rows,
     share_out_by_weights,
     share_out_rows,
@@ -305,10 +304,9 @@ class DecayedCounts:
         array = self.storage.read(self.held)
         copies = np.flatnonzero(merging.targets != np.arange(len(merging.targets)))
         targets = merging.targets[copies]
-        map_on_threads(
-            lambda span: merge_rows(span, copies, targets, array),
-            split_evenly(np.arange(len(array) + 1)),
-        )
+        for copy, target in zip(copies, targets, strict=True):
+            array[:, target] += array[:, copy]
+            array[:, copy] = 0
         return replace(
             self, storage=self.storage.replaced(array), totals=merging.add_up(self.totals)
         )

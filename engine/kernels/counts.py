@@ -364,18 +364,6 @@ def copy_rows(
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def merge_rows(
-    span: tuple[int, int], copies: np.ndarray, targets: np.ndarray, out_rows: np.ndarray
-) -> None:
-    """Add topics `copies` to their `targets` in a span of rows (U, K)."""
-    for u in range(span[0], span[1]):
-        out = out_rows[u]
-        for m in range(copies.shape[0]):
-            out[targets[m]] += out[copies[m]]
-            out[copies[m]] = 0
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
 def share_out_rows(
     span: tuple[int, int],
     topics: np.ndarray,
