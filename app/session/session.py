@@ -282,7 +282,8 @@ class Session(BrowserSession):
             self._rewind()
             self.turn()
             self.bar.is_unfolded = True
-        self._fill_side()
+            # The browser shows the page once it is idle, which it would be before a second message.
+            self._fill_side()
         if self._recorded is not None:
             self.player.play(RECORDED_SECONDS)
 

@@ -62,6 +62,22 @@ def session(service):
         session.stop()
 
 
+def test_settings_that_are_open_are_drawn_in_the_message_that_draws_the_page(service):
+    document = Document()
+    with set_curdoc(document):
+        session = Session(service, make_spec)
+        lay_out(session).server_doc(document)
+        session.start()
+        session.drawer.is_open = True
+        held = []
+        session.side.param.watch(
+            lambda event: held.append(document.callbacks.hold_value), "objects"
+        )
+        session.unfold()
+        session.stop()
+    assert held == ["combine"]
+
+
 def test_a_page_begins_a_run_by_itself_and_follows_it(session, until):
     runner = session.run.runner
     until(lambda: runner.progress.documents_seen > 0)
