@@ -156,7 +156,7 @@ def _describe_consensus(job: AgainJob) -> str:
 
 
 def describe_keeping(job: ModelJob, again: AgainJob, progress: Progress) -> str:
-    """Say whether the consensus of other runs is kept; empty if nobody asked for it."""
+    """Say whether the consensus of other runs is kept; empty before it is asked for."""
     keys = (job.model_key, progress.model_key)
     if again.consensus is None or any(key != again.model_key for key in keys):
         return ""

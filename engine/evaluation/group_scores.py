@@ -11,7 +11,7 @@ from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.documents import Batch
 from stickbreaker.engine.evaluation.group_shares import LEVEL, Groups, sum_texts
-from stickbreaker.engine.evaluation.held_out import DOCUMENTS_AT_ONCE, infer_own
+from stickbreaker.engine.evaluation.held_out import DOCUMENTS_AT_ONCE, infer_own, take_word_topics
 from stickbreaker.engine.inference.held_words import predict, split_words
 
 
@@ -47,11 +47,7 @@ def _score_batch(
     tokens = np.zeros(len(batch.doc_ids), np.int64)
     if len(split.words):
         shares = infer_own(algorithm, config, state, split)
-        words, places = np.unique(split.words, return_inverse=True)
-        if algorithm.word_topics is None:
-            by_word = np.ascontiguousarray(algorithm.summarize(config, state).topics[:, words].T)
-        else:
-            by_word = algorithm.word_topics(config, state, words)[1]
+        _, places, by_word = take_word_topics(algorithm, config, state, split)
         logs = np.log(predict(split, places, shares, by_word))
         nats[split.scored] = np.bincount(split.rows, split.counts * logs)
         tokens[split.scored] = np.bincount(split.rows, split.counts)

@@ -159,12 +159,24 @@ def score_shares(
     Reads E[topic] of the held-out words only, where the algorithm has `word_topics`: a mini-batch
     has few of V words.
     """
-    if algorithm.word_topics is None or not len(split.words):
-        summary = algorithm.summarize(config, state)
-        return summary.topic_ids, score(split, doc_shares, summary.topics)
-    words, places = np.unique(split.words, return_inverse=True)
-    topic_ids, topics = algorithm.word_topics(config, state, words)
+    if not len(split.words):
+        return algorithm.summarize(config, state).topic_ids, float("nan")
+    topic_ids, places, topics = take_word_topics(algorithm, config, state, split)
     return topic_ids, mean_log_likelihood(split, places, doc_shares, topics)
+
+
+def take_word_topics(
+    algorithm: Algorithm, config: Any, state: Any, split: Split
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Topic ids (K,), the place of each held-out entry among their distinct words (n,), and
+    E[topic] of these words (U, K).
+    """
+    words, places = np.unique(split.words, return_inverse=True)
+    if algorithm.word_topics is None:
+        summary = algorithm.summarize(config, state)
+        return summary.topic_ids, places, np.ascontiguousarray(summary.topics[:, words].T)
+    topic_ids, topics = algorithm.word_topics(config, state, words)
+    return topic_ids, places, topics
 
 
 def infer_own(algorithm: Algorithm, config: Any, state: Any, split: Split) -> np.ndarray:

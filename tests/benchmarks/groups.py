@@ -1,4 +1,4 @@
-"""Topic shares of groups beside those of the structural topic model (R's stm).
+"""Topic shares of groups, compared with those of the structural topic model (R's stm).
 
     python -m tests.benchmarks.groups [--documents N] [--words V] [--topics K] [--json FILE]
 
@@ -86,7 +86,7 @@ def find_ours(shares, tokens, corpus, groups):
 
 
 def compare_same(model, tokens, corpus, periods):
-    """Our shares and intervals of the topics of another model beside its own."""
+    """Our shares and intervals of the topics of another model and its own."""
     shares, halves = estimate(model, periods, 0)
     found = find_ours(model.theta_, tokens, corpus, periods)
     lengths = (found["high"] - found["low"]) / (2 * halves)

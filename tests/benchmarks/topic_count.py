@@ -7,7 +7,7 @@
 Corpora: "one topic" and "N topics" are simulated, 10,000 documents of 80 words unless stated;
 "power law": topic k has a weight of 1/k; "shared": half of each topic is the words of all; "weak":
 nine tenths are; "Zipf": words have a Zipf law; "null of NAME": the lengths and word frequencies of
-a corpus, from one topic. All others are real text.
+a corpus, from one topic. All others are real text, with a number of its documents drawn at random.
 
 "counted": topics in use, the fewest that cover 99 % of the tokens. Of these, "found": matched to a
 true topic within a total variation of .3; "repeated": as near to a true topic that another topic is
@@ -77,6 +77,9 @@ SIMULATED = {
     "10 topics, weak": Truth(10, shared=0.9),
     "10 topics, 200 documents": Truth(10, documents=200),
     "10 topics, 2,000 documents": Truth(10, documents=2000),
+    "one topic, 600 documents": Truth(1, documents=600),
+    "one topic, Zipf, 200 documents": Truth(1, is_zipf=True, documents=200),
+    "one topic, Zipf, 600 of 20 words": Truth(1, words=20, is_zipf=True, documents=600),
 }
 # Half and double; of LEFT, half and double the part that is removed.
 CONSTANTS = {
@@ -102,7 +105,8 @@ VARIED = (
 )
 REAL = ("state-of-the-union", "rfc")
 NULLS = tuple(f"null of {name}" for name in REAL)
-CORPORA = (*SIMULATED, *NULLS, *REAL)
+SMALL = {f"{number} of {name}": (name, number) for name in REAL for number in (60, 120)}
+CORPORA = (*SIMULATED, *NULLS, *SMALL, *REAL)
 OTHERS = ("gensim-hdp", "tomotopy-hdp")
 
 
@@ -140,12 +144,12 @@ def make_corpus(counts, vocabulary):
 
 
 @lru_cache(maxsize=2)
-def draw_real(name, seed):
+def draw_real(name, seed, most=NUM_REAL):
     """A random sample of the documents of a corpus."""
     corpus, rng = load_corpus(name), np.random.default_rng([seed, 7])
-    if corpus.num_documents <= NUM_REAL:
+    if corpus.num_documents <= most:
         return corpus
-    return corpus.select(np.sort(rng.choice(corpus.num_documents, NUM_REAL, replace=False)))
+    return corpus.select(np.sort(rng.choice(corpus.num_documents, most, replace=False)))
 
 
 def draw_null(name, seed):
@@ -166,7 +170,8 @@ def load(name, seed):
         return simulate(name, seed)
     if name in NULLS:
         return draw_null(name.removeprefix("null of "), seed)
-    return draw_real(name, seed), None
+    corpus_name, most = SMALL.get(name, (name, NUM_REAL))
+    return draw_real(corpus_name, seed, most), None
 
 
 def classify_topics(topics, known, frequencies):
