@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
 from stickbreaker.engine.corpora.cells import (
+    MAX_DEPTH,
     Fields,
     add_fields,
     find_field,
@@ -22,6 +24,7 @@ from stickbreaker.engine.corpora.rows import (
     Row,
     Table,
     gather,
+    shorten,
 )
 from stickbreaker.engine.corpora.text_lines import LONG_LINES, is_cut, open_text, short_lines
 from stickbreaker.engine.files.messages import explain_error
@@ -71,10 +74,13 @@ def open_json(path: Path, given: str = "") -> Table:
     """
     encoding = find_encoding(path, given)
     with path.open(encoding=encoding.name, errors="replace") as text:
-        first = next((line for line in short_lines(text) if line.strip()), "[]")
-    if isinstance(_read_object(first), dict):
+        lines = (line for line in short_lines(text) if line.strip())
+        first, *others = [*islice(lines, 2)] or ["[]"]
+    found = _read_object(first)
+    if isinstance(found, dict) and (others or not _find_items(found)[0]):
         return open_json_lines(path, given)
-    return open_items(path, "JSON", _load_items(path, encoding), encoding.notes)
+    items, notes = _load_items(path, encoding)
+    return open_items(path, "JSON", items, (*encoding.notes, *notes))
 
 
 def open_items(
@@ -101,8 +107,8 @@ def open_items(
     return Table(path=path, kind=kind, columns=tuple(columns), read=read, notes=notes)
 
 
-def _load_items(path: Path, encoding: Encoding) -> list[Any]:
-    """The longest list with objects in a JSON file, which is it or one of its fields."""
+def _load_items(path: Path, encoding: Encoding) -> tuple[list[Any], tuple[str, ...]]:
+    """The rows of a JSON file, with notes."""
     try:
         with path.open(encoding=encoding.name, errors="replace") as text:
             content = json.load(text)
@@ -111,14 +117,66 @@ def _load_items(path: Path, encoding: Encoding) -> list[Any]:
             f"Cannot read {path} as JSON ({explain_error(error)}). Write a list of objects, or one"
             " object per line into a .jsonl file."
         ) from error
-    inside = list(content.values()) if isinstance(content, dict) else [content]
-    lists = [each for each in inside if isinstance(each, list)]
-    items: list[Any] = max(lists, key=len, default=[])
-    if items and all(isinstance(each, str) for each in items):
-        return [{"text": each} for each in items]
-    if not any(isinstance(each, dict) for each in items):
+    items, notes = _find_items(content)
+    if not items:
         raise CorpusError(f"{path} has no list of objects. Write one, like [{{'text': ...}}].")
-    return items
+    return items, notes
+
+
+def _find_items(content: Any) -> tuple[list[Any], tuple[str, ...]]:
+    """The rows of JSON, with notes: the list of objects with most text, a data frame, or a list of
+    texts; none if most text is outside of the list, as in one document.
+    """
+    lists = {name: each for name, each in _list_leaves(content) if isinstance(each, list)}
+    tables = {name: each for name, each in lists.items() if any(isinstance(i, dict) for i in each)}
+    texts = [each for each in lists.values() if all(isinstance(item, str) for item in each)]
+    num_letters = {name: sum(map(_count_letters, each[:1_000])) for name, each in tables.items()}
+    num_outside = _count_letters(content)
+    name = max(tables, key=lambda name: (num_letters[name], len(tables[name])), default="")
+    if tables and num_letters[name] >= num_outside:
+        left = ", ".join(repr(shorten(other)) for other in tables if other != name)
+        note = f"The list {shorten(name)!r} is read. Left out: {left}."
+        return tables[name], (note,) * bool(left)
+    if isinstance(content, dict) and (rows := _read_frame(content)):
+        return rows, ()
+    longest = max(texts, key=len, default=[])
+    is_corpus = sum(map(len, longest)) >= num_outside
+    return [{"text": text} for text in longest if is_corpus], ()
+
+
+def _read_frame(content: dict[str, Any]) -> list[Any]:
+    """The rows of a data frame that is written as columns, as objects by their ids, or as the names
+    of columns and lists; none if it is something else.
+    """
+    values = list(content.values())
+    names, data = content.get("columns"), content.get("data")
+    if isinstance(names, list) and isinstance(data, list):
+        keys = list(map(str, names))
+        return [dict(zip(keys, row, strict=False)) for row in data if isinstance(row, list)]
+    if all(isinstance(each, list) for each in values):
+        is_frame = len(set(map(len, values))) == 1 < len(values)
+        rows = zip(*values, strict=is_frame)
+        return [dict(zip(content, row, strict=True)) for row in rows if is_frame]
+    if not all(isinstance(each, dict) for each in values):
+        return []
+    shared = set.intersection(*map(set, values))
+    if len(shared) > len(values) > 1:
+        return [{name: content[name].get(row) for name in content} for row in values[0]]
+    return [{"id": name} | content[name] for name in content if shared and len(values) > 2]
+
+
+def _list_leaves(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """The values in an object, and in its objects, that are no objects, with their paths."""
+    if not isinstance(value, dict) or depth > MAX_DEPTH:
+        yield name, value
+        return
+    for key, each in value.items():
+        yield from _list_leaves(each, f"{name}.{key}".removeprefix("."), depth + 1)
+
+
+def _count_letters(value: Any) -> int:
+    """The length of the texts in an object, outside of lists."""
+    return sum(len(each) for _, each in _list_leaves(value) if isinstance(each, str))
 
 
 def _read_object(line: str) -> dict[str, Any] | str:
@@ -126,7 +184,7 @@ def _read_object(line: str) -> dict[str, Any] | str:
     if is_cut(line):
         return LONG_LINES.format("line", MAX_TEXT)
     try:
-        found = json.loads(line.rstrip() or "{}")
+        found = json.loads(line.rstrip().removesuffix(",") or "{}")
     except json.JSONDecodeError as error:
         return (
             f"the line is not JSON ({error.msg} at character {error.pos + 1}): write one object per"

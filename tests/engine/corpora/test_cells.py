@@ -141,7 +141,9 @@ ITEMS = [{"id": n, "body": {"text": text}} for n, text in enumerate(["peace trea
         json.dumps(ITEMS),
         json.dumps(ITEMS, indent=2),
         json.dumps({"count": 2, "tags": ["a"], "items": ITEMS}, indent=1),
+        json.dumps({"name": "x", "tags": ["a", "b", "c"], "found": {"items": ITEMS}}),
         "".join(json.dumps(item) + "\n" for item in ITEMS),
+        ",\n".join(json.dumps(item) for item in ITEMS),
     ],
 )
 def test_a_json_file_may_be_a_list_or_have_one_or_be_lines(tmp_path, content):
@@ -151,6 +153,35 @@ def test_a_json_file_may_be_a_list_or_have_one_or_be_lines(tmp_path, content):
     assert read(path, "body.text") == ["peace treaty", "war"]
     built = build(path, Columns("body.text"))
     assert built.corpus.titles == ("a, row 1", "a, row 2")
+
+
+FRAME = pd.DataFrame(
+    {"id": ["a", "b", "c"], "text": ["The treaty of peace between them", "War", "Tariff"]}
+)
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(json.loads(FRAME.to_json(orient=form)) for form in ("columns", "split", "table")),
+        FRAME.to_dict("list"),
+        FRAME.set_index("id").to_dict("index"),
+    ],
+)
+def test_a_data_frame_in_json_is_read_by_rows(tmp_path, content, indent):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(content, indent=indent))
+    assert preview(path).chosen[::2] == ("text", "id", None, None)
+    assert read(path, "text") == FRAME["text"].tolist()
+
+
+def test_one_document_in_json_is_not_its_lists_and_lists_that_are_left_out_are_named(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"text": "The treaty of peace", "by": [{"name": "Ann"}] * 2}))
+    assert read(path, "text") == ["The treaty of peace"]
+    path.write_text(json.dumps({"train": ITEMS, "test": ITEMS[:1]}))
+    assert preview(path).notes[0] == "The list 'train' is read. Left out: 'test'."
 
 
 def test_a_json_list_of_texts_is_read_and_other_json_is_refused(tmp_path):
