@@ -145,7 +145,7 @@ class EditableTopicModel(OnlineTopicModel):
         Parameters
         ----------
         words : iterable of str
-            Words of the vocabulary.
+            Words of the vocabulary; those that it does not have as written are read in lower case.
         name : str
             The name of the topic.
         X : Corpus or array-like or sparse matrix of shape (D, V), optional
@@ -169,10 +169,11 @@ class EditableTopicModel(OnlineTopicModel):
         check_is_fitted(self)
         if isinstance(words, str):
             raise ValueError(f"words is {words!r}: give a list of words, such as [{words!r}].")
-        chosen = tuple(word.strip().casefold() for word in words)
         if self.words_ is None:
             raise ValueError("The model does not know its words: fit it to a Corpus.")
         vocabulary = Vocabulary(self.words_)
+        given = (str(word).strip() for word in words)
+        chosen = tuple(word if word in vocabulary else word.casefold() for word in given)
         try:
             columns = tuple(map(vocabulary.index, chosen))
         except KeyError as error:
@@ -234,7 +235,10 @@ class EditableTopicModel(OnlineTopicModel):
         """
         check_is_fitted(self)
         if not self.state_.set_aside.num_documents:
-            raise EditError("The model has set no documents aside: fit it with duplicates='merge'.")
+            raise EditError(
+                "The model has set no documents aside: fit it to more documents, and with"
+                " duplicates='merge'."
+            )
         corpus = self._read(X)
         batch = draw_learned(corpus, corpus.num_documents)._replace(corpus_size=self.corpus_size_)
         assert self.algorithm.propose is not None
@@ -274,6 +278,11 @@ class EditableTopicModel(OnlineTopicModel):
             If there is no edit to take back.
         """
         if not self._before:
+            if self.edits_:
+                raise EditError(
+                    "The model before its last edit is not known: load a file that was saved before"
+                    " the edit, or fit again."
+                )
             raise EditError("There is no edit to take back.")
         *earlier, before = self._before
         self.__dict__.update(before, _before=tuple(earlier))

@@ -138,7 +138,7 @@ class GroupTables(TopicTables):
 
     def _read_groups(self, X: Counts, names: Sequence[object] | None) -> tuple[Corpus, Groups]:
         """Documents and their groups."""
-        corpus = self._read(X)
+        corpus = self.to_corpus(X)
         found = find_groups(corpus, names)
         if found is None:
             raise ValueError(

@@ -4,19 +4,22 @@ A model of another library becomes an `OnlineLDA` whose topics are exactly those
 and whose α of each topic is the other's. `transform` infers topic shares by its own fold-in.
 """
 
-import csv
 import gzip
 import time
+import zlib
+from collections import Counter
 from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.utils.validation import check_is_fitted
 
 from stickbreaker.engine.algorithm import Phase, StepInfo
 from stickbreaker.engine.algorithms.lda import ALGORITHM, LDAConfig, LDAState
 from stickbreaker.engine.corpora.corpus import Corpus
+from stickbreaker.engine.declarations import check_whole
 from stickbreaker.engine.estimators.fitted import FittedModel
 from stickbreaker.engine.estimators.model import TopicModel
 from stickbreaker.engine.estimators.restored import from_checkpoint
@@ -30,7 +33,11 @@ from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.schedules import resolve
 
 SMALLEST_ETA = 1e-6
-MALLET_COLUMNS = ("doc", "source", "pos", "typeindex", "type", "topic")
+KINDS = {
+    "gensim": "LdaModel, HdpModel or Nmf",
+    "sklearn": "LatentDirichletAllocation or NMF",
+    "tomotopy": "LDAModel or HDPModel",
+}
 
 
 def from_gensim(model: Any, corpus: Corpus) -> TopicModel:
@@ -52,8 +59,9 @@ def from_gensim(model: Any, corpus: Corpus) -> TopicModel:
     Raises
     ------
     ValueError
-        If the corpus has no word of the model.
+        If the model is another one or not fitted, or the corpus has no word of it.
     """
+    _check_kind(model, "gensim", "id2word")
     words = [model.id2word[place] for place in range(len(model.id2word))]
     if hasattr(model, "m_lambda"):
         weights = model.m_lambda + model.m_eta
@@ -87,8 +95,9 @@ def from_sklearn(model: Any, corpus: Corpus) -> TopicModel:
     Raises
     ------
     ValueError
-        If the numbers of words differ.
+        If the model is another one or not fitted, or the numbers of words differ.
     """
+    _check_kind(model, "sklearn", "components_")
     weights = model.components_
     alpha = np.full(len(weights), getattr(model, "doc_topic_prior_", 1.0 / len(weights)))
     if not hasattr(model, "doc_topic_prior_"):
@@ -115,8 +124,12 @@ def from_tomotopy(model: Any, corpus: Corpus) -> TopicModel:
     Raises
     ------
     ValueError
-        If the corpus has no word of the model.
+        If the model is another one or not fitted, or the corpus has no word of it.
     """
+    _check_kind(model, "tomotopy", "used_vocabs", "alpha")
+    if not model.num_words:
+        # tomotopy ends the process if it is asked for topics before.
+        raise ValueError("The model of tomotopy has no topics yet: call train first.")
     is_live = getattr(model, "is_live_topic", lambda topic: True)
     live = [topic for topic in range(model.k) if is_live(topic)]
     tokens = np.array(model.get_count_by_topics(), float)[live]
@@ -147,30 +160,53 @@ def load_mallet(path: str | PathLike[str], corpus: Corpus | None = None) -> Topi
     ValueError
         If the file is not a state of MALLET, or the corpus has no word of the model.
     """
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        heads = [next(file, "") for _ in range(3)]
-        if [head.partition(" ")[0] for head in heads] != ["#doc", "#alpha", "#beta"]:
-            raise ValueError(
-                f"{path} is not a state of MALLET: give the file of `train-topics --output-state`."
-            )
-        alpha, beta = (np.array(head.split()[2:], float) for head in heads[1:])
-        rows = pd.read_csv(
-            file,
-            sep=" ",
-            names=MALLET_COLUMNS,
-            usecols=["doc", "type", "topic"],
-            quoting=csv.QUOTE_NONE,
-            keep_default_na=False,
-        )
-    numbers, words = pd.factorize(rows["type"].astype(str))
-    weights = np.full((len(alpha), len(words)), beta[0])
-    np.add.at(weights, (rows["topic"].to_numpy(), numbers), 1.0)
+    try:
+        words, counts, alpha, beta, num_documents = _read_mallet(path)
+    except (gzip.BadGzipFile, zlib.error, EOFError, ValueError, IndexError) as error:
+        raise ValueError(
+            f"{path} is not a state of MALLET: give the file (.gz) of `train-topics"
+            " --output-state`."
+        ) from error
     if corpus is not None:
-        return _adopt(weights, alpha, corpus, words.tolist())
-    model = _build(weights, alpha, tuple(words), int(rows["doc"].nunique()), len(rows))
-    tokens = np.bincount(rows["topic"], minlength=len(alpha)).astype(float)
-    model.state_ = model.state_._replace(expected_tokens=tokens)
+        return _adopt(counts + beta, alpha, corpus, words)
+    model = _build(counts + beta, alpha, words, num_documents, int(counts.sum()))
+    model.state_ = model.state_._replace(expected_tokens=counts.sum(1))
     return model
+
+
+def _read_mallet(
+    path: str | PathLike[str],
+) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, float, int]:
+    """The words (V,) of a state of MALLET, their tokens (K, V), α (K,), β and the number of
+    documents.
+    """
+    tokens: Counter[tuple[str, str]] = Counter()
+    documents = set()
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        heads = [next(file, "").split() for _ in range(3)]
+        if [head[0] for head in heads] != ["#doc", "#alpha", "#beta"]:
+            raise ValueError("other heads")
+        for line in file:
+            # The second column, a path, may have spaces.
+            start, word, topic = line.rstrip("\n").rsplit(" ", 2)
+            tokens[word, topic] += 1
+            documents.add(start.partition(" ")[0])
+    alpha = np.array(heads[1][2:], float)
+    places = {word: place for place, word in enumerate(dict.fromkeys(word for word, _ in tokens))}
+    counts = np.zeros((len(alpha), len(places)))
+    for (word, topic), number in tokens.items():
+        counts[int(topic), places[word]] = number
+    if not documents:
+        raise ValueError("no tokens")
+    return tuple(places), counts, alpha, float(heads[2][2]), len(documents)
+
+
+def _check_kind(model: Any, library: str, *needed: str) -> None:
+    """Refuse what is no fitted topic model of a library."""
+    if not all(hasattr(model, name) for name in needed):
+        raise ValueError(
+            f"This {type(model).__name__} is not a fitted {KINDS[library]} of {library}."
+        )
 
 
 def _adopt(
@@ -179,6 +215,11 @@ def _adopt(
     """The model with the topics of weights (K, U) of words (U,), by default those of the corpus,
     and the tokens of the corpus in each topic.
     """
+    if not (weights.min() >= 0.0 and 0.0 < weights.sum() < np.inf):
+        raise ValueError(
+            "The model has no topics: its weights of words are negative or all 0. Give a fitted"
+            " LDA, HDP or NMF."
+        )
     if words is None and weights.shape[1] != corpus.vocab_size:
         raise ValueError(
             f"The model has {weights.shape[1]} words and the corpus {corpus.vocab_size}: give the"
@@ -187,7 +228,10 @@ def _adopt(
     if words is not None:
         known = [place for place, word in enumerate(words) if word in corpus.vocabulary]
         if not known:
-            raise ValueError("The corpus has no word of the model: give its own corpus.")
+            raise ValueError(
+                "The corpus has no word of the model: give its own corpus, and a model of gensim"
+                " its id2word."
+            )
         columns = [corpus.vocabulary.index(words[place]) for place in known]
         # A word that the model does not know is as rare as its rarest.
         full = np.full((len(weights), corpus.vocab_size), weights.min())
@@ -286,16 +330,20 @@ class Recorder:
         model : object
             A model of gensim, scikit-learn or tomotopy, or of this library.
         documents_seen : int, optional
-            The number of documents that it has learned from so far, over all passes; by default all
-            documents of the corpus.
+            The number of documents that it has learned from so far, over all passes, at least that
+            of the last record; by default all documents of the corpus.
 
         Raises
         ------
         ValueError
-            If the model is of another library, or its words are not those of the corpus.
+            If the model is of another library, its words are not those of the corpus, or
+            `documents_seen` is smaller than before.
         """
         found = model
-        if not isinstance(model, FittedModel):
+        if isinstance(model, FittedModel):
+            check_is_fitted(model)
+            model._check_words(self.corpus.vocabulary.words, repr(self.corpus.name))
+        else:
             library = type(model).__module__.partition(".")[0]
             if library not in READERS:
                 raise ValueError(
@@ -303,7 +351,10 @@ class Recorder:
                     " stickbreaker."
                 )
             found = READERS[library](model, self.corpus)
-        seen = self.corpus.num_documents if documents_seen is None else documents_seen
+        before = self.updates[-1].stepped.documents_seen if self.updates else 1
+        if documents_seen is None:
+            documents_seen = max(before, self.corpus.num_documents)
+        seen = check_whole("documents_seen", documents_seen, before)
         self._add(found, seen, found is not model)
 
     def _add(self, model: TopicModel, seen: int, is_imported: bool) -> None:

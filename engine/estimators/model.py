@@ -98,7 +98,8 @@ class TopicModel(GroupTables):
         verbose : bool
             Whether a progress bar is shown.
         callback : callable, optional
-            Receives an `Update` after each mini-batch. It may raise an exception to cancel.
+            Receives an `Update` after each mini-batch. It may raise an exception to cancel, but not
+            change the model.
         checkpoint : str or path, optional
             A file (.npz) that is written every 30 seconds, at the end, and when the fit is
             interrupted. If it exists, the fit continues from it, and `history_` is complete.
@@ -182,6 +183,11 @@ class TopicModel(GroupTables):
                 move(seen, f"Pass {self.n_iter_}")
                 if callback is not None:
                     callback(update)
+                    if self.state_ is not update.state:
+                        raise RuntimeError(
+                            "A callback of fit cannot change the model: edit topics after the fit,"
+                            " or between calls of partial_fit."
+                        )
             move(total, CONVERGED.format(self.n_iter_))
         except KeyboardInterrupt:
             if not seen:

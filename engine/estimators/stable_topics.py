@@ -1,7 +1,7 @@
 """Which topics come back in other runs."""
 
 import warnings
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence, Sized
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +20,7 @@ from stickbreaker.engine.parallel.clusters import connect
 from stickbreaker.engine.progress_bars import show_progress
 from stickbreaker.engine.runs.events import Update
 from stickbreaker.engine.runs.prepared import split_corpus
-from stickbreaker.engine.runs.settings import RunSettings
+from stickbreaker.engine.runs.settings import LARGEST_SEED, RunSettings
 from stickbreaker.engine.versions import find_environment
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def stability_of(
         The settings of all runs. It is cloned, and its `random_state`, 0 unless it is a number, is
         the seed of the first run. The default is `OnlineHDP()`.
     seeds : int or sequence of int
-        The number of other runs, or their seeds.
+        The number of other runs, or their seeds, all different.
     orders : {"shuffled", "chronological"}
         Whether each run reads the documents in an order of its own, or all read them by date.
     client : distributed.Client, optional
@@ -171,11 +171,16 @@ def stability_of(
     if orders not in ORDERS:
         raise ValueError(f"orders is {orders!r}: choose one of {', '.join(ORDERS)}.")
     model = OnlineHDP() if model is None else model
-    own = model.random_state if isinstance(model.random_state, int | np.integer) else 0
-    if isinstance(seeds, int | np.integer):
-        seeds = range(own + 1, own + 1 + check_whole("seeds", seeds, 1))
+    own = int(model.random_state) if isinstance(model.random_state, int | np.integer) else 0
+    if not isinstance(seeds, Iterable):
+        places = range(1, 1 + check_whole("seeds", seeds, 1))
+        seeds = [(own + place) % (LARGEST_SEED + 1) for place in places]
+    all_seeds = [own, *(check_whole("seeds", seed, 0) for seed in seeds)]
+    if len(set(all_seeds)) < max(2, len(all_seeds)):
+        raise ValueError(f"seeds is {seeds!r}: give different numbers, and not {own} of `model`.")
     train, test = split_corpus(corpus, RunSettings())
-    all_seeds = [int(own), *seeds]
+    if not test.num_documents:
+        raise ValueError("One document cannot be learned from and held out: give a larger corpus.")
     found: dict[int, tuple[TopicModel, float]] = {}
     with show_progress(verbose, len(all_seeds), "runs") as move, warnings.catch_warnings():
         # Ctrl-C would end one run with a warning; here it ends all.
@@ -224,6 +229,8 @@ def _fit(
 
 
 def check_number(models: Sequence[TopicModel], what: str) -> None:
-    """Raise ValueError if there are fewer than two models; what: begins the message."""
+    """Raise ValueError if this is no list of two models or more; what: begins the message."""
+    if not isinstance(models, Sized):
+        raise ValueError(f"{what}, but this is one {type(models).__name__}: give a list of models.")
     if len(models) < 2:
         raise ValueError(f"{what}, but there are {len(models)}: give at least two.")

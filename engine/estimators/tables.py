@@ -255,7 +255,8 @@ class TopicTables(FittedModel):
         return take_topics(self._summary()), [take_topics(other._summary()) for other in others]
 
     def _check_like(self, model: "TopicTables") -> None:
-        """Refuse a comparison with a model of other words."""
+        """Refuse a comparison with a model of other words, or one that is not fitted."""
+        check_is_fitted(self)
         if (self.n_features_in_, self.words_) != (model.n_features_in_, model.words_):
             raise ValueError(
                 "The models have different words: fit all of them to counts of the same vocabulary."

@@ -140,12 +140,12 @@ def compare_with_others(
     return _compare_sums(first, others, topic, PRIOR_TOKENS)
 
 
-def find_group(groups: Groups, name: str) -> int:
+def find_group(groups: Groups, name: object) -> int:
     """The number of a group. Raises ValueError if there is none of this name."""
-    if name not in groups.names:
+    if str(name) not in groups.names:
         listed = ", ".join(groups.names[:20])
         raise ValueError(f"There is no group {name!r}: choose one of {listed}.")
-    return groups.names.index(name)
+    return groups.names.index(str(name))
 
 
 def word_frame(
@@ -163,6 +163,8 @@ def word_frame(
         is_second = (of_text >= 0) & ~is_first
     else:
         is_second = of_text == find_group(groups, pair[1])
+        if (is_first & is_second).any():
+            raise ValueError(f"Both groups are {pair[0]!r}: give two, or leave out the second.")
     chosen = np.flatnonzero(is_first | is_second)
     found = compare_words(csr_array(by_text[chosen]), ~is_first[chosen], topic)
     seen = np.flatnonzero(found.first + found.second >= 1)

@@ -76,7 +76,7 @@ def _check(state: OnlineHDPState, edit: Edit) -> None:
         return
     if state.step == 0:
         raise EditError("The topics have no words yet: let the model learn first.")
-    in_use = {*np.flatnonzero(state.expected_tokens > 0.0).tolist(), *state.decided.kept.tolist()}
+    in_use = {*np.flatnonzero(state.expected_tokens >= 1.0).tolist(), *state.decided.kept.tolist()}
     for topic_id in edit.topic_ids:
         if topic_id not in in_use:
             raise EditError(

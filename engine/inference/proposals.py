@@ -29,10 +29,9 @@ MOST_SPLITS = 10
 def list_tried(steps: Steps, config: Any, state: OnlineHDPState) -> list[Edit]:
     """The merges and splits that are tried."""
     path = find_path(state.topic_counts)
-    merges = [
-        Edit(EditKind.MERGE, (int(parents[0]), int(topic)))
-        for topic, parents in zip(path.topics[:MOST_MERGES], path.parents, strict=False)
-    ]
+    pairs = np.stack([path.parents[:, 0], path.topics], 1)
+    pairs = pairs[(state.expected_tokens[pairs] >= 1.0).all(1)]
+    merges = [Edit(EditKind.MERGE, (large, small)) for large, small in pairs[:MOST_MERGES].tolist()]
     # The weights of the model count recent documents more than early ones.
     documents = state.set_aside
     tokens = documents.sizes() @ steps.infer(config, state, documents)

@@ -1,6 +1,7 @@
 """Topics that a person edits: on simulated corpora, whose true topics are known."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from stickbreaker.engine import OnlineDirectHDP, OnlineHDP, OnlineSVIHDP, load
@@ -173,11 +174,11 @@ def test_the_last_edit_of_a_saved_model_can_be_undone(fitted, model, tmp_path, k
 def test_a_model_that_has_learned_since_its_edit_is_saved_without_the_one_before(
     model, simulation, tmp_path
 ):
-    model.pin(int(model.topic_ids_[0]))
+    model.pin(find(model, simulation.topics[0])[0])
     go_on(model, simulation).save(tmp_path / "later.npz")
     loaded = load(tmp_path / "later.npz")
     assert [each.kind for each in loaded.edits_] == ["pin"]
-    with pytest.raises(ValueError, match="no edit"):
+    with pytest.raises(ValueError, match="before its last edit is not known"):
         loaded.undo()
 
 
@@ -217,11 +218,41 @@ def test_errors_name_what_is_wrong(model):
         (lambda: model.seed_topic("canal"), "give a list of words"),
         (lambda: model.seed_topic([]), "at least one word"),
         (lambda: model.seed_topic(["canal"]), "does not contain the word 'canal'"),
+        (lambda: model.seed_topic([7]), "does not contain the word '7'"),
         (lambda: model.support(-1), "no topic -1"),
     ):
         with pytest.raises(ValueError, match=message):
             call()
     assert model.edits_ == ()
+
+
+def test_seed_words_are_found_as_they_are_written_or_in_lower_case():
+    texts = [[4, 3, 2, 0, 0, 0], [0, 0, 0, 4, 3, 2]] * 50
+    columns = ["War", "NAVY", "army", "tariff", "cotton", "trade"]
+    model = OnlineHDP(random_state=0).fit(pd.DataFrame(texts, columns=columns))
+    model.seed_topic(["War", "NAVY", "ARMY"])
+    assert model.edits_[0].words == ("War", "NAVY", "army")
+
+
+def test_a_callback_of_fit_that_edits_topics_is_refused(simulation):
+    model = OnlineHDP(random_state=0, passes=1)
+    with pytest.raises(RuntimeError, match="edit topics after the fit"):
+        model.fit(simulation.corpus, callback=lambda update: model.seed_topic(["word0"]))
+
+
+def test_topics_of_less_than_a_token_are_neither_edited_nor_proposed(model, simulation):
+    in_use = [find(model, topic)[0] for topic in simulation.topics]
+    for topic_id in in_use[1:]:
+        model.remove(topic_id)
+    others = np.flatnonzero(summarize(model).expected_tokens < 1)
+    with pytest.raises(ValueError, match="There is no topic"):
+        model.remove(int(others[0]))
+    proposed = model.propose_edits(simulation.corpus)["topic_ids"]
+    assert not {topic_id for ids in proposed for topic_id in ids} & set(others.tolist())
+    for topic_id in np.setdiff1d(np.arange(len(model.topic_ids_)), [in_use[0], *others]):
+        model.remove(int(topic_id))
+    with pytest.raises(ValueError, match="only topic"):
+        model.remove(in_use[0])
 
 
 def test_a_split_of_two_true_topics_is_proposed_and_gains_what_it_says(model, simulation):

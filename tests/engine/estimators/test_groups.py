@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from stickbreaker import engine
 from stickbreaker.engine.simulate import simulate_hdp
@@ -36,6 +37,16 @@ def test_words_of_groups_are_those_of_their_documents(model, tiny_corpus):
     assert min(by_word.get(word, 9) for word in war) > max(by_word.get(w, -9) for w in trade)
     same = model.words_by_group(tiny_corpus, topic_id, "war", "trade", GROUPS)
     assert same.equals(table)
+    numbered = model.words_by_group(tiny_corpus, topic_id, 0, groups=[0, 1] * 6)
+    assert numbered.equals(table)
+
+
+def test_counts_of_the_words_of_the_model_have_groups_too(model, tiny_corpus):
+    counts = tiny_corpus.counts
+    shares = model.shares_by_group(counts, GROUPS)
+    assert shares.equals(model.shares_by_group(tiny_corpus, GROUPS))
+    words = model.words_by_group(counts, 0, "war", groups=GROUPS)
+    assert words.equals(model.words_by_group(tiny_corpus, 0, "war", groups=GROUPS))
 
 
 def test_scores_of_groups_are_those_of_their_documents_and_their_mean_is_the_score(
@@ -82,3 +93,7 @@ def test_what_is_not_there_is_named(model, tiny_corpus):
         model.words_by_group(tiny_corpus, 9, "war", groups=GROUPS)
     with pytest.raises(ValueError, match="There is no group 'peace'"):
         model.words_by_group(tiny_corpus, 0, "peace", groups=GROUPS)
+    with pytest.raises(ValueError, match="Both groups are 'war'"):
+        model.words_by_group(tiny_corpus, 0, "war", "war", GROUPS)
+    with pytest.raises(NotFittedError):
+        engine.OnlineLDA().score_by_group(tiny_corpus, GROUPS)

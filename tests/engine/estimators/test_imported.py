@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from gensim.models import HdpModel, LdaModel
-from sklearn.decomposition import NMF, LatentDirichletAllocation
+from sklearn.decomposition import NMF, LatentDirichletAllocation, TruncatedSVD
 
 from stickbreaker import engine
 from stickbreaker.engine.corpora.corpus import Vocabulary
@@ -105,7 +105,7 @@ STATE = """#doc source pos typeindex type topic
 0 NA 0 0 nan 0
 0 NA 1 1 peace 0
 1 NA 0 2 "trade 1
-1 NA 1 1 peace 1
+1 C:/My texts/2.txt 1 1 peace 1
 1 NA 2 1 peace 0
 """
 
@@ -120,9 +120,13 @@ def test_a_state_of_mallet_has_its_counts(tmp_path, corpus):
     assert model.state_.concentrations.doc.mean.tolist() == [0.5, 1.5]
     assert model.state_.expected_tokens.tolist() == [3, 2]
     assert engine.load_mallet(path, corpus).words_ == corpus.vocabulary.words
-    path.write_bytes(gzip.compress(b"war peace"))
-    with pytest.raises(ValueError, match="not a state of MALLET"):
-        engine.load_mallet(path)
+    more = STATE.encode() + b"1 NA 3 1 peace 2\n"
+    written = gzip.compress(STATE.encode())
+    packed = map(gzip.compress, (b"war peace", b"", more))
+    for damaged in (STATE.encode(), written[:-12], *packed):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match="not a state of MALLET"):
+            engine.load_mallet(path)
 
 
 def test_an_imported_model_is_saved_loaded_and_learns_on(tmp_path, corpus):
@@ -147,8 +151,28 @@ def test_models_with_other_words_and_of_other_libraries_are_refused(corpus, tiny
     rows, words = as_gensim(corpus)
     with pytest.raises(ValueError, match="has no word of the model"):
         engine.from_gensim(LdaModel(rows, 2, words, random_state=0), other)
+    recorder = engine.Recorder(corpus)
     with pytest.raises(ValueError, match="The model is of builtins: record models of gensim"):
-        engine.Recorder(corpus).record(3)
+        recorder.record(3)
+    with pytest.raises(ValueError, match="The 7 words of"):
+        recorder.record(engine.OnlineLDA(max_topics=2).fit(tiny_corpus))
+    recorder.record(lda, 12)
+    with pytest.raises(ValueError, match="documents_seen is 4: .* at least 12"):
+        recorder.record(lda, 4)
+
+
+def test_what_is_no_fitted_topic_model_is_refused(corpus):
+    unfitted = LatentDirichletAllocation(2)
+    for read in (engine.from_gensim, engine.from_sklearn, engine.from_tomotopy):
+        with pytest.raises(ValueError, match="This LatentDirichletAllocation is not a fitted"):
+            read(unfitted, corpus)
+    signed = TruncatedSVD(2).fit(corpus.counts)
+    with pytest.raises(ValueError, match="negative or all 0"):
+        engine.from_sklearn(signed, corpus)
+    untrained = tomotopy.LDAModel(k=2)
+    untrained.add_doc(["war"])
+    with pytest.raises(ValueError, match="call train first"):
+        engine.from_tomotopy(untrained, corpus)
 
 
 def test_a_recorder_keeps_the_topics_of_each_record(corpus):

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 from stickbreaker import engine
 from stickbreaker.engine.estimators import stable_topics
@@ -77,6 +78,10 @@ def test_one_model_and_models_of_other_words_are_refused(corpus):
         engine.stability([model])
     with pytest.raises(ValueError, match="different words"):
         engine.stability([model, other])
+    with pytest.raises(ValueError, match="one OnlineHDP: give a list"):
+        engine.stability(model)
+    with pytest.raises(NotFittedError):
+        engine.stability([model, engine.OnlineHDP()])
 
 
 def test_runs_with_other_seeds_and_orders_hold_the_same_documents_out(corpus):
@@ -102,8 +107,11 @@ def test_in_the_order_of_dates_only_the_seeds_differ(corpus):
 def test_an_unknown_order_and_no_seed_are_refused(corpus):
     with pytest.raises(ValueError, match="choose one of shuffled, chronological"):
         engine.stability_of(corpus, orders="random")
-    with pytest.raises(ValueError, match="seeds"):
-        engine.stability_of(corpus, seeds=0)
+    for seeds in (0, None, [], [0], [1, 1], [-1], ["1"]):
+        with pytest.raises(ValueError, match="seeds is"):
+            engine.stability_of(corpus, seeds=seeds)
+    with pytest.raises(ValueError, match="give a larger corpus"):
+        engine.stability_of(corpus.select([0]))
 
 
 def test_ctrl_c_ends_all_runs(corpus, monkeypatch):
