@@ -23,7 +23,6 @@ from stickbreaker.app.model.checked_count import CountJob
 from stickbreaker.app.model.class_tasks import ClassState
 from stickbreaker.app.model.grouped_runs import GroupJob
 from stickbreaker.app.model.model_job import ModelJob
-from stickbreaker.app.model.model_record import AgainJob
 from stickbreaker.app.model.progress import Moment, Progress
 from stickbreaker.app.model.proposed_edits import ProposalJob
 from stickbreaker.app.model.reading import Reading, ReadingJob, with_reading
@@ -85,7 +84,7 @@ class RunState(param.Parameterized):
     reading = param.ClassSelector(class_=Reading, default=None, allow_None=True, instantiate=False)
     check: CountJob = _record(CountJob, "The state of the check of the number of topics.")
     proposals: ProposalJob = _record(ProposalJob, "The merges and splits that are supported.")
-    again: AgainJob = _record(AgainJob, "The state of the runs with other seeds.")
+    again: ModelJob = _record(ModelJob, "The state of the runs with other seeds.")
     keeping: ModelJob = _record(ModelJob, "The state of keeping their consensus.")
     grouped: GroupJob = _record(GroupJob, "The comparison of two kept runs by group.")
     sweep: SweepState = _record(SweepState, "The sweep of the run.")

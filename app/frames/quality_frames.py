@@ -17,13 +17,14 @@ from stickbreaker.app.frames.reading_frames import (
 )
 from stickbreaker.app.model.counting import count, only_if, span
 from stickbreaker.app.model.model_job import ModelJob
-from stickbreaker.app.model.model_record import AgainJob
+from stickbreaker.app.model.model_record import find_consensus
 from stickbreaker.app.model.other_runs import NUM_RUNS
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading
 from stickbreaker.app.theme import topic_color
 from stickbreaker.engine.evaluation.coherence import sum_up
 from stickbreaker.engine.evaluation.doc_shares import add_up, divide
+from stickbreaker.engine.runs.checkpoint import Checkpoint
 
 COLUMNS = ("Share", "Over time", "NPMI", "Exclusivity", "Found again")
 LOW = "low coherence"
@@ -124,7 +125,7 @@ def describe_topics_again(reading: Reading) -> dict[int, TopicAgain]:
     }
 
 
-def describe_again(job: AgainJob, progress: Progress, reading: Reading | None) -> str:
+def describe_again(job: ModelJob, progress: Progress, reading: Reading | None) -> str:
     """Say what runs with other seeds have found, or what they do; empty without any."""
     is_own = job.run_id == progress.run_id
     if job.is_active and is_own:
@@ -144,21 +145,23 @@ def describe_again(job: AgainJob, progress: Progress, reading: Reading | None) -
         f"{is_stable.sum():,} of {count(len(is_stable), 'topic')} came back in at least half of"
         f" {count(len(scores), 'other run')}: {percent(found.shares[is_stable].sum())} of the"
         f" tokens. These runs have {numbers} topics in use, and score {held_out} nats per held-out"
-        f" word.{only_if(is_own, _describe_consensus(job))}"
+        f" word.{_describe_consensus(reading.again.consensus, only_if(is_own, job.message))}"
     )
 
 
-def _describe_consensus(job: AgainJob) -> str:
-    if job.consensus is None:
-        return only_if(job.message, f" {job.message}")
-    score = "" if job.score is None else f", and scores {write_score(job.score)}"
-    return f" Their consensus has {count(job.num_topics, 'topic')}{score}."
+def _describe_consensus(consensus: Checkpoint | None, why_not: str) -> str:
+    if consensus is None:
+        return only_if(why_not, f" {why_not}")
+    number = consensus.notes["steps.num_topics"][-1]
+    scores = consensus.notes["heldout.nats_per_word"]
+    score = "".join(f", and scores {write_score(each)}" for each in scores[-1:])
+    return f" Their consensus has {count(int(number), 'topic')}{score}."
 
 
-def describe_keeping(job: ModelJob, again: AgainJob, progress: Progress) -> str:
+def describe_keeping(job: ModelJob, reading: Reading | None, progress: Progress) -> str:
     """Say whether the consensus of other runs is kept; empty before it is asked for."""
-    keys = (job.model_key, progress.model_key)
-    if again.consensus is None or any(key != again.model_key for key in keys):
+    is_now = job.model_key == progress.model_key
+    if not is_now or find_consensus(reading, progress.model_key) is None:
         return ""
     if job.status == "failed":
         return f"The consensus could not be kept: {job.message}"

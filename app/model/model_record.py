@@ -3,39 +3,37 @@ consensus of other runs.
 """
 
 import time
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from stickbreaker import engine
 from stickbreaker.app.model.kept_runs import make_key
 from stickbreaker.app.model.model_job import ModelJob
+from stickbreaker.app.model.page_notes import read_spec
 from stickbreaker.app.model.progress import Progress
-from stickbreaker.app.model.reading import Model
+from stickbreaker.app.model.reading import Model, Reading
 from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_spec import RunSpec
 from stickbreaker.app.model.run_store import Ending, RunStore
+from stickbreaker.engine.runs.checkpoint import Checkpoint
 from stickbreaker.engine.runs.settings import RunSettings
 
 if TYPE_CHECKING:
     from stickbreaker.engine import Recorder, TopicModel
 
 
-@dataclass(frozen=True, eq=False)
-class AgainJob(ModelJob):
-    """The state of other runs, and their consensus; None if they have none.
-
-    num_topics, score: of the consensus, in nats per held-out word.
-    """
-
-    consensus: Record | None = None
-    num_topics: int = 0
-    score: float | None = None
+def find_consensus(reading: Reading | None, model_key: tuple[Any, int, int]) -> Checkpoint | None:
+    """The consensus of other runs of a model, if its reading has one."""
+    if reading is None or reading.again is None or reading.model.key != model_key:
+        return None
+    consensus: Checkpoint | None = reading.again.consensus
+    return consensus
 
 
-def offers_consensus(again: AgainJob, keeping: ModelJob, progress: Progress) -> bool:
+def offers_consensus(reading: Reading | None, keeping: ModelJob, progress: Progress) -> bool:
     """Whether a run, shown as it is, has a consensus that is not kept yet."""
-    is_kept = keeping.status == "ready" and keeping.model_key == again.model_key
-    return again.consensus is not None and again.model_key == progress.model_key and not is_kept
+    is_kept = keeping.status == "ready" and keeping.model_key == progress.model_key
+    return find_consensus(reading, progress.model_key) is not None and not is_kept
 
 
 def record_models(
@@ -65,6 +63,15 @@ def record_consensus(model: Model, joined: "TopicModel", recorder: "Recorder") -
     recorder.record(joined, model.documents_seen)
     record = record_models(recorder, model.corpus, model.settings)
     record.score()
+    return record
+
+
+def open_record(checkpoint: Checkpoint, corpus: engine.Corpus) -> Record:
+    """The record that was saved as this checkpoint."""
+    spec = read_spec(checkpoint)
+    record = Record(spec, 0, time.perf_counter)
+    record.open(corpus, engine.prepare(spec.algorithm, spec.config, corpus, spec.settings))
+    record.restore(checkpoint)
     return record
 
 

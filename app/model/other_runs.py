@@ -18,6 +18,7 @@ from stickbreaker.engine.evaluation.found_again import (
     find_again,
     take_topics,
 )
+from stickbreaker.engine.runs.checkpoint import Checkpoint
 from stickbreaker.engine.runs.settings import LARGEST_SEED
 
 if TYPE_CHECKING:
@@ -34,13 +35,15 @@ class OtherRuns(NamedTuple):
     """R other runs: which topics of a model come back in them, and their held-out scores (R,).
 
     numbers, nats: (N,), the documents set aside scored with fewer topics of the model itself, as in
-    `score_numbers`; empty if none were set aside.
+    `score_numbers`; empty if none were set aside. consensus: of the runs, as a run that has
+    finished; None if they have none.
     """
 
     found: FoundAgain
     scores: np.ndarray
     numbers: np.ndarray
     nats: np.ndarray
+    consensus: Checkpoint | None = None
 
 
 class Learned(NamedTuple):

@@ -6,6 +6,7 @@ import logging
 from contextlib import suppress
 from hashlib import sha256
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,13 @@ from stickbreaker.app.model.shelf import Shelf
 from stickbreaker.engine.evaluation.found_again import FoundAgain
 from stickbreaker.engine.files.verified_files import Kind
 from stickbreaker.engine.files.whole_files import FileError
-from stickbreaker.engine.runs.checkpoint import fingerprint, flatten
+from stickbreaker.engine.runs import checkpoint
+from stickbreaker.engine.runs.checkpoint import (
+    Checkpoint,
+    CheckpointError,
+    fingerprint,
+    flatten,
+)
 
 if TYPE_CHECKING:
     from stickbreaker.app.model.reading import Model
@@ -71,8 +78,11 @@ class SavedReadings:
         name = digest_model(model)
         try:
             parts = again._asdict() | again.found._asdict()
-            del parts["found"]
+            del parts["found"], parts["consensus"]
             self._of_runs.write(name, {"model": name}, parts, packs=True)
+            if again.consensus is not None:
+                checkpoint.save(self._place_consensus(name), again.consensus)
+                self._shelf.keep_newest()
         except FileError as error:
             _log.warning("Other runs could not be saved: %s", error)
         self._of_runs.keep_newest()
@@ -85,10 +95,20 @@ class SavedReadings:
         try:
             with self._of_runs.reading(name, {"model": name}, has_parts=True) as (_, parts):
                 found = FoundAgain(**{name: parts.pop(name) for name in FoundAgain._fields})
-                return OtherRuns(found=found, **parts)
+                return OtherRuns(found=found, **parts, consensus=self._find_consensus(name))
         except FileError as error:
             _log.warning("Saved other runs cannot be read and are left out: %s", error)
             return None
+
+    def _place_consensus(self, name: str) -> Path:
+        """The file of a consensus, which takes space like a reading."""
+        return self._shelf.place(f"{name}-consensus")
+
+    def _find_consensus(self, name: str) -> Checkpoint | None:
+        """The consensus of other runs of a model; None if it was removed or cannot be read."""
+        with suppress(CheckpointError):
+            return checkpoint.load(self._place_consensus(name))
+        return None
 
 
 def digest_model(model: "Model") -> str:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 from stickbreaker import engine
 from stickbreaker.app.model.checked_count import CountJob
 from stickbreaker.app.model.model_job import ModelJob
-from stickbreaker.app.model.model_record import AgainJob, end_record, record_consensus
+from stickbreaker.app.model.model_record import end_record, open_record, record_consensus
 from stickbreaker.app.model.other_runs import OtherRuns, learn_again
 from stickbreaker.app.model.proposed_edits import ProposalJob
 from stickbreaker.app.model.reading import Model
-from stickbreaker.app.model.record import Record
 from stickbreaker.app.model.run_store import RunStore
 from stickbreaker.app.server.background_work import AnyJob
 from stickbreaker.engine.algorithm import Algorithm
 from stickbreaker.engine.inference.edits import draw_learned
+from stickbreaker.engine.runs.checkpoint import Checkpoint
 from stickbreaker.engine.runs.count_check import CheckPlan, can_check, check_count
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class EditSearch(ModelWork[ProposalJob]):
 
 
 @dataclass(frozen=True)
-class OtherSeeds(ModelWork[AgainJob]):
+class OtherSeeds(ModelWork[ModelJob]):
     """Makes runs with other seeds, to see which topics come back, and their consensus.
 
     take(model, runs): gets the result; find_client: as for a runner.
@@ -97,7 +97,7 @@ class OtherSeeds(ModelWork[AgainJob]):
     take: Callable[[Model, OtherRuns], None]
     find_client: "Callable[[], Client | None]" = lambda: None
     name = "other-runs"
-    begin = AgainJob()
+    begin = ModelJob()
 
     def can_start(self, model: Model) -> bool:
         return model.test is not None
@@ -107,33 +107,31 @@ class OtherSeeds(ModelWork[AgainJob]):
         learned = learn_again(model, report, self.find_client())
         if learned is None:
             return None
-        self.take(model, learned.runs)
-        if learned.consensus is None:
-            return {"message": learned.why_not}
-        record = record_consensus(model, learned.consensus, recorder)
-        progress = record.progress(1)
-        scores = progress.heldout["nats_per_word"]
-        return {
-            "consensus": record,
-            "num_topics": progress.now.num_topics if progress.now is not None else 0,
-            "score": float(scores[-1]) if len(scores) else None,
-        }
+        runs = learned.runs
+        if learned.consensus is not None:
+            record = record_consensus(model, learned.consensus, recorder)
+            runs = runs._replace(consensus=record.save())
+        self.take(model, runs)
+        return {"message": learned.why_not}
 
 
 @dataclass(frozen=True)
 class KeptConsensus(ModelWork[ModelJob]):
-    """Keeps the consensus of other runs as a kept run. find(): the consensus, if there is one."""
+    """Keeps the consensus of other runs as a kept run. find(model): the consensus, if there is
+    one.
+    """
 
-    find: Callable[[], Record | None]
+    find: Callable[[Model], Checkpoint | None]
     store: RunStore
     name = "keep-consensus"
     begin = ModelJob()
 
     def can_start(self, model: Model) -> bool:
-        return self.find() is not None
+        return self.find(model) is not None
 
     def compute(self, model: Model, report: Callable[[float], bool]) -> dict[str, Any] | None:
-        record = self.find()
-        if record is not None:
+        consensus = self.find(model)
+        if consensus is not None:
+            record = open_record(consensus, model.corpus)
             self.store.keep_consensus(end_record(record, self.store))
         return {}

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from stickbreaker.app.model.model_record import find_consensus
 from stickbreaker.app.model.other_runs import OtherRuns
 from stickbreaker.app.model.reading import (
     Model,
@@ -21,6 +22,7 @@ from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.stored import StoredCorpus
 from stickbreaker.engine.evaluation.doc_shares import read_shares
 from stickbreaker.engine.parallel.clusters import Cluster
+from stickbreaker.engine.runs.checkpoint import Checkpoint
 
 POLL_SECONDS = 0.2
 
@@ -82,6 +84,10 @@ class Reader:
         if again is not None and again is not reading.again:
             self._publish(replace(self.job, reading=replace(reading, again=again)))
             self._store.keep_again(reading.model, again)
+
+    def find_consensus(self, model: Model) -> Checkpoint | None:
+        """The consensus of other runs of a model, if there is one."""
+        return find_consensus(self.job.reading, model.key)
 
     def close(self) -> None:
         """Stop a reading after the documents that it reads now."""

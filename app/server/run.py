@@ -76,7 +76,7 @@ class Run:
         self.proposer = ModelWorker(*place, EditSearch())
         self.again = ModelWorker(*place, OtherSeeds(self.reader.take_again, find_client))
         self.groups = GroupReader(load, store.find_shares, *place[1:])
-        self.keeper = ModelWorker(*place, KeptConsensus(lambda: self.again.job.consensus, store))
+        self.keeper = ModelWorker(*place, KeptConsensus(self.reader.find_consensus, store))
         self.sweep = Sweep(make_runner, store, self._note_change, sweep)
 
     @property

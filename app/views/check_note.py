@@ -90,9 +90,9 @@ AGAIN = Check(
 KEEP = Check(
     label="Keep the consensus model",
     help=KEEP_HELP,
-    is_offered=lambda state: offers_consensus(state.again, state.keeping, state.shown),
+    is_offered=lambda state: offers_consensus(state.reading, state.keeping, state.shown),
     job=lambda state: state.keeping,
-    describe=lambda state: describe_keeping(state.keeping, state.again, state.shown),
+    describe=lambda state: describe_keeping(state.keeping, state.reading, state.shown),
     start=lambda commands: commands.keep_consensus(),
     cancel=lambda commands: commands.cancel_keeping(),
 )

@@ -1,5 +1,6 @@
 """The button that checks the number of topics, and the line with the result."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,8 +8,9 @@ import pytest
 
 from stickbreaker.app.model.checked_count import CountJob
 from stickbreaker.app.model.model_job import ModelJob
-from stickbreaker.app.model.model_record import AgainJob
+from stickbreaker.app.model.other_runs import OtherRuns
 from stickbreaker.app.model.progress import Moment, Progress
+from stickbreaker.app.model.reading import begin_reading
 from stickbreaker.app.model.replay import REPLAYED
 from stickbreaker.app.state import WATCHER, RunState
 from stickbreaker.app.views.check_note import AGAIN, KEEP, CheckNote
@@ -91,12 +93,12 @@ def test_runs_with_other_seeds_are_offered_once_a_run_has_finished():
     note.state.publish(progress(status="finished"))
     assert note.button.visible
     note.start.clicks += 1
-    note.state.publish(progress(status="finished"), again=AgainJob("working", 0.11))
+    note.state.publish(progress(status="finished"), again=ModelJob("working", 0.11))
     assert "Run 3 of 20" in note.text.object
     assert note.start.disabled
     note.cancel.clicks += 1
     assert pressed == ["learn_again", "cancel_again"]
-    note.state.publish(progress(status="finished"), again=AgainJob("cancelled"))
+    note.state.publish(progress(status="finished"), again=ModelJob("cancelled"))
     assert "The runs were cancelled." in note.text.object
 
 
@@ -104,12 +106,13 @@ def test_the_consensus_of_other_runs_can_be_kept_once():
     pressed = []
     commands = SimpleNamespace(keep_consensus=lambda: pressed.append("keep"))
     note = CheckNote(RunState(), commands, KEEP)
-    finished = progress(status="finished")
+    record = learn(small_corpus(), small_spec())
+    model = record.model()
+    finished = progress(status="finished", run_id=model.run_id, documents_seen=model.documents_seen)
     note.state.publish(finished)
     assert not note.button.visible
-    record = learn(small_corpus(), small_spec())
-    again = AgainJob("ready", 1.0, "", *finished.model_key, record, num_topics=9)
-    note.state.publish(finished, again=again)
+    again = OtherRuns(*[None] * 4, consensus=record.save())
+    note.state.publish(finished, reading=replace(begin_reading(model), again=again))
     assert note.button.visible
     note.start.clicks += 1
     assert pressed == ["keep"]
