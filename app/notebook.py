@@ -182,16 +182,18 @@ def keep_run(recorder: Recorder, name: str = "") -> KeptRun:
     """Add a recorded model to the kept runs of the app on this machine.
 
     Compare lists it; opened, it is shown on Live, with the records as columns of the word lists, on
-    Topics, Time and Documents. Its corpus must be one that the app can open: of the project, or
-    built by `engine.build`. A recorder with one record keeps a fitted model. Raises CorpusError for
-    another corpus, ValueError before the first record, and FileError if it cannot be written.
+    Topics, Time and Documents; topics keep their names. Its corpus must be one that the app can
+    open: of the project, or built by `engine.build`. A recorder with one record keeps a fitted
+    model. Raises CorpusError for another corpus, ValueError before the first record, and FileError
+    if it cannot be written.
     """
     corpus = recorder.corpus
     if recorder.model is None:
         raise ValueError("Nothing is recorded: call record(model) first.")
     files = UserFiles(find_data(None))
     known = load_by_name(corpus.name, files.folder / OWN_CORPORA)
-    if (known.counts != corpus.counts).nnz:
+    is_same = known.counts.shape == corpus.counts.shape
+    if not is_same or (known.counts != corpus.counts).nnz:
         raise engine.CorpusError(
             f"The corpus {corpus.name!r} of the app has other documents: use"
             f" load_corpus({corpus.name!r})."

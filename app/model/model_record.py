@@ -52,6 +52,8 @@ def record_models(
     *earlier, last = recorder.updates
     for update in (*earlier, replace(last, is_last=True)):
         record.take(update)
+    for topic_id, name in model.topic_names_.items():
+        record.topic_names.rename(topic_id, name)
     return record
 
 

@@ -108,6 +108,8 @@ class OnlineTopicModel(TopicModel):
                 set_aside=state.set_aside.without(columns), decided=state.decided.select(is_left)
             )
         self.state_ = state
+        # A model before an edit has other words in these columns.
+        self._before = ()
 
     def _raise_limit(self, corpus: Corpus) -> None:
         """Let K, if it is left to the corpus, follow the tokens of a stream."""

@@ -1,7 +1,6 @@
 import asyncio
 import subprocess
 import sys
-import time
 
 import holoviews as hv
 import numpy as np
@@ -14,8 +13,7 @@ from sklearn.decomposition import LatentDirichletAllocation
 from stickbreaker import engine
 from stickbreaker.app.model.disk_space import KEPT_RUNS
 from stickbreaker.app.model.kept_runs import KeptRuns
-from stickbreaker.app.model.page_notes import read_spec
-from stickbreaker.app.model.record import Record
+from stickbreaker.app.model.model_record import open_record
 from stickbreaker.app.notebook import LiveRun, keep_run, plot_bars, plot_groups, plot_map, plot_time
 from stickbreaker.app.plots.map_labels import NOTEBOOK_MAP, label_dots
 from stickbreaker.engine.schedules import learning_rate
@@ -270,15 +268,13 @@ def test_a_recorded_model_of_another_library_is_a_kept_run_that_opens_in_full(
     for stop in (200, 400):
         lda.partial_fit(corpus.counts[stop - 200 : stop])
         recorder.record(lda, stop)
+    recorder.model.topic_names_ = {3: "A row"}
     run = keep_run(recorder, "scikit-learn")
     kept = KeptRuns(tmp_path / KEPT_RUNS)
     (listed,) = kept.listing().runs
     assert (listed.title, listed.status, listed.key) == ("scikit-learn", "finished", run.key)
-    saved = kept.load_checkpoint(run.key)
-    record = Record(read_spec(saved), 1, time.perf_counter)
-    spec = record.spec
-    record.open(corpus, engine.prepare(spec.algorithm, spec.config, corpus, spec.settings))
-    record.restore(saved)
+    assert listed.topic_names == {"3": "A row"}
+    record = open_record(kept.load_checkpoint(run.key), corpus)
     progress = record.progress(1)
     assert [column.documents_seen for column in progress.columns] == [200, 400]
     assert progress.status == "finished"
@@ -289,3 +285,7 @@ def test_a_recorded_model_of_another_library_is_a_kept_run_that_opens_in_full(
     other.record(engine.OnlineLDA(max_topics=2, random_state=0).fit(tiny_corpus))
     with pytest.raises(engine.CorpusError, match="tiny"):
         keep_run(other)
+    part = engine.Recorder(corpus.select(range(9)))
+    part.record(recorder.model)
+    with pytest.raises(engine.CorpusError, match="has other documents"):
+        keep_run(part)

@@ -212,6 +212,17 @@ def test_a_dropped_word_leaves_no_trace_in_the_topics():
     np.testing.assert_array_equal(topics.dense(), before)
 
 
+def test_an_edit_cannot_be_undone_once_words_have_been_dropped():
+    model = make(OnlineHDP, batch_size=2)
+    following = Follower(model, WordChoices(max_words=5), corpus_size=100, drop_after=1)
+    learned = following.follow((None, text) for text in CHANGING)
+    next(learned)
+    model.seed_topic([following.model.words_[0]])
+    assert any(event.dropped_words for event in learned)
+    with pytest.raises(ValueError, match="before its last edit is not known"):
+        model.undo()
+
+
 def test_words_that_may_not_be_dropped_keep_their_columns():
     _, events = follow_changing(OnlineLDA, CHANGING, drop_after=9)
     assert [event.dropped_words for event in events] == [()] * 4
