@@ -61,9 +61,7 @@ class Phase(StrEnum):
 
 
 class State(Protocol):
-    """What every State has: the number of its steps, and the tokens (K,) that each
-    topic explains.
-    """
+    """What every State has: the number of its steps, and the tokens (K,) of each topic."""
 
     @property
     def step(self) -> int:

@@ -61,9 +61,8 @@ def choice(help: str, *choices: str) -> Any:
 
 
 def resolved(value: Value | None) -> Value:
-    """The value of a setting that may depend on the size of the corpus.
-
-    Raises ValueError if the config was not resolved.
+    """The value of a setting that may depend on the size of the corpus. Raises ValueError if the
+    config was not resolved.
     """
     if value is None:
         raise ValueError(
@@ -74,9 +73,8 @@ def resolved(value: Value | None) -> Value:
 
 
 def check_whole(name: str, value: object, least: int, end: str = "") -> int:
-    """Return an argument as int: 5.0 and NumPy's 5 become 5.
-
-    Raises ValueError that names the argument if it is not a whole number of at least `least`.
+    """Return an argument as int: 5.0 and NumPy's 5 become 5. Raises ValueError that names the
+    argument if it is not a whole number of at least `least`.
     """
     is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(
         value, bool
@@ -103,9 +101,8 @@ class Checked:
 
 
 def check_settings(config: Any) -> None:
-    """Check every field against its declared bounds or choices; 5.0 and NumPy's 5 become 5.
-
-    Raises ValueError that names the setting, its value, the allowed values and the default.
+    """Check every field against its declared bounds or choices; 5.0 and NumPy's 5 become 5. Raises
+    ValueError that names the setting, its value, the allowed values and the default.
     """
     for each in fields(config):
         value = getattr(config, each.name)

@@ -248,9 +248,7 @@ def sum_rates(num_steps: int, delay: float, forgetting_rate: float) -> float:
 
 
 class Forecast(NamedTuple):
-    """What a run will do: its steps, the start-up mass left at the end, and whether it ends beyond
-    the warm-up.
-    """
+    """What a run will do: its steps, the start-up mass left, and whether the warm-up ends."""
 
     num_steps: int
     startup_share: float
@@ -264,9 +262,7 @@ class Forecast(NamedTuple):
 
 def forecast(algorithm: Scheduled, config: Any, corpus_size: int, passes: int) -> Forecast:
     """Forecast of a run over `corpus_size` documents under these learning settings, before it
-    starts.
-
-    An algorithm without a learning rate keeps nothing of its start.
+    starts. An algorithm without a learning rate keeps nothing of its start.
     """
     config = resolve(config, corpus_size)
     num_steps = passes * num_batches(corpus_size, algorithm.step_size(config, corpus_size))

@@ -161,9 +161,7 @@ class RunCommands:
 
     @for_presenters
     def edit_topics(self, edit: TopicEdit) -> None:
-        """Change topics of the run; of the edit, the kind, the topics, the words and the name
-        count.
-        """
+        """Change topics: kind, topics, words and name of the edit count."""
         self._controlled.runner.edit(edit)
 
     @for_presenters
@@ -271,9 +269,8 @@ class RunCommands:
         self._controlled.sweep.cancel()
 
     def read_sweep(self) -> tuple[list[Progress], int]:
-        """Read the runs of the sweep that are on disk; and how many have been removed.
-
-        Raises KeptRunError if there is none.
+        """Read the runs of the sweep that are on disk; and how many have been removed. Raises
+        KeptRunError if there is none.
         """
         return read_runs(self.state.sweep, self.kept, lambda name: load_by_name(name, self.library))
 

@@ -14,13 +14,7 @@ from typing import Any
 from stickbreaker import engine
 from stickbreaker.app.export.offline import BODY, curve_points, describe_curve, embed
 from stickbreaker.app.export.single_page import read_texts, write_page
-from stickbreaker.app.frames.word_table import (
-    MARKS,
-    ROLES,
-    list_shares,
-    table_blocks,
-    table_columns,
-)
+from stickbreaker.app.frames import word_table
 from stickbreaker.app.model.counting import count, only_if
 from stickbreaker.app.model.disk_space import OWN_CORPORA, UserFiles
 from stickbreaker.app.model.progress import Progress
@@ -109,9 +103,9 @@ def gather(runs: Sequence[Progress], num_removed: int = 0) -> dict[str, Any]:
         "toDo": TO_DO.format(runs=count(len(runs), "recorded run"))
         + only_if(num_removed, REMOVED.format(removed=count(num_removed, "run"))),
         "stick": STICK,
-        "marks": f"{COLUMNS} {MARKS}",
+        "marks": f"{COLUMNS} {word_table.MARKS}",
         "scores": SCORES,
-        "roles": ROLES,
+        "roles": word_table.ROLES,
         "axes": axes,
         "curves": {name: describe_curve(name) for name in CURVES},
         "colors": {
@@ -148,14 +142,13 @@ def _write(run: Progress, name: str) -> str:
 
 
 def _gather_run(run: Progress, words: dict[str, int]) -> dict[str, Any]:
-    """One run.
-
-    The moments have pieces of the stick, as [topic id, share], in the order of the ids. A cell of a
-    word list is the place of the word times three, plus the place of its sign; null without a word.
+    """One run. The moments have pieces of the stick, as [topic id, share], in the order of the ids.
+    A cell of a word list is the place of the word times three, plus the place of its sign; null
+    without a word.
     """
-    shares = [list_shares(moment) for moment in run.columns]
+    shares = [word_table.list_shares(moment) for moment in run.columns]
     ids = sorted({topic_id for each in shares for topic_id in each})
-    blocks = table_blocks(run, ids)
+    blocks = word_table.table_blocks(run, ids)
 
     def number(cell: list[str] | None) -> int | None:
         if cell is None:
@@ -168,7 +161,7 @@ def _gather_run(run: Progress, words: dict[str, int]) -> dict[str, Any]:
         "total": run.documents_total,
         "columns": [
             [int(moment.documents_seen), column["date"], int(moment.num_topics)]
-            for moment, column in zip(run.columns, table_columns(run), strict=True)
+            for moment, column in zip(run.columns, word_table.table_columns(run), strict=True)
         ],
         "pieces": [list(each.items()) for each in shares],
         "titles": {topic_id: run.topic_title(topic_id) for topic_id in ids},
@@ -182,9 +175,8 @@ def _gather_run(run: Progress, words: dict[str, int]) -> dict[str, Any]:
 
 
 def read_study(study: Path) -> tuple[list[Progress], int]:
-    """Read a kept sweep from its file, or the newest one in a folder of a user's data.
-
-    Also how many of its runs have been removed.
+    """Read a kept sweep from its file, or the newest one in a folder of a user's data. Also how
+    many of its runs have been removed.
     """
     folder = study if study.is_dir() else study.parents[1]
     files = UserFiles(folder)

@@ -5,14 +5,7 @@ from collections.abc import Sequence
 from bokeh.models import CustomJS, Range1d, SaveTool
 from bokeh.plotting import figure
 
-from stickbreaker.app.frames.progress_frames import (
-    CURVES,
-    axis_span,
-    curve_frame,
-    earlier_frame,
-    mark_frame,
-    warm_up_columns,
-)
+from stickbreaker.app.frames import progress_frames
 from stickbreaker.app.frames.reading_frames import calendar_frame, fitting_unit, map_frame
 from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.model.reading import Reading
@@ -21,7 +14,7 @@ from stickbreaker.app.plots.reading_plots import KINDS, MapPlot, calendar_plot
 from stickbreaker.engine.evaluation.doc_shares import MEASURES
 
 FORMATS = {"PNG": "canvas", "SVG": "svg", "PDF": "svg"}
-CURVE_FIGURES = {CURVE_KINDS[name].title: name for name in CURVES}
+CURVE_FIGURES = {CURVE_KINDS[name].title: name for name in progress_frames.CURVES}
 CALENDAR_FIGURES = {f"Topics over time: {kind}": kind for kind in KINDS[:2]}
 MAP_FIGURE = "Map of topics"
 # Bokeh draws a picture to save with the pixels of the screen: here with at least twice as many as
@@ -82,16 +75,16 @@ def draw_figure(
 
 def _draw_curve(name: str, progress: Progress, earlier: Sequence[Progress]) -> figure | None:
     earlier = tuple(run for run in earlier if run.corpus_name == progress.corpus_name)
-    span = axis_span((progress, *earlier), "documents")
+    span = progress_frames.axis_span((progress, *earlier), "documents")
     if span is None or not len(progress.steps):
         return None
     plot = curve_plot(name, Range1d(*span))
-    frame = curve_frame(progress, name)
+    frame = progress_frames.curve_frame(progress, name)
     plot.points.data = frame.to_dict("list")
     plot.newest.data = frame.tail(1)[["x", "y"]].to_dict("list")
-    plot.earlier.data = earlier_frame(earlier, name).to_dict("list")
-    plot.warm_up.data = warm_up_columns(progress)
-    plot.marks.data = mark_columns(mark_frame(progress.marks), span)
+    plot.earlier.data = progress_frames.earlier_frame(earlier, name).to_dict("list")
+    plot.warm_up.data = progress_frames.warm_up_columns(progress)
+    plot.marks.data = mark_columns(progress_frames.mark_frame(progress.marks), span)
     if len(frame):
         plot.seed.data = {"x": [], "y": []}
         plot.figure.title.text = curve_title(name, frame["y"].iloc[-1])
@@ -99,9 +92,8 @@ def _draw_curve(name: str, progress: Progress, earlier: Sequence[Progress]) -> f
 
 
 def make_savable(drawn: figure, kind: str, file_name: str) -> None:
-    """Make the browser save a figure as one of `FORMATS` each time its tags change.
-
-    As a PDF it is printed: the print window of a browser can save one.
+    """Make the browser save a figure as one of `FORMATS` each time its tags change. As a PDF it is
+    printed: the print window of a browser can save one.
     """
     drawn.output_backend = FORMATS[kind]
     drawn.toolbar_location = None

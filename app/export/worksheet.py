@@ -42,9 +42,7 @@ occur together.</p>
 
 
 class WorksheetPart(NamedTuple):
-    """One kind of question: a heading, what to do, the questions as HTML, and their answers as
-    text.
-    """
+    """One kind of question: heading, what to do, questions as HTML, answers as text."""
 
     heading: str
     asked: str

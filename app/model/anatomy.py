@@ -10,16 +10,7 @@ from typing import Any
 import numpy as np
 
 from stickbreaker.app.model.reading import Model
-from stickbreaker.engine.evaluation.anatomy import (
-    Breaking,
-    NoisyStep,
-    SlotTrace,
-    TopicStep,
-    break_stick,
-    preview_step,
-    step_topic,
-    trace_document,
-)
+from stickbreaker.engine.evaluation import anatomy
 from stickbreaker.engine.runs.run import next_batch
 
 # Pause before the next answer about a running model: at least these seconds, and this multiple of
@@ -62,13 +53,13 @@ class Dissection:
     """
 
     model: Model
-    stick: Breaking | None
+    stick: anatomy.Breaking | None
     row: int
     is_chosen: bool
-    trace: SlotTrace | None
+    trace: anatomy.SlotTrace | None
     topic: int | None
-    noisy: NoisyStep | None
-    arrows: TopicStep | None
+    noisy: anatomy.NoisyStep | None
+    arrows: anatomy.TopicStep | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,24 +151,24 @@ class Anatomist:
             topic = question.topic
             if topic is None or topic >= len(tokens):
                 topic = int(np.argmax(tokens))
-            arrows = step_topic(model.state, noisy, topic)
+            arrows = anatomy.step_topic(model.state, noisy, topic)
         document = model.corpus.documents().cut(row, row + 1)
         return Dissection(
             model=model,
-            stick=break_stick(model.algorithm, model.config, model.state),
+            stick=anatomy.break_stick(model.algorithm, model.config, model.state),
             row=row,
             is_chosen=question.document is not None,
-            trace=trace_document(model.algorithm, model.config, model.state, document),
+            trace=anatomy.trace_document(model.algorithm, model.config, model.state, document),
             topic=topic,
             noisy=noisy,
             arrows=arrows,
         )
 
-    def _preview(self, model: Model, batch: Any) -> NoisyStep | None:
+    def _preview(self, model: Model, batch: Any) -> anatomy.NoisyStep | None:
         """The next step; it is computed once per model and serves all documents and topics."""
         before = self.job.dissection
         if before is not None:
             known = before.model
             if known.state is model.state and known.config == model.config:
                 return before.noisy
-        return preview_step(model.algorithm, model.config, model.state, batch)
+        return anatomy.preview_step(model.algorithm, model.config, model.state, batch)

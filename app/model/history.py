@@ -7,7 +7,17 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from stickbreaker.app.model.progress import Curve, freeze
+from stickbreaker.app.model.first_readings import FirstReadings
+from stickbreaker.app.model.progress import (
+    BOUND_COLUMNS,
+    HELDOUT_COLUMNS,
+    NEXT_BATCH_COLUMNS,
+    STEP_COLUMNS,
+    Curve,
+    freeze,
+)
+from stickbreaker.engine.algorithm import Phase
+from stickbreaker.engine.runs.events import Update
 
 MAX_POINTS = 4_000
 
@@ -82,6 +92,52 @@ class History:
         self._num_kept = (self._num_kept + 1) // 2
         for column in self._columns.values():
             column[: self._num_kept] = column[::2].copy()
+
+
+class RunHistory:
+    """The curves of one run, and the first readings of its documents."""
+
+    def __init__(self) -> None:
+        self.first = FirstReadings()
+        self.steps = History(STEP_COLUMNS)
+        self.heldout = History(HELDOUT_COLUMNS)
+        self.next_batch = History(NEXT_BATCH_COLUMNS)
+        self.bounds = History(BOUND_COLUMNS)
+
+    def take(self, update: Update, seconds: float, corpus_size: int) -> None:
+        """Add what happened in one mini-batch; seconds: spent learning before it."""
+        if (score := update.next_batch) is not None:
+            seen = score.documents_seen
+            self.next_batch.append(seen, score.date, seconds, score.nats_per_word, score.num_tokens)
+            # The model knows nothing before the first mini-batch, and no document is new after the
+            # first pass.
+            if score.inferred is not None and 0 < seen < corpus_size:
+                self.first.take(score.inferred, seen)
+        step = update.stepped
+        info = step.info
+        place = (step.documents_seen, step.date, step.seconds)
+        learned = (info.learning_rate, step.num_topics, info.startup_share)
+        self.steps.append(*place, *learned, int(info.phase != Phase.WARM_UP), step.batch_size)
+        if info.bound is not None:
+            self.bounds.append(info.step, info.bound)
+        if (held_out := update.held_out) is not None:
+            nats = held_out.nats_per_word
+            self.heldout.append(held_out.documents_seen, held_out.date, step.seconds, nats)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Copy everything for `restore`."""
+        return {
+            f"{name}.{column}": array
+            for name, part in vars(self).items()
+            for column, array in part.to_arrays().items()
+        }
+
+    def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Take what `to_arrays` gave, among other arrays; KeyError if one is missing."""
+        for name, part in vars(self).items():
+            begin = f"{name}."
+            own = {each: array for each, array in arrays.items() if each.startswith(begin)}
+            part.restore({each.removeprefix(begin): array for each, array in own.items()})
 
 
 class Speed:

@@ -150,9 +150,7 @@ class Size(NamedTuple):
 
 @dataclass(frozen=True)
 class Listing:
-    """The kept runs, newest first, a sentence for each file that could not be read or written, and
-    sizes by key.
-    """
+    """The kept runs, newest first, a sentence for each bad file, and sizes by key."""
 
     runs: tuple[KeptRun, ...] = ()
     faults: tuple[str, ...] = ()
@@ -160,10 +158,7 @@ class Listing:
 
 
 class KeptRuns:
-    """The kept runs of a user. `version` grows when a run is added, removed or renamed.
-
-    Safe from any thread.
-    """
+    """The kept runs of a user, for any thread; `version` grows with each change."""
 
     def __init__(self, folder: str | PathLike[str]):
         self._shelf = Shelf(folder, KEPT_RUN, ".npz", "A run could not be kept")
@@ -229,9 +224,7 @@ class KeptRuns:
 
     def load_checkpoint(self, key: str) -> Checkpoint:
         """Read the model of a run, with everything that its page showed, and with the present names
-        of its topics.
-
-        Raises FileError if it cannot be read, was not kept, or is of another run.
+        of its topics. Raises FileError if it cannot be read, was not kept, or is of another run.
         """
         path = self._models.place(key)
         if not path.exists():
@@ -289,10 +282,9 @@ class KeptRuns:
         return run
 
     def take_reading(self, key: str, reading: Reading) -> None:
-        """Give the topics of a run their shares of all words; a missing run is ignored.
-
-        Its coherence keeps the model's weights of the topics, so that it can be compared with runs
-        that were not read. Raises KeptRunError if it cannot be read or written.
+        """Give the topics of a run their shares of all words; a missing run is ignored. Its
+        coherence keeps the model's weights of the topics, so that it can be compared with runs that
+        were not read. Raises KeptRunError if it cannot be read or written.
         """
         if self._has(key):
             tokens = reading.summary.expected_tokens

@@ -9,42 +9,23 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from stickbreaker import engine
-from stickbreaker.app.model.counting import count_all
+from stickbreaker.app.model import page_notes
+from stickbreaker.app.model.counting import count_all, only_if
 from stickbreaker.app.model.default_topics import DefaultTopics
-from stickbreaker.app.model.first_readings import FirstReadings
-from stickbreaker.app.model.history import History, Speed
-from stickbreaker.app.model.page_notes import (
-    read_columns,
-    read_date,
-    read_marks,
-    read_page,
-    with_page,
-    write_columns,
-    write_date,
-    write_marks,
-    write_page,
-)
-from stickbreaker.app.model.progress import (
-    BOUND_COLUMNS,
-    HELDOUT_COLUMNS,
-    NEXT_BATCH_COLUMNS,
-    STEP_COLUMNS,
-    Mark,
-    Moment,
-    Progress,
-)
+from stickbreaker.app.model.history import RunHistory, Speed
+from stickbreaker.app.model.progress import Mark, Moment, Progress
 from stickbreaker.app.model.reading import Model, list_read
 from stickbreaker.app.model.run_edits import RunEdits, score_test
 from stickbreaker.app.model.run_names import RunNames
 from stickbreaker.app.model.run_spec import RunSpec, describe_change
 from stickbreaker.app.model.word_lists import NUM_LISTED, make_moment, take_lists
-from stickbreaker.engine.algorithm import Phase, TopicEdit
+from stickbreaker.engine.algorithm import TopicEdit
 from stickbreaker.engine.evaluation.labels import Labeller, label_topics
 from stickbreaker.engine.parallel.clusters import ClusterError, TaskLostError
 from stickbreaker.engine.runs import events
 from stickbreaker.engine.runs.before_edit import take_before, with_before, without_before
 from stickbreaker.engine.runs.checkpoint import Checkpoint
-from stickbreaker.engine.runs.events import Evaluated, Stepped, Update
+from stickbreaker.engine.runs.events import Stepped, Update
 from stickbreaker.engine.runs.run import Updates
 
 if TYPE_CHECKING:
@@ -96,10 +77,9 @@ class Record:
         self._clock = clock
         self.topics_key = secrets.token_hex(8)
         self.status = "ready"
-        self.message = ""
-        self.compile_share = 0.0
-        self._cluster_fault = ""
-        self.is_over = self.is_kept = False
+        self.message = self.kept_key = self._cluster_fault = self._phase = ""
+        self.compile_share = self._seconds = self._begun_at = 0.0
+        self.is_over = self.is_kept = self.is_slow = False
         self.documents_seen = self.batch_size = self.corpus_size = 0
         self.prepared: engine.Prepared | None = None
         self.corpus: engine.Corpus | None = None
@@ -108,39 +88,21 @@ class Record:
         self._resumed: Checkpoint | None = None
         self._date: np.datetime64 | None = None
         self._date_span: tuple[np.datetime64, np.datetime64] | None = None
-        self._seconds = 0.0
-        self._phase = ""
-        self._startup_share = 1.0
-        self._temperature = 1.0
+        self._startup_share = self._temperature = 1.0
         self._state: Any = None
         self._summarized: Any = None
         self._now: Moment | None = None
-        self._steps = History(STEP_COLUMNS)
-        self._heldout = History(HELDOUT_COLUMNS)
-        self._next_batch = History(NEXT_BATCH_COLUMNS)
-        self._bounds = History(BOUND_COLUMNS)
+        self._history = RunHistory()
         self._marks: list[Mark] = []
         self.edits = RunEdits()
         self.columns: list[Moment] = []
         self._default_topics = DefaultTopics()
-        self._first_readings = FirstReadings()
-        # The parts of the record that grow, by name.
-        self._parts: dict[str, History | FirstReadings] = {
-            "steps": self._steps,
-            "heldout": self._heldout,
-            "next_batch": self._next_batch,
-            "bounds": self._bounds,
-            "first": self._first_readings,
-        }
         self._learned_config = spec.config
         self._speed = Speed(SPEED_SECONDS)
         self._known: Names = {} if known is None else known
         self._label_with = label_with
         self.topic_names = RunNames()
-        self.kept_key = ""
         self._labels: dict[int, str] = {}
-        self._begun_at = 0.0
-        self.is_slow = False
 
     @property
     def is_as_restored(self) -> bool:
@@ -152,7 +114,7 @@ class Record:
         self.corpus = corpus
         self.prepared = prepared
         self.corpus_size = prepared.corpus_size
-        self._first_readings.wanted = list_read(corpus)
+        self._history.first.wanted = list_read(corpus)
         self.spec = replace(self.spec, config=prepared.config)
         self._learned_config = prepared.config
         dates = prepared.train.dates
@@ -189,7 +151,7 @@ class Record:
             test=self.prepared.test,
             settings=self.spec.settings,
             documents_seen=self.documents_seen,
-            first_readings=self._first_readings,
+            first_readings=self._history.first,
             columns=tuple(self.columns),
             labels=dict(self._labels),
             label_with=self._label_with,
@@ -232,7 +194,7 @@ class Record:
         if prepared is None or self._date is None:
             return
         if (nats := score_test(prepared, self._state)) is not None:
-            self._heldout.append(self.documents_seen, self._date, self._seconds, nats)
+            self._history.heldout.append(self.documents_seen, self._date, self._seconds, nats)
 
     def _prepare_now(self) -> engine.Prepared | None:
         """The prepared run with the present settings; None until the corpus is open."""
@@ -252,12 +214,8 @@ class Record:
 
     def take(self, update: Update) -> None:
         """Note what happened in one mini-batch."""
-        if update.next_batch is not None:
-            self._take_next_batch(update.next_batch)
+        self._history.take(update, self._seconds, self.corpus_size)
         self._take_step(update.stepped)
-        if (score := update.held_out) is not None:
-            row = (score.documents_seen, score.date, self._seconds, score.nats_per_word)
-            self._heldout.append(*row)
         if update.moment is not None:
             self._take_moment(update.moment)
         if update.is_last:
@@ -318,12 +276,11 @@ class Record:
         """All from which `restore` makes this record; None before the first mini-batch."""
         if self._state is None:
             return None
-        numbers, arrays = write_columns(self.columns)
-        for name, part in self._parts.items():
-            arrays |= {f"{name}.{column}": array for column, array in part.to_arrays().items()}
+        numbers, arrays = page_notes.write_columns(self.columns)
+        arrays |= self._history.to_arrays()
         about = {
             "batch_size": self.batch_size,
-            "date": write_date(self._date),
+            "date": page_notes.write_date(self._date),
             "phase": self._phase,
             "startup_share": self._startup_share,
             "temperature": self._temperature,
@@ -332,7 +289,7 @@ class Record:
             "kept_key": self.kept_key,
             "status": self.status,
             "message": self.message,
-            "marks": write_marks(self._marks),
+            "marks": page_notes.write_marks(self._marks),
             **self.topic_names.to_json(),
             "labels": list(self._labels.items()),
             "columns": numbers,
@@ -357,7 +314,7 @@ class Record:
             documents_seen=self.documents_seen,
             seconds=self._seconds,
             has_ended=self.is_over,
-            notes={**arrays, **write_page(page)},
+            notes={**arrays, **page_notes.write_page(page)},
         )
         before = self.edits.before
         return with_before(checkpoint, before[-1]) if before else checkpoint
@@ -368,14 +325,14 @@ class Record:
             return None
         passes = self.documents_seen // self.corpus_size + 1
         settings = replace(checkpoint.settings, passes=passes)
-        fresh = with_page(
+        fresh = page_notes.with_page(
             checkpoint, is_over=False, is_kept=False, kept_key="", status="paused", message=""
         )
         return replace(without_before(fresh), settings=settings, has_ended=False)
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Continue a saved record, after `open`; CorpusError if the corpus is another one."""
-        about = read_page(checkpoint)
+        about = page_notes.read_page(checkpoint)
         self.edits.restore(about)
         if not self.edits.before and (before := take_before(checkpoint)) is not None:
             self.edits.before = (before,)
@@ -392,24 +349,17 @@ class Record:
             raise engine.CorpusError(
                 f"The corpus {corpus.name!r} has changed since this run was saved: restart the run."
             )
-        for name, part in self._parts.items():
-            part.restore(
-                {
-                    each.removeprefix(f"{name}."): array
-                    for each, array in checkpoint.notes.items()
-                    if each.startswith(f"{name}.")
-                }
-            )
+        self._history.restore(checkpoint.notes)
         self._state = checkpoint.state
         self.documents_seen = checkpoint.documents_seen
         self._seconds = checkpoint.seconds
         self.batch_size = about["batch_size"]
-        self._date = read_date(about["date"])
+        self._date = page_notes.read_date(about["date"])
         self._phase = about["phase"]
         self._startup_share = about["startup_share"]
         self._temperature = about["temperature"]
-        self._marks = read_marks(about["marks"])
-        self.columns = read_columns(about["columns"], checkpoint.notes)
+        self._marks = page_notes.read_marks(about["marks"])
+        self.columns = page_notes.read_columns(about["columns"], checkpoint.notes)
         for end in range(1, len(self.columns) + 1):
             self._default_topics.follow(self.columns[:end], corpus)
         self.topic_names.restore(about)
@@ -433,9 +383,8 @@ class Record:
         if not self.is_over:
             seen = self.documents_seen
             self.status = "paused" if seen else "ready"
-            self.message = ""
-            if self.is_as_restored:
-                self.message = RESTORED.format(seen) if seen else RESTORED_AT_START
+            restored = RESTORED.format(seen) if seen else RESTORED_AT_START
+            self.message = only_if(self.is_as_restored, restored)
 
     def fail(self, error: BaseException) -> None:
         """End the run; a state that cannot be summarized is replaced by the one before."""
@@ -456,6 +405,7 @@ class Record:
         corpus = self.corpus
         prepared = self.prepared
         now = self._summarize_now()
+        marks = [*self._marks, *(each.mark for each in self.edits.done)]
         planned: tuple[int, ...] = ()
         total = self.documents_seen
         if prepared is not None and self.status != "finished":
@@ -488,11 +438,11 @@ class Record:
             phase=self._phase,
             temperature=self._temperature,
             startup_share=self._startup_share,
-            steps=self._steps.curve(),
-            heldout=self._heldout.curve(),
-            next_batch=self._next_batch.curve(),
-            bounds=self._bounds.curve(),
-            marks=self._list_marks(),
+            steps=self._history.steps.curve(),
+            heldout=self._history.heldout.curve(),
+            next_batch=self._history.next_batch.curve(),
+            bounds=self._history.bounds.curve(),
+            marks=tuple(sorted(marks, key=lambda mark: mark.documents_seen)),
             columns=tuple(self.columns),
             now=now,
             vocabulary=corpus.vocabulary if corpus is not None else None,
@@ -506,11 +456,6 @@ class Record:
             work=self._describe_step() if self.status == "running" and self._begun_at else "",
             begun_at=self._begun_at,
         )
-
-    def _list_marks(self) -> tuple[Mark, ...]:
-        """The changes of settings and the edits, in order."""
-        marks = [*self._marks, *(each.mark for each in self.edits.done)]
-        return tuple(sorted(marks, key=lambda mark: mark.documents_seen))
 
     def _describe_step(self) -> str:
         """Describe the documents of the present step."""
@@ -535,18 +480,6 @@ class Record:
         self._startup_share = info.startup_share
         self._temperature = info.temperature
         self._speed.note(self._clock(), event.documents_seen)
-        self._steps.append(
-            event.documents_seen,
-            event.date,
-            event.seconds,
-            info.learning_rate,
-            event.num_topics,
-            info.startup_share,
-            int(info.phase != Phase.WARM_UP),
-            event.batch_size,
-        )
-        if info.bound is not None:
-            self._bounds.append(info.step, info.bound)
 
     def _take_moment(self, event: events.Moment) -> None:
         lists = take_lists(event.summary, self.spec.settings.num_moments)
@@ -563,15 +496,6 @@ class Record:
     def _check_seeds(self) -> None:
         if self.edits.done:
             self.edits.check_seeds(self._state, self.documents_seen, self.corpus_size)
-
-    def _take_next_batch(self, event: Evaluated) -> None:
-        self._next_batch.append(
-            event.documents_seen, event.date, self._seconds, event.nats_per_word, event.num_tokens
-        )
-        # The model knows nothing before the first mini-batch, and no document is new after the
-        # first pass.
-        if event.inferred is not None and 0 < event.documents_seen < self.corpus_size:
-            self._first_readings.take(event.inferred, event.documents_seen)
 
     def _summarize_now(self) -> Moment | None:
         state = self._state

@@ -40,10 +40,7 @@ class Page(StateFollower):
         raise NotImplementedError
 
     def follow(self, state: RunState) -> None:
-        """Let the page and its views follow this state.
-
-        They show what differs from the one before.
-        """
+        """Let the page and its views follow this state, and show what differs."""
         for follower in (self, *self.views):
             follower.state = state
 
@@ -58,9 +55,7 @@ class Page(StateFollower):
 
 
 class ReadingPage(Page):
-    """A page that shows a reading of the corpus, below the note that says with which model it was
-    read.
-    """
+    """A page that shows a reading, below the note that says with which model."""
 
     needs_reading = True
 

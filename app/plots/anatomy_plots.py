@@ -52,9 +52,7 @@ def _count_whole(fig: figure) -> None:
 
 
 class StickPlot:
-    """The rest of the stick in each row, in grey, and the piece of one topic, in the topic's
-    colour.
-    """
+    """The rest of the stick in each row, in grey, and the piece of a topic, in its colour."""
 
     def __init__(self) -> None:
         self.source = empty_source("label", "title", "start", "end", "cut", "weight", "color")
@@ -83,10 +81,7 @@ class StickPlot:
 
 
 class SlotPlot:
-    """The words of a document in its slots, iteration by iteration.
-
-    A dashed line marks the last of the run.
-    """
+    """A document's words in its slots by iteration; a dashed line marks the run's last."""
 
     def __init__(self) -> None:
         bars = ("iteration", "slot", "bottom", "top", "color")

@@ -106,9 +106,8 @@ CURVE_KINDS = {
 
 
 class CurvePlot(NamedTuple):
-    """A figure and its data sources.
-
-    `seed` gives an empty plot an axis, and the lowest and highest value of the curve otherwise.
+    """A figure and its data sources. `seed` gives an empty plot an axis, and the lowest and highest
+    value of the curve otherwise.
     """
 
     figure: figure
@@ -171,9 +170,7 @@ def _framed_figure(kind: CurveKind, x_range: Range1d) -> figure:
 
 
 def _draw_spans(plot: CurvePlot) -> None:
-    """Draw the warm-up as a named, shaded span, changes of settings as labelled lines, and the true
-    value.
-    """
+    """Draw the warm-up as a shaded span, changes of settings as lines, and the true value."""
     fig = plot.figure
     shade = {"fill_color": WARM_UP, "fill_alpha": 0.16, "line_color": WARM_UP, "line_alpha": 0.5}
     fig.add_glyph(plot.warm_up, VStrip(x0="start", x1="end", **shade))
@@ -312,10 +309,8 @@ def curve_title(name: str, value: float | None) -> str:
 
 
 def mark_columns(marks: pd.DataFrame, span: tuple[float, float] | None) -> dict[str, list[Any]]:
-    """Columns of the marks' source.
-
-    Labels are placed in rows, so that they do not overlap. On the right half of the plot a label is
-    to the left of its line, so that the edge does not cut it off.
+    """Columns of the marks' source. Labels are placed in rows, so that they do not overlap. On the
+    right half of the plot a label is to the left of its line, so that the edge does not cut it off.
     """
     middle = (span[0] + span[1]) / 2 if span else np.inf
     return {

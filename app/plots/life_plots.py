@@ -26,10 +26,7 @@ MARKER_SIZE = 15
 
 
 class WordPlot:
-    """One line per topic of a word: built once, updated by `show`.
-
-    A tap on a dot calls `on_pick(topic_id)`.
-    """
+    """One line per topic of a word, updated by `show`; a tap calls `on_pick(topic_id)`."""
 
     def __init__(self, on_pick: Callable[[int], None]) -> None:
         self.lines = empty_source("xs", "ys", "color")
@@ -91,10 +88,7 @@ class WordPlot:
 
 
 class LifePlot:
-    """Lanes of topics with marks: built once, updated by `show`.
-
-    A tap calls `on_pick(topic_id)`.
-    """
+    """Lanes of topics with marks, updated by `show`; a tap calls `on_pick(topic_id)`."""
 
     def __init__(self, on_pick: Callable[[int], None]) -> None:
         self.lanes = call_on_tap(empty_source(*LANE_COLUMNS), on_pick)

@@ -105,9 +105,7 @@ def draw_time(frame: pd.DataFrame, measure: str) -> Any:
 
 
 def draw_groups(frame: pd.DataFrame, title: str) -> Any:
-    """Draw the shares of one topic in groups, a frame of `shares_by_group`, with their
-    intervals.
-    """
+    """Draw one topic's shares in groups, of `shares_by_group`, with their intervals."""
     frame = frame.dropna(subset="share").sort_values("share", kind="stable")
     frame = frame.assign(below=frame["share"] - frame["low"], above=frame["high"] - frame["share"])
     frame = _use_plain_texts(frame, "group")

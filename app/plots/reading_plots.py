@@ -39,6 +39,7 @@ from stickbreaker.app.frames.reading_frames import (
     TopicTree,
     order_by_peak,
 )
+from stickbreaker.app.plots import map_labels
 from stickbreaker.app.plots.curve_plots import set_x_axis
 from stickbreaker.app.plots.figures import (
     Seed,
@@ -47,15 +48,6 @@ from stickbreaker.app.plots.figures import (
     hide_tools,
     make_figure,
     patch_columns,
-)
-from stickbreaker.app.plots.map_labels import (
-    CHIP,
-    MAP_PADDING,
-    PHONE_MAPS,
-    WIDE_MAPS,
-    label_dots,
-    shorten,
-    size_dots,
 )
 from stickbreaker.app.theme import EARLIER_RUN, THIS_RUN, topic_color
 
@@ -116,7 +108,7 @@ def _fit_labels(titles: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """The labels of ticks in wide and in narrow windows."""
     lengths = {"wide": MOST_LABEL, "narrow": MOST_PHONE_LABEL}
     return {
-        width: {tick: shorten(title, most) for tick, title in titles.items()}
+        width: {tick: map_labels.shorten(title, most) for tick, title in titles.items()}
         for width, most in lengths.items()
     }
 
@@ -157,9 +149,8 @@ def _name_periods(fig: figure, frame: pd.DataFrame, most: int = MAX_LABELS) -> N
 
 
 class HeatMap:
-    """Topics by period, darker for larger values: built once, updated by `show`.
-
-    A tap on a cell calls on_pick(id of its topic, place of its period).
+    """Topics by period, darker for larger values: built once, updated by `show`. A tap on a cell
+    calls on_pick(id of its topic, place of its period).
     """
 
     def __init__(self, on_pick: Callable[[int, int], None] = lambda topic_id, place: None) -> None:
@@ -261,8 +252,8 @@ class MapPlot:
             tools="pan,wheel_zoom,reset,save",
             active_scroll=None,
             match_aspect=True,
-            x_range=DataRange1d(range_padding=MAP_PADDING),
-            y_range=DataRange1d(range_padding=MAP_PADDING),
+            x_range=DataRange1d(range_padding=map_labels.MAP_PADDING),
+            y_range=DataRange1d(range_padding=map_labels.MAP_PADDING),
         )
         self.seed = Seed(self.figure)
         self.figure.axis.visible = False
@@ -291,7 +282,7 @@ class MapPlot:
             x_offset="aside",
             y_offset="offset",
             text_align="center",
-            **CHIP,
+            **map_labels.CHIP,
         )
         of_width = CDSView(filter=CustomJSFilter(code=ROWS_OF_WIDTH))
         self.figure.add_glyph(self.labels, name, view=of_width)
@@ -315,15 +306,15 @@ class MapPlot:
     def show(self, frame: pd.DataFrame, chosen: int | None) -> None:
         """Draw a map frame; the selected topic has a thick outline."""
         frame = frame.assign(
-            size=size_dots(frame["share"]),
+            size=map_labels.size_dots(frame["share"]),
             line=np.where(frame["topic_id"] == chosen, THIS_RUN, "rgba(128,128,128,0.6)"),
             stroke=np.where(frame["topic_id"] == chosen, 5, 2),
             alpha=DOT_ALPHA,
         )
         with self.seed.standing_in(frame.empty):
             self.source.data = frame.to_dict("list")
-            wide = label_dots(frame, *WIDE_MAPS).assign(narrow=False)
-            narrow = label_dots(frame, *PHONE_MAPS).assign(narrow=True)
+            wide = map_labels.label_dots(frame, *map_labels.WIDE_MAPS).assign(narrow=False)
+            narrow = map_labels.label_dots(frame, *map_labels.PHONE_MAPS).assign(narrow=True)
             self.labels.data = pd.concat([wide, narrow]).to_dict("list")
 
     def _tell(self, _name: str, _old: Any, new: Mapping[str, Sequence[Any]]) -> None:
@@ -335,10 +326,7 @@ class MapPlot:
 
 
 class LinesPlot:
-    """Topics over calendar time as faint lines: built once, updated by `show`.
-
-    A tap calls `on_pick(topic_id)`.
-    """
+    """Topics over calendar time as faint lines; a tap calls `on_pick(topic_id)`."""
 
     def __init__(self, on_pick: Callable[[int], None]) -> None:
         self.lines = empty_source("topic_id", "title", "color", "xs", "ys", "width", "alpha")
@@ -382,10 +370,7 @@ class LinesPlot:
 
 
 class TreePlot:
-    """Topics by similarity as a tree: built once, updated by `show`.
-
-    A tap on a leaf calls `on_pick(topic_id)`.
-    """
+    """Topics by similarity as a tree; a tap on a leaf calls `on_pick(topic_id)`."""
 
     def __init__(self, on_pick: Callable[[int], None]) -> None:
         self.branches = empty_source("xs", "ys")

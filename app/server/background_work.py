@@ -93,9 +93,7 @@ class BackgroundWork(Generic[AnyJob]):
             self._cpu_queue.leave(stop)
 
     def _wait(self, code: Algorithm, publish: Callable[..., bool], stop: threading.Event) -> bool:
-        """Wait for the compiled code of an algorithm and a core; False if the work was cancelled
-        meanwhile.
-        """
+        """Wait for compiled code and a core; False if the work was cancelled meanwhile."""
         spec = RunSpec("", code, code.config(), engine.RunSettings())
         while not stop.is_set():
             compiling = self._compilation.ask(spec)

@@ -84,17 +84,12 @@ class Runner:
         self._clock = clock
         self._store = store or RunStore()
         self._find_client = find_client
-        self._saved_at = float("-inf")
-        self._num_saved = 0
-        self._is_unsaved = False
         self._changed = threading.Condition()
         self.requests = Requests()
-        self._num_applied = 0
-        self._is_stale = False
+        self._is_unsaved = self._is_stale = False
         self._record: Record | None = None
-        self._num_runs = 0
-        self._version = 0
-        self._due = self._published_at = float("-inf")
+        self._num_applied = self._num_runs = self._num_saved = self._version = 0
+        self._due = self._saved_at = self._published_at = float("-inf")
         self.seconds_per_batch: float | None = None
         self.earlier: tuple[Progress, ...] = ()
         self._names: Names = {}
@@ -104,8 +99,7 @@ class Runner:
 
     def restart(self, spec: RunSpec, is_running: bool = True) -> None:
         """Leave the current run and begin this one; it learns at once, or waits for `resume`."""
-        with self._asking() as requests:
-            requests.begin(Start(spec), is_running)
+        self._continue(Start(spec), is_running)
 
     def restore(
         self, checkpoint: Checkpoint, is_running: bool = False, is_on_disk: bool = False
@@ -144,9 +138,8 @@ class Runner:
             requests.num_steps += 1
 
     def configure(self, settings: LiveSettings) -> None:
-        """Change learning settings from the next mini-batch on.
-
-        Raises ValueError for a value outside its bounds, and if there is no run yet.
+        """Change learning settings from the next mini-batch on. Raises ValueError for a value
+        outside its bounds, and if there is no run yet.
         """
         with self._asking() as requests:
             record = self._record
@@ -171,9 +164,8 @@ class Runner:
             requests.forgets_earlier = True
 
     def rename(self, topic_id: int, name: str) -> None:
-        """Name a topic of the current run on every page; an empty name restores its default name.
-
-        A run with the same settings begins with the names of the run before it, since it learns the
+        """Name a topic of the current run on every page; an empty name restores its default name. A
+        run with the same settings begins with the names of the run before it, since it learns the
         same topics.
         """
         with self._asking() as requests:
@@ -191,8 +183,7 @@ class Runner:
 
     def undo_edit(self) -> None:
         """Go back to the run before its last edit, which learns on from there."""
-        record = self._record
-        if record is not None and record.edits.before:
+        if (record := self._record) is not None and record.edits.before:
             *earlier, saved = record.edits.before
             self._continue(Start(spec=read_spec(saved), saved=saved, before=tuple(earlier)))
 
@@ -288,13 +279,15 @@ class Runner:
             self._keep(left, self.earlier[-1])
         if taken.forgets_earlier:
             self.earlier = ()
-        if taken.start is not None and self._record is not None:
+        record = self._record
+        if taken.start is not None and record is not None:
             if not taken.start.is_on_disk:
                 # After a crash from here on, the address opens this run and not the one before.
-                self._store.save(taken.start.saved or self._record.save_start())
-            self._begin(self._record, taken.start.saved)
-        if taken.changed is not None and taken.start is None:
-            self._save_change()
+                self._store.save(taken.start.saved or record.save_start())
+            self._begin(record, taken.start.saved)
+        elif taken.changed is not None and record is not None and not record.is_over:
+            # So that they are saved even if the run is paused.
+            self._note_change(record)
         for edit in taken.edits:
             self._edit(edit)
         if taken.changed is not None or taken.forgets_earlier or renamed is not None:
@@ -302,27 +295,20 @@ class Runner:
 
     def _edit(self, edit: TopicEdit) -> None:
         """Edit topics; a forecast goes on without the edit."""
-        record = self._record
-        if record is None:
+        if (record := self._record) is None:
             return
-        state = record.find_edited(edit)
-        if state is not None:
+        if (state := record.find_edited(edit)) is not None:
             self._on_change(record)
             record.take_edit(edit, state)
             if edit.name:
                 self._keep_names(record, record.topic_names.own, set())
-            self._is_unsaved = True
-            if not record.documents_seen:
-                self._store.save(record.save_start())
+            self._note_change(record)
         self._publish()
 
-    def _save_change(self) -> None:
-        """Note that settings have changed, so that they are saved even if the run is paused."""
-        record = self._record
-        if record is not None and not record.is_over:
-            self._is_unsaved = True
-            if not record.documents_seen:
-                self._store.save(record.save_start())
+    def _note_change(self, record: Record) -> None:
+        self._is_unsaved = True
+        if not record.documents_seen:
+            self._store.save(record.save_start())
 
     def _rename(self, names: Mapping[int, str], undoes: bool) -> set[str]:
         """Name topics, or take names back; return the names to forget."""
@@ -383,13 +369,6 @@ class Runner:
         except Exception:
             _log.exception("The topics of the kept run could not be named")
 
-    def _return_names(self, record: Record) -> None:
-        """Give a run that has finished the names that its corpus has kept, and keep its own."""
-        model = record.model()
-        if model is not None and not record.is_kept and not record.is_as_restored:
-            record.topic_names.take_kept(self._store, record.spec.corpus_name, model)
-            self._is_stale = self._is_unsaved = True
-
     def _begin(self, record: Record, saved: Checkpoint | None) -> None:
         """Open the corpus and prepare the run, which continues where it was saved."""
         self._due = float("-inf")
@@ -415,8 +394,7 @@ class Runner:
             if changed is not None:
                 config = prepared.with_config(changed.config).config
                 self.requests.changed = replace(changed, config=config)
-        model = record.model()
-        if record.kept_key and model is not None:
+        if record.kept_key and (model := record.model()) is not None:
             self._store.reopen(record.kept_key, model)
 
     def _advance(self, record: Record) -> None:
@@ -459,9 +437,9 @@ class Runner:
     def _keep_pace(self, record: Record) -> None:
         delay = self._delay(record)
         self._show_running(record, only_if(delay >= LONG_PAUSE_SECONDS, PAUSE.format(delay)))
-        until = self._due
-        if self._is_stale:
-            until = min(until, self._published_at + PUBLISH_SECONDS)
+        until = (
+            min(self._due, self._published_at + PUBLISH_SECONDS) if self._is_stale else self._due
+        )
         self._sleep(max(0.0, until - self._clock()))
         if self._is_stale and self._clock() - self._published_at >= PUBLISH_SECONDS:
             self._publish()
@@ -474,13 +452,14 @@ class Runner:
     def _wait(self) -> None:
         self._cpu_queue.leave(self)
         self._due = float("-inf")
-        record = self._record
-        if record is not None:
+        if (record := self._record) is not None:
             if record.is_over:
                 self._end_requests()
             record.wait()
-            if record.status == "finished":
-                self._return_names(record)
+            is_new = record.status == "finished" and not record.is_kept
+            if is_new and not record.is_as_restored and (model := record.model()) is not None:
+                record.topic_names.take_kept(self._store, record.spec.corpus_name, model)
+                self._is_stale = self._is_unsaved = True
             if record.status != self.progress.status:
                 # A saved run states its status, even if it was saved as it learned its last
                 # mini-batch.

@@ -85,9 +85,8 @@ TOO_EARLY = "“Model at the time” is available after the second mini-batch."
 
 
 class Calendar(StateView):
-    """Topics over time.
-
-    It follows and sets the selected topic and span of time, and lists their typical documents.
+    """Topics over time. It follows and sets the selected topic and span of time, and lists their
+    typical documents.
     """
 
     def __init__(self, state: RunState) -> None:
@@ -171,10 +170,7 @@ class Calendar(StateView):
         self._list_typical()
 
     def pick_cell(self, topic_id: int, place: int) -> None:
-        """Select the topic and the period of a cell.
-
-        Its typical documents are listed below the heat map.
-        """
+        """Select the topic and the period of a cell, whose typical documents are listed."""
         starts, ends = self._spans
         # The first choice of each menu is the start, or the end, of all times.
         period = list(starts)[place + 1]
@@ -293,10 +289,7 @@ class Calendar(StateView):
         return position
 
     def _show(self, frame: pd.DataFrame) -> None:
-        """Draw a frame. The heat map, the usual kind, is built once.
-
-        The other kinds are built each time.
-        """
+        """Draw a frame; only the heat map, the usual kind, is not built each time."""
         kind, measure = self.kind.value, self._measure.value
         if kind != HEAT_MAP:
             self.pane[:] = [
@@ -321,10 +314,7 @@ class Calendar(StateView):
             self.pane.visible = False
 
     def _write_spans(self, periods: Periods) -> None:
-        """Offer the periods as ends of a span.
-
-        A span that ends elsewhere stays until it is changed.
-        """
+        """Offer the periods as ends of a span; one that ends elsewhere stays."""
         starts = dict(zip(periods.names, periods.starts, strict=True))
         ends = np.append(
             periods.starts[1:], periods.starts[-1:] + np.timedelta64(36600, "D")

@@ -49,9 +49,8 @@ SIDES_STYLE = """
 
 
 class ClassQuestion(PlainScript):
-    """A question with its options.
-
-    Texts are written as text. `on_answer(number, option)` gets what a browser sends.
+    """A question with its options. Texts are written as text. `on_answer(number, option)` gets what
+    a browser sends.
     """
 
     number = param.Integer(0)
@@ -79,9 +78,7 @@ class ClassQuestion(PlainScript):
 
 
 class ClassTasks(StateView):
-    """The Class page: of a presenter with the buttons that ask, of a watcher with the question
-    alone.
-    """
+    """The Class page: a presenter has the buttons that ask, a watcher the question."""
 
     drawn = param.Tuple(
         default=(0, 0), doc="The number of the task, and how many of its curves are drawn."

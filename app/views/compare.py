@@ -183,10 +183,7 @@ class Compare(StateView):
     @param.depends("state.kept_version", watch=True)
     @guarded
     def _offer_new(self) -> None:
-        """Show new runs.
-
-        With a sweep, offer them, so that they do not move the page while its runs end.
-        """
+        """Show new runs; while a sweep runs, offer them, so that the page stays still."""
         is_new = self._may_open and self._version != self._kept.version
         self.newer.visible = is_new and self.state.sweep.status != "none" and bool(self._runs)
         if not self.newer.visible:
@@ -333,10 +330,7 @@ class Compare(StateView):
 
 
 def pair_html(runs: list[KeptRun], contents: list[KeptContent]) -> str:
-    """The differences of two runs and their matched topics, as two tables.
-
-    Every name and word is escaped.
-    """
+    """The differences of two runs and their matched topics, as two escaped tables."""
     matched = match_runs(*contents)
     left, right = (escape(run.title) for run in runs)
     settings = "".join(

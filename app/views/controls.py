@@ -66,10 +66,8 @@ class RatePreview(Protocol):
 
 
 class Controls(StateView):
-    """The settings at the side of the page.
-
-    What the user types or selects stays until it is applied: only a preset, the defaults or the
-    user replaces it.
+    """The settings at the side of the page. What the user types or selects stays until it is
+    applied: only a preset, the defaults or the user replaces it.
     """
 
     def __init__(
@@ -129,10 +127,7 @@ class Controls(StateView):
         self._list_corpora(corpora, chosen)
 
     def _list_corpora(self, corpora: tuple[str, ...], chosen: str) -> None:
-        """List corpora with one selected.
-
-        The run's own stays listed even if it has been deleted.
-        """
+        """List corpora with one selected; the run's own stays, even if deleted."""
         names = dict.fromkeys(filter(None, (*corpora, self._shown.corpus_name, chosen)))
         with self._edits.writing():
             self.corpus.param.update(
@@ -147,11 +142,9 @@ class Controls(StateView):
         return asked_of(self.forms[0].config_class)
 
     def read(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Read everything that a restart needs: the config and the run's settings.
-
-        None if a form shows an error.
-
-        On another corpus, the learning settings that the user has not chosen follow its size.
+        """Read everything that a restart needs: the config and the run's settings. None if a form
+        shows an error. On another corpus, the learning settings that the user has not chosen follow
+        its size.
         """
         config, settings = (form.read() for form in self.forms)
         if config is None or settings is None:
@@ -236,9 +229,7 @@ class Controls(StateView):
             self.preview()
 
     def _follow_new_run(self, progress: Progress) -> None:
-        """Show the corpus, algorithm and settings of a new run, except where the user has chosen
-        others.
-        """
+        """Show the settings of a new run, except where the user has chosen others."""
         corpus_name = (
             self.corpus.value if self._edits.is_pending("corpus") else progress.corpus_name
         )
@@ -284,9 +275,7 @@ class Controls(StateView):
             self.preview()
 
     def _swap_form(self, event: Any) -> None:
-        """Show the form of the chosen algorithm, and hide the sliders that it has no
-        setting for.
-        """
+        """Show the form of the chosen algorithm, without sliders that it has no setting for."""
         algorithm = self._algorithms[event.new]
         form = ConfigForm(algorithm.config)
         form.watch(self.preview)
@@ -368,9 +357,7 @@ class Controls(StateView):
         return stack(*top, *below, margin=(0, 8))
 
     def _lay_out_learning(self) -> pmui.Accordion:
-        """Lay out the panel of what acts from the next mini-batch on, with the sketch of its
-        learning rates.
-        """
+        """Lay out what acts from the next mini-batch on, with the sketch of its rates."""
         sliders = (pn.Row(*parts, sizing_mode="stretch_width") for parts in self._parts.values())
         self.learning_note = _note(describe_effect(Progress(), {}))
         parts = (self.learning_note, *sliders, self.sketch, self._choices)
@@ -396,9 +383,7 @@ class Controls(StateView):
         ]
 
     def _show_forms(self) -> None:
-        """Send the forms when they are first opened: they are a third of the page, and few users
-        open them.
-        """
+        """Send the forms when first opened: they are a third of the page."""
         if self.advanced.active:
             self._advanced[1:] = self.forms
 
@@ -429,9 +414,7 @@ def describe_defaults(config: Any, corpus_size: int) -> str:
 
 
 def describe_effect(progress: Progress, algorithms: Mapping[str, Algorithm]) -> str:
-    """Say what the learning settings change in the present run: later passes that average have no κ
-    and τ₀.
-    """
+    """Say what the settings change now: later passes that average have no κ and τ₀."""
     algorithm = algorithms.get(progress.algorithm)
     size = progress.corpus_size
     if algorithm is None or not size or not averages_passes(algorithm, progress.config):

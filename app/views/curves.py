@@ -196,10 +196,7 @@ class Curves(StateView):
         self._draw_note(name, plot, is_empty=not len(y))
 
     def _draw_note(self, name: str, plot: CurvePlot, is_empty: bool) -> None:
-        """Write into an empty plot what it will show, and when.
-
-        An axis without values has no numbers.
-        """
+        """Say in an empty plot what it will show, and when; its axis has no numbers."""
         text = [wrap_note(first_value_note(self.state.shown, name))] if is_empty else []
         replace_if_changed(plot.note, {"text": text})
         # In a replay the axis has room for the whole run.
@@ -217,10 +214,7 @@ class Curves(StateView):
         plot.figure.yaxis.major_label_text_alpha = float(bool(values))
 
     def _move_range(self) -> None:
-        """Let the shared axis follow the run unless the user has zoomed in.
-
-        A reset follows again.
-        """
+        """Let the shared axis follow the run, unless the user has zoomed in."""
         known = axis_span((self.state.progress, *self.earlier), self.axis)
         span = known or (0.0, 1.0)
         for plot in self.plots.values():

@@ -121,8 +121,7 @@ class StatusBar(PlainScript):
 
 
 class Header(StateView):
-    """Shows the state of the run, and the buttons to run, pause, step, restart, pace
-    and share it.
+    """Shows the state of the run, and the buttons to run, pause, step, restart, pace and share it.
 
     stick: a component above the progress of the run.
     """
@@ -204,10 +203,7 @@ class Header(StateView):
 
     @guarded
     def _write(self, *events: Any) -> None:
-        """Show the state of the run.
-
-        Phase, date and documents are those of the moment that the user replays.
-        """
+        """Show the state of the run, with phase, date and documents of the moment shown."""
         progress = self.state.progress
         described = describe_progress(progress, self.state.shown)
         if progress.work != self.bar.work:
@@ -232,10 +228,7 @@ class Header(StateView):
 
 
 def _fit_phones(width: int) -> dict[str, Any]:
-    """The look of a button that shows its label in a wide window only.
-
-    Screen readers always read the label.
-    """
+    """The look of a button whose label only wide windows and screen readers have."""
     return {"width": f"{width}px", PHONE: ICON_ALONE}
 
 

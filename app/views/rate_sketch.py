@@ -55,7 +55,6 @@ class RateSketch(StateView):
         self, algorithm: Algorithm, config: Any, corpus_size: int, expected: Forecast
     ) -> None:
         """Draw the rates of the run if it goes on with these settings, or of a run with them.
-
         Nothing, if the algorithm has no learning rate.
         """
         self._layout.visible = algorithm.has_learning_rate
@@ -121,10 +120,7 @@ class RateSketch(StateView):
 
 
 def steps_taken(steps: Curve) -> np.ndarray:
-    """Return the number of each step of a run's curve, from 1.
-
-    Of a thinned curve, evenly spaced.
-    """
+    """Return the number of each step of a curve, from 1; evenly spaced if thinned."""
     if not len(steps):
         return np.array([])
     last = round(float(steps["documents_seen"][-1]) / float(np.mean(steps["batch_size"])))

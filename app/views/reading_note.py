@@ -20,10 +20,7 @@ STYLE = (
 
 
 class ReadingNote(StateView):
-    """Says on the pages that show a reading with which model the corpus was read.
-
-    Its button reads it again.
-    """
+    """Says with which model the corpus was read; its button reads it again."""
 
     def __init__(self, state: RunState, commands: RunCommands) -> None:
         super().__init__(state)

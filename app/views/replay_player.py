@@ -26,9 +26,8 @@ WAITING = "Pause to replay"
 
 
 class PlayerBar(PlainScript):
-    """A slider over the steps of a run, with buttons.
-
-    Sends what is pressed, and shows only what the server says.
+    """A slider over the steps of a run, with buttons. Sends what is pressed, and shows only what
+    the server says.
     """
 
     num_moments = param.Integer(0, doc="Steps to choose from; fewer than two disable the player.")
@@ -54,10 +53,9 @@ class PlayerBar(PlainScript):
 
 
 class ReplayPlayer(StateView):
-    """Sets the selected moment of a paused or finished run. `tick` plays on.
-
-    At the last step no moment is selected, so that the page follows the run. A run that learns
-    cannot be replayed. settle() is called when the user has stopped at a moment.
+    """Sets the selected moment of a paused or finished run. `tick` plays on. At the last step no
+    moment is selected, so that the page follows the run. A run that learns cannot be replayed.
+    settle() is called when the user has stopped at a moment.
     """
 
     def __init__(

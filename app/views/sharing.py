@@ -55,9 +55,7 @@ class Sharing(StateView):
     @param.depends("state.role", "state.num_presenting", "state.num_watching", watch=True)
     @guarded
     def _draw(self) -> None:
-        """Show the number of watchers to a presenter, and to a watcher whether there is a
-        presenter.
-        """
+        """Show a presenter the number of watchers, and a watcher if there is a presenter."""
         if self.state.may_act:
             self.link.watching = describe_watching(self.state.num_watching)
         elif self.state.num_watching:

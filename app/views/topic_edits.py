@@ -9,24 +9,11 @@ import panel_material_ui as pmui
 import param
 
 from stickbreaker.app.commands.run_commands import RunCommands
-from stickbreaker.app.frames.edit_texts import (
-    describe_edits,
-    describe_search,
-    edit_choices,
-    offers_edits,
-    proposal_rows,
-    split_words,
-)
+from stickbreaker.app.frames import edit_texts
 from stickbreaker.app.model.counting import only_if
 from stickbreaker.app.state import RunState, guarded
+from stickbreaker.app.widgets import layouts
 from stickbreaker.app.widgets.help_button import make_heading
-from stickbreaker.app.widgets.layouts import (
-    ProgressBar,
-    StateView,
-    fill_if_shown,
-    lay_in_lines,
-    stack,
-)
 from stickbreaker.app.widgets.menus import offer
 from stickbreaker.app.widgets.pick_list import PickList
 from stickbreaker.engine.algorithm import EditKind, TopicEdit
@@ -54,7 +41,7 @@ BUTTONS = {
 STYLE = "p { margin: 2px 0; font-size: 14px; line-height: 1.4; }"
 
 
-class TopicEdits(StateView):
+class TopicEdits(layouts.StateView):
     """The controls that edit topics; hidden if the topics of the run cannot be edited."""
 
     def __init__(self, state: RunState, commands: RunCommands):
@@ -85,20 +72,20 @@ class TopicEdits(StateView):
         )
         self.add = _button("Add topic", self._seed)
         self.suggest = _button("Suggest merges and splits", lambda event: commands.propose_edits())
-        self.bar = ProgressBar("Progress of the search", sizing_mode="fixed", width=160)
+        self.bar = layouts.ProgressBar("Progress of the search", sizing_mode="fixed", width=160)
         self.proposals = PickList(self.apply)
         self.undo = _button("Undo edit", lambda event: commands.undo_edit())
         self.text = pn.pane.HTML("", stylesheets=[STYLE], sizing_mode="stretch_width")
         self._parts = (
             make_heading(TITLE, HELP),
             self.topics,
-            lay_in_lines(*self.buttons.values(), self.undo, gap="4px 0"),
-            lay_in_lines(self.words, self.name_field, self.add),
+            layouts.lay_in_lines(*self.buttons.values(), self.undo, gap="4px 0"),
+            layouts.lay_in_lines(self.words, self.name_field, self.add),
             self.text,
-            lay_in_lines(self.suggest, self.bar),
+            layouts.lay_in_lines(self.suggest, self.bar),
             self.proposals,
         )
-        self._layout = stack(css_classes=["topic-edits"], visible=False)
+        self._layout = layouts.stack(css_classes=["topic-edits"], visible=False)
         self._draw()
 
     @property
@@ -109,15 +96,15 @@ class TopicEdits(StateView):
     @guarded
     def _draw(self) -> None:
         progress = self.state.shown
-        fill_if_shown(self._layout, self._parts, offers_edits(progress))
+        layouts.fill_if_shown(self._layout, self._parts, edit_texts.offers_edits(progress))
         if not self._layout.visible:
             return
-        choices = edit_choices(progress)
+        choices = edit_texts.edit_choices(progress)
         if choices != self._choices:
             self._choices = choices
             left = [each for each in self._chosen if each in choices.values()]
             offer(self.topics, choices, left)
-        texts = describe_edits(progress.edits, progress.topic_title)
+        texts = edit_texts.describe_edits(progress.edits, progress.topic_title)
         shown = "".join(f"<p>{escape(text)}</p>" for text in texts)
         self.text.object = only_if(shown, f'<div role="status">{shown}</div>')
         self._let_act()
@@ -133,8 +120,8 @@ class TopicEdits(StateView):
         self.suggest.disabled = job.is_active or not (
             self.state.may_act and progress.documents_seen and progress.removes_topics
         )
-        text = describe_search(job, progress)
-        self.proposals.show(proposal_rows(job, progress), text, text)
+        text = edit_texts.describe_search(job, progress)
+        self.proposals.show(edit_texts.proposal_rows(job, progress), text, text)
 
     def apply(self, place: int) -> None:
         """Apply a suggestion, by its place in the list."""
@@ -167,7 +154,7 @@ class TopicEdits(StateView):
         return ask
 
     def _seed(self, event: Any) -> None:
-        words = split_words(self.words.value)
+        words = edit_texts.split_words(self.words.value)
         if not words:
             return
         name = self.name_field.value.strip()

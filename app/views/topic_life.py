@@ -58,10 +58,7 @@ HELP = (
 
 
 class TopicLife(StateView):
-    """The life of topics.
-
-    It follows and sets the selected topic and needs no reading of the corpus.
-    """
+    """The life of topics; needs no reading of the corpus."""
 
     def __init__(self, state: RunState) -> None:
         super().__init__(state)

@@ -45,11 +45,9 @@ PAIR_STYLE = """
 
 
 class TopicMap(StateView):
-    """The map of topics, the tree next to it and their lines through time.
-
-    They follow and set the selected topic.
-
-    A topic or word that the pointer is on, here or in a list, stands out: other topics are faint.
+    """The map of topics, the tree next to it and their lines through time. They follow and set the
+    selected topic. A topic or word that the pointer is on, here or in a list, stands out: other
+    topics are faint.
     """
 
     def __init__(self, state: RunState) -> None:
@@ -94,10 +92,7 @@ class TopicMap(StateView):
     @param.depends("state.topic", "state.replayed", watch=True)
     @guarded
     def _draw(self) -> None:
-        """Show topics at their present places.
-
-        In a replay with the sizes that they had at its moment.
-        """
+        """Show topics at their present places; a replay has the sizes of its moment."""
         is_replayed, moment = self.state.shown.status == REPLAYED, self.state.shown.now
         self.heading.object = heading_html(
             TITLE, HELP, describe_map(moment if is_replayed else None)

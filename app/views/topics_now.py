@@ -101,9 +101,7 @@ def topic_rows(
 
 
 def note_above(progress: Progress) -> str:
-    """Say of which moment the topics are, if they are not those of now, and that topics are alike
-    in a warm-up.
-    """
+    """Say of which moment the topics are, if not now, and if a warm-up makes them alike."""
     alike = only_if(progress.phase == Phase.WARM_UP, STILL_ALIKE)
     if progress.status != REPLAYED or progress.now is None:
         return alike

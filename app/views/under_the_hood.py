@@ -11,26 +11,7 @@ import panel_material_ui as pmui
 import param
 from panel.viewable import Viewer
 
-from stickbreaker.app.frames.anatomy_captions import (
-    INTRODUCTION,
-    explain_arrows,
-    explain_bound,
-    explain_document_bound,
-    explain_end,
-    explain_rate,
-    explain_slots,
-    explain_stick,
-)
-from stickbreaker.app.frames.anatomy_frames import (
-    arrow_frame,
-    bound_frame,
-    corpus_bound_frame,
-    describe_moment,
-    largest_choices,
-    slot_frame,
-    slot_rows,
-    stick_frame,
-)
+from stickbreaker.app.frames import anatomy_captions, anatomy_frames
 from stickbreaker.app.frames.pictures import document_html
 from stickbreaker.app.frames.progress_frames import date_text
 from stickbreaker.app.model.anatomy import Anatomist, AnatomyJob, AnatomyQuestion, Dissection
@@ -121,7 +102,7 @@ class UnderTheHood(StateView):
         columns = [
             stack(*parts, styles={"flex": "1 1 420px", "min-width": "0"}) for parts in (left, right)
         ]
-        head = make_heading("Under the hood", "", INTRODUCTION)
+        head = make_heading("Under the hood", "", anatomy_captions.INTRODUCTION)
         body = pn.FlexBox(
             *columns, gap="24px", align_items="flex-start", sizing_mode="stretch_width"
         )
@@ -154,9 +135,7 @@ class UnderTheHood(StateView):
     @param.depends("state.topic", watch=True)
     @guarded
     def _ask(self) -> None:
-        """Start a computation for the current model, the selected topic and the
-        selected document.
-        """
+        """Start a computation for the current model and the selected topic and document."""
         model, chosen, now = self._find_model(), self.state, self.state.progress.now
         topic = chosen.topic
         if topic is None and now is not None and now.is_read:
@@ -175,7 +154,7 @@ class UnderTheHood(StateView):
         if dissection is not None:
             moment = dissection.model.run_id, dissection.model.documents_seen
         self.again.disabled = moment == (progress.run_id, progress.documents_seen)
-        self.texts["rate"].object = f"<p>{explain_rate(progress)}</p>"
+        self.texts["rate"].object = f"<p>{anatomy_captions.explain_rate(progress)}</p>"
         self._draw_bound()
         self._offer_topics(dissection)
         self.dissection = dissection
@@ -187,9 +166,9 @@ class UnderTheHood(StateView):
         algorithm, name = progress.algorithm_record, progress.label.partition(",")[0]
         text = WAITING
         if algorithm is not None:
-            text = explain_bound(algorithm, bool(len(progress.bounds)), name)
+            text = anatomy_captions.explain_bound(algorithm, bool(len(progress.bounds)), name)
         self.texts["bound"].object = f"<p>{escape(text)}</p>"
-        frame = corpus_bound_frame(progress)
+        frame = anatomy_frames.corpus_bound_frame(progress)
         self.panes["bound"].visible = bool(len(frame))
         if len(frame) and list(self._bound.source.data["x"]) != frame["x"].tolist():
             self._bound.show(frame)
@@ -212,30 +191,33 @@ class UnderTheHood(StateView):
         texts = dict.fromkeys(("stick", "slots", "arrows"), waiting) | {"end": "", "own": ""}
         if found is not None:
             name = escape(title(found.topic)) if found.topic is not None else ""
-            texts |= {"stick": explain_stick(found), "slots": explain_slots(found)}
-            texts["arrows"] = explain_arrows(found, name)
+            texts |= {
+                "stick": anatomy_captions.explain_stick(found),
+                "slots": anatomy_captions.explain_slots(found),
+            }
+            texts["arrows"] = anatomy_captions.explain_arrows(found, name)
             if arrows is not None:
-                self._arrows.show(arrow_frame(arrows, found.model.corpus.vocabulary))
+                self._arrows.show(anatomy_frames.arrow_frame(arrows, found.model.corpus.vocabulary))
             if trace is not None:
-                end = explain_end(trace.num_taken, len(trace.bounds))
-                texts |= {"end": end, "own": explain_document_bound(found)}
+                end = anatomy_captions.explain_end(trace.num_taken, len(trace.bounds))
+                texts |= {"end": end, "own": anatomy_captions.explain_document_bound(found)}
                 texts["slots"] += f"</p><p>{_describe_document(found)}"
                 self._draw_document(trace)
         if stick is not None:
-            self._stick.show(stick_frame(stick, title))
+            self._stick.show(anatomy_frames.stick_frame(stick, title))
         for name, text in texts.items():
             self.texts[name].object = only_if(text, f"<p>{text}</p>")
 
     def _draw_document(self, trace: SlotTrace) -> None:
         title = self.state.progress.topic_title
-        self._slots.show(slot_frame(trace, title), trace.num_taken)
-        self._own_bound.show(bound_frame(trace), trace.num_taken)
-        self._list.show(slot_rows(trace, title), "This document has no words.")
+        self._slots.show(anatomy_frames.slot_frame(trace, title), trace.num_taken)
+        self._own_bound.show(anatomy_frames.bound_frame(trace), trace.num_taken)
+        self._list.show(anatomy_frames.slot_rows(trace, title), "This document has no words.")
 
     def _offer_topics(self, found: Dissection | None) -> None:
         """Offer the topics, with the topic of the arrows selected."""
         topic = None if found is None else found.topic
-        options = {} if topic is None else largest_choices(self.state.progress)
+        options = {} if topic is None else anatomy_frames.largest_choices(self.state.progress)
         if topic is not None and topic not in options.values():
             options[self.state.progress.topic_title(topic)] = topic
         if options == self.topic.options and topic == self.topic.value:
@@ -270,7 +252,7 @@ def _describe(job: AnatomyJob, progress: Progress) -> str:
         return f"The internals of the algorithm could not be computed: {job.message}"
     if job.dissection is None:
         return LOOKING if job.status == "looking" else WAITING
-    return describe_moment(job.dissection, progress)
+    return anatomy_frames.describe_moment(job.dissection, progress)
 
 
 def _describe_document(found: Dissection) -> str:

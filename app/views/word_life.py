@@ -9,13 +9,7 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
-from stickbreaker.app.frames.word_frames import (
-    WORD_MEASURES,
-    explain_no_word,
-    run_places,
-    word_frame,
-    word_life_rows,
-)
+from stickbreaker.app.frames import word_frames
 from stickbreaker.app.plots.life_plots import WordPlot
 from stickbreaker.app.state import RunState, guarded
 from stickbreaker.app.widgets.layouts import StateView, html_pane, stack
@@ -33,10 +27,7 @@ RULE = (
 
 
 class WordLife(StateView):
-    """The selected word over the run.
-
-    It sets the selected topic and needs no reading of the corpus.
-    """
+    """The selected word over the run; needs no reading of the corpus."""
 
     def __init__(self, state: RunState) -> None:
         super().__init__(state)
@@ -44,8 +35,8 @@ class WordLife(StateView):
         self.heading = html_pane(margin=(8, 10, 0, 10))
         self._measure = pmui.Select(
             label="Measure",
-            options=list(WORD_MEASURES),
-            value=WORD_MEASURES[0],
+            options=list(word_frames.WORD_MEASURES),
+            value=word_frames.WORD_MEASURES[0],
             size="small",
             width=260,
         )
@@ -67,10 +58,10 @@ class WordLife(StateView):
             self._show_lines(pd.DataFrame(), measure)
             return
         word = vocabulary[position]
-        frame = word_frame(self.state.progress, position, measure)
+        frame = word_frames.word_frame(self.state.progress, position, measure)
         self._write(
             f"“{word}” over the run",
-            RULE if len(frame) else explain_no_word(self.state.progress, word),
+            RULE if len(frame) else word_frames.explain_no_word(self.state.progress, word),
         )
         self._show_lines(frame, measure)
 
@@ -85,8 +76,8 @@ class WordLife(StateView):
         self.chart.visible = not frame.empty
         if frame.empty:
             return self.rows.show([])
-        self.plot.show(frame, run_places(self.state.progress)[0], measure)
-        self.rows.show(word_life_rows(frame, measure))
+        self.plot.show(frame, word_frames.run_places(self.state.progress)[0], measure)
+        self.rows.show(word_frames.word_life_rows(frame, measure))
 
     def _pick(self, topic_id: int) -> None:
         self.state.topic = topic_id

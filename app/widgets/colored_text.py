@@ -24,9 +24,7 @@ NUM_IN_LEGEND = 6
 
 
 def prose_html(pieces: list[ProsePiece], title: Title) -> str:
-    """Write a text, with each counted word in the colour and line of its most probable topic, and a
-    legend.
-    """
+    """Write a text with its words coloured and underlined by topic, and a legend."""
     order = order_topics(pieces)
     styles = {topic_id: _style(topic_id, place) for place, topic_id in enumerate(order)}
     shown = [_mark(piece.text, piece.topic_id, styles, title) for piece in pieces]
@@ -40,10 +38,7 @@ def prose_html(pieces: list[ProsePiece], title: Title) -> str:
 
 
 def counts_html(reading: Reading, row: int, title: Title, note: str) -> str:
-    """Write a document's counted words, each in the colour and line of its most probable topic.
-
-    Note: HTML.
-    """
+    """Write a document's words, coloured and underlined by topic. Note: HTML."""
     words = word_topics(reading, row)
     order = list(dict.fromkeys(topic_id for *_, topic_id in words))
     styles = {topic_id: _style(topic_id, place) for place, topic_id in enumerate(order)}
@@ -61,9 +56,7 @@ def counts_html(reading: Reading, row: int, title: Title, note: str) -> str:
 def _mark(
     text: str, topic_id: int | None, styles: dict[int, str], title: Title, after: str = ""
 ) -> str:
-    """Write a word in the style of its topic, with the topic's title, or plain text without a
-    topic.
-    """
+    """Write a word in its topic's style, with the title, or plain without a topic."""
     if topic_id is None:
         return escape(text)
     return (

@@ -64,9 +64,8 @@ def html_pane(text: str = "", **params: Any) -> pn.pane.HTML:
 
 
 def fill_if_shown(layout: Any, parts: Sequence[Any], is_shown: bool) -> None:
-    """Show a layout with these parts, or hide it.
-
-    A browser draws the parts of a hidden layout too, so they are sent when it is first shown.
+    """Show a layout with these parts, or hide it. A browser draws the parts of a hidden layout too,
+    so they are sent when it is first shown.
     """
     if is_shown and not layout.objects:
         layout.objects = list(parts)
@@ -133,10 +132,7 @@ def write_bar(share: float, label: str) -> str:
 
 
 class Sight(PlainScript):
-    """An invisible button in the page.
-
-    It notices when a user can first see its place, or reaches it with Tab.
-    """
+    """An invisible button that notices when it is first seen, or reached with Tab."""
 
     is_seen = param.Boolean(default=False)
     label = param.String()
@@ -145,10 +141,7 @@ class Sight(PlainScript):
 
 
 class Reveal(PlainScript):
-    """An invisible mark.
-
-    Its place is scrolled into view, unless it is seen, each time the number grows.
-    """
+    """An invisible mark, scrolled into view, unless seen, when the number grows."""
 
     number = param.Integer(default=0)
 

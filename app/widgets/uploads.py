@@ -10,15 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from stickbreaker.app.model.limits import (
-    ALL_UPLOADS,
-    UPLOAD,
-    UPLOADS_PER_USER,
-    Limit,
-    LimitReachedError,
-    find_limit,
-    write_bytes,
-)
+from stickbreaker.app.model import limits
 from stickbreaker.engine.corpora.rows import CorpusError
 
 MAX_FILES = 2_000
@@ -52,15 +44,17 @@ class UploadSpace:
 
     def check(self, user: str | None, own: int, more: int) -> None:
         """Raise LimitReachedError if more bytes for an upload of `own` bytes are too many."""
-        _check(own + more, UPLOAD, LARGE)
+        _check(own + more, limits.UPLOAD, LARGE)
         if user is not None:
-            _check(self.used[user] + more, UPLOADS_PER_USER, MUCH_OF_USER)
-        _check(self.used.total() + more, ALL_UPLOADS, MUCH)
+            _check(self.used[user] + more, limits.UPLOADS_PER_USER, MUCH_OF_USER)
+        _check(self.used.total() + more, limits.ALL_UPLOADS, MUCH)
 
 
-def _check(needed: int, limit: Limit, message: str) -> None:
-    if needed > (allowed := find_limit(limit)):
-        raise LimitReachedError(limit, message.format(write_bytes(needed), write_bytes(allowed)))
+def _check(needed: int, limit: limits.Limit, message: str) -> None:
+    if needed > (allowed := limits.find_limit(limit)):
+        raise limits.LimitReachedError(
+            limit, message.format(limits.write_bytes(needed), limits.write_bytes(allowed))
+        )
 
 
 SPACE = UploadSpace()

@@ -56,10 +56,7 @@ PASSES_BETWEEN = 10
 
 @dataclass(frozen=True)
 class BatchHDPConfig(Checked):
-    """Settings of the batch HDP; the defaults are those of the online HDP.
-
-    Raises ValueError if a value is outside its bounds.
-    """
+    """Settings of the batch HDP; the defaults are those of the online HDP."""
 
     max_topics: int = setting(150, **declared.MAX_TOPICS)
     max_slots: int = setting(15, **declared.MAX_SLOTS)
@@ -161,9 +158,7 @@ def blend(
 def _merge_duplicates(
     config: BatchHDPConfig, state: BatchHDPState, info: StepInfo
 ) -> tuple[BatchHDPState, StepInfo]:
-    """Merge topics if that raises the bound: every few passes, and before a run ends, which then
-    continues.
-    """
+    """Merge topics if that raises the bound: every few passes, and before a run ends."""
     if not np.isfinite(state.bound) or not (info.ends_run or state.step % PASSES_BETWEEN == 0):
         return state, info
     known = config.word_concentration, config.corpus_concentration

@@ -41,11 +41,8 @@ from stickbreaker.engine.kernels.special import NOT_RAISED
 
 @dataclass(frozen=True)
 class BatchLDAConfig(Checked):
-    """Settings of batch LDA.
-
-    Those of Alg. 1, K = 100, α = 1/K and η = .01. Teh's V-LDA has α = .1/K and η = 100/V.
-
-    Raises ValueError if a value is outside its bounds.
+    """Settings of batch LDA: those of Alg. 1, K = 100, α = 1/K and η = .01. Teh's V-LDA has α =
+    .1/K and η = 100/V.
     """
 
     max_topics: int = setting(100, **declared.NUM_TOPICS)

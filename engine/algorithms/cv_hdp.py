@@ -53,11 +53,8 @@ SOFT_PASSES = 20
 
 @dataclass(frozen=True)
 class CVHDPConfig(Checked):
-    """Settings of CV-HDP: gamma priors within the ranges of sec. 4.
-
-    Β = 100 and τ = 1/V fixed, as in that section.
-
-    Raises ValueError if a value is outside its bounds.
+    """Settings of CV-HDP: gamma priors within the ranges of sec. 4. β = 100 and τ = 1/V fixed, as
+    in that section.
     """
 
     max_topics: int = setting(150, **declared.MAX_TOPICS)
@@ -134,10 +131,7 @@ def init(config: CVHDPConfig, vocab_size: int, rng: np.random.Generator | None) 
 def step(
     config: CVHDPConfig, state: CVHDPState, batch: Batch, rng: np.random.Generator
 ) -> tuple[CVHDPState, StepInfo]:
-    """A pass over the corpus, the bound, and the posteriors.
-
-    Raises ValueError if the documents have changed.
-    """
+    """A pass, the bound and the posteriors; ValueError if the documents have changed."""
     is_soft = state.step < num_soft(config)
     priors = soften(find_priors(state)) if is_soft else find_priors(state)
     assignments, measures = collapsed.make_pass(state.assignments, priors, batch, rng)

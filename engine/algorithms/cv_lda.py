@@ -20,10 +20,7 @@ from stickbreaker.engine.inference.collapsed import INFINITY, Priors, SoftAssign
 
 @dataclass(frozen=True)
 class CVLDAConfig(Checked):
-    """Settings of CV-LDA, by default those of Teh, Kurihara & Welling (2007) sec. 4.
-
-    Raises ValueError if a value is outside its bounds.
-    """
+    """Settings of CV-LDA, by default those of Teh, Kurihara & Welling (2007) sec. 4."""
 
     max_topics: int = setting(80, **declared.NUM_TOPICS)
     doc_concentration: float = setting(0.1, **declared.LDA_CONCENTRATION)
@@ -34,9 +31,7 @@ class CVLDAConfig(Checked):
 
 
 class CVLDAState(NamedTuple):
-    """What the next pass needs: q(z), the tokens of each topic (K,), the number of passes, the
-    last bound.
-    """
+    """What the next pass needs: q(z), tokens (K,) of topics, number of passes, last bound."""
 
     assignments: SoftAssignments
     expected_tokens: np.ndarray

@@ -17,6 +17,7 @@ from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import Checked, choice, setting
+from stickbreaker.engine.inference import online
 from stickbreaker.engine.inference.candidates import Steps
 from stickbreaker.engine.inference.dirichlet_step import (
     DocumentExpectations,
@@ -26,16 +27,6 @@ from stickbreaker.engine.inference.dirichlet_step import (
 from stickbreaker.engine.inference.edits import edit_topics
 from stickbreaker.engine.inference.evidence import set_aside
 from stickbreaker.engine.inference.global_step import Statistics
-from stickbreaker.engine.inference.online import (
-    blend_hdp,
-    local,
-    preview_hdp,
-    start_hdp,
-    stick,
-    sticks_of,
-    summarize,
-    word_topics,
-)
 from stickbreaker.engine.inference.proposals import propose_edits
 from stickbreaker.engine.inference.states import OnlineHDPState
 from stickbreaker.engine.inference.sticks import expected_weights
@@ -46,10 +37,7 @@ from stickbreaker.engine.kernels.special import NOT_RAISED
 
 @dataclass(frozen=True)
 class DirectHDPConfig(Checked):
-    """Settings of direct assignment; the defaults are those of the online HDP.
-
-    Raises ValueError if a value is outside its bounds.
-    """
+    """Settings of direct assignment; the defaults are those of the online HDP."""
 
     max_topics: int | None = setting(None, **declared.MAX_TOPICS)
     doc_concentration: float = setting(1.0, **declared.DOC_CONCENTRATION)
@@ -70,7 +58,7 @@ class DirectHDPConfig(Checked):
 
 def init(config: DirectHDPConfig, vocab_size: int, rng: np.random.Generator) -> OnlineHDPState:
     """State before the first batch, for D = 1; every topic starts with the same tables."""
-    return start_hdp(config, vocab_size, rng, Phase.LEARNING)
+    return online.start_hdp(config, vocab_size, rng, Phase.LEARNING)
 
 
 def expect(config: DirectHDPConfig, state: OnlineHDPState, batch: Batch) -> DocumentExpectations:
@@ -87,7 +75,7 @@ def _expect_words(
     power: float = NOT_RAISED,
 ) -> DocumentExpectations:
     known = state.concentrations
-    priors = known.doc.total * expected_weights(sticks_of(state)), known.word
+    priors = known.doc.total * expected_weights(online.sticks_of(state)), known.word
     return expect_documents(state, words, phase, priors, config.topic_expectation, power)
 
 
@@ -95,7 +83,7 @@ def blend(
     config: DirectHDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch
 ) -> tuple[OnlineHDPState, StepInfo]:
     """Step of λ, and of the tables towards those of the corpus."""
-    return blend_hdp(config, state, statistics, batch, STEPS)
+    return online.blend_hdp(config, state, statistics, batch, STEPS)
 
 
 def infer(config: DirectHDPConfig, state: OnlineHDPState, documents: Documents) -> np.ndarray:
@@ -105,7 +93,7 @@ def infer(config: DirectHDPConfig, state: OnlineHDPState, documents: Documents) 
     )
 
 
-STEPS = Steps(expect=expect, local=local, infer=infer)
+STEPS = Steps(expect=expect, local=online.local, infer=infer)
 ALGORITHM = Algorithm(
     name="direct-hdp",
     title="Online HDP, direct assignment",
@@ -114,15 +102,15 @@ ALGORITHM = Algorithm(
     infers_by=InfersBy.DIRICHLET,
     init=init,
     infer=infer,
-    summarize=summarize,
+    summarize=online.summarize,
     expect=expect,
-    local=local,
+    local=online.local,
     blend=blend,
     set_aside=set_aside,
     edit=partial(edit_topics, STEPS),
     propose=partial(propose_edits, STEPS),
     transfer=OF_STATISTICS,
-    stick=stick,
-    word_topics=word_topics,
-    preview=preview_hdp,
+    stick=online.stick,
+    word_topics=online.word_topics,
+    preview=online.preview_hdp,
 )

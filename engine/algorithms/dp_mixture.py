@@ -63,10 +63,7 @@ STARTS = ("hoffman", "wang")
 
 @dataclass(frozen=True)
 class DPMixtureConfig(Checked):
-    """Settings of the stochastic DP mixture; those of Wang & Blei 2012 sec. 3, which gives no S.
-
-    Raises ValueError if a value is outside its bounds.
-    """
+    """Settings of the stochastic DP mixture; those of Wang & Blei 2012 sec. 3, which gives no S."""
 
     max_topics: int = setting(300, **declared.MAX_TOPICS)
     corpus_concentration: float = setting(1.0, **declared.WEIGHT_CONCENTRATION)
@@ -80,10 +77,7 @@ class DPMixtureConfig(Checked):
 
 @dataclass(frozen=True)
 class BatchDPMixtureConfig(Checked):
-    """Settings of the batch DP mixture; K, a and η are those of the stochastic one.
-
-    Raises ValueError if a value is outside its bounds.
-    """
+    """Settings of the batch DP mixture; K, a and η are those of the stochastic one."""
 
     max_topics: int = setting(300, **declared.MAX_TOPICS)
     corpus_concentration: float = setting(1.0, **declared.WEIGHT_CONCENTRATION)

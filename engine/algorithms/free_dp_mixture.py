@@ -38,10 +38,7 @@ FIRST_ROOM = 8
 
 @dataclass(frozen=True)
 class FreeDPMixtureConfig(Checked):
-    """Settings of the truncation-free DP mixture; concentrations as in Wang & Blei 2012 sec. 3.
-
-    Raises ValueError if a value is outside its bounds.
-    """
+    """Settings of the truncation-free DP mixture; concentrations as in Wang & Blei 2012 sec. 3."""
 
     corpus_concentration: float = setting(1.0, **declared.WEIGHT_CONCENTRATION)
     word_concentration: float = setting(0.5, **declared.WORD_CONCENTRATION)
@@ -118,10 +115,7 @@ def make_pass(
     rng: np.random.Generator,
     z: np.ndarray,
 ) -> Components:
-    """One pass over the mini-batch.
-
-    Returns the components, with more columns if new ones needed them.
-    """
+    """One pass over the mini-batch; there are more columns if new components need them."""
     reached = 0
     while True:
         shares = np.empty(len(components.totals))

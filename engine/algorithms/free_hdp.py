@@ -49,10 +49,7 @@ LOG_STIRLING = log_stirling(MOST_COUNTED)
 
 @dataclass(frozen=True)
 class FreeHDPConfig(Checked):
-    """Settings of the truncation-free HDP; concentrations as in Wang & Blei 2012 sec. 3.
-
-    Raises ValueError if a value is outside its bounds.
-    """
+    """Settings of the truncation-free HDP; concentrations as in Wang & Blei 2012 sec. 3."""
 
     doc_concentration: float = setting(1.0, **declared.DOC_CONCENTRATION)
     corpus_concentration: float = setting(1.0, **declared.CORPUS_CONCENTRATION)
@@ -135,10 +132,7 @@ def open_topics(config: FreeHDPConfig, state: GrowingState, words: np.ndarray) -
 def make_pass(
     tokens: Tokens, topics: LocalTopics, prior: LocalPrior, rng: np.random.Generator
 ) -> LocalTopics:
-    """One pass over the whole mini-batch.
-
-    Returns the topics, with more columns if new topics needed them.
-    """
+    """One pass over the mini-batch; the topics have more columns if new ones need them."""
     topics.tables[:] = 0.0
     reached = sample_documents(tokens, topics, prior, 0, LOG_STIRLING, rng)
     while reached < len(tokens.words):
@@ -148,11 +142,8 @@ def make_pass(
 
 
 def infer(config: FreeHDPConfig, state: GrowingState, documents: Documents) -> np.ndarray:
-    """Topic shares E[θ] (S, K) of documents over the topics born so far, at E[topics].
-
-    Nothing is learned.
-
-    The prior is b E[π]; the rest for topics not yet born is ignored, as in S.3.
+    """Topic shares E[θ] (S, K) of documents over the topics born so far, at E[topics]. Nothing is
+    learned. The prior is b E[π]; the rest for topics not yet born is ignored, as in S.3.
     """
     if not len(state.topic_ids):
         return np.ones((documents.num_documents, 1), config.precision)

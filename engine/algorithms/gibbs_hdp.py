@@ -36,10 +36,7 @@ RATES = (1e-3, 1e3)
 
 @dataclass(frozen=True)
 class GibbsHDPConfig(Checked):
-    """Settings of the sampler; priors are the middle of the ranges in Teh 2007, footnote 2.
-
-    Raises ValueError if a value is outside its bounds.
-    """
+    """Settings of the sampler; priors are the middle of the ranges in Teh 2007, footnote 2."""
 
     initial_topics: int = setting(
         100, "K₀", (1, 2000), "Number of topics over which tokens are spread at the start"

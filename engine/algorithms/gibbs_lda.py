@@ -25,7 +25,7 @@ from stickbreaker.engine.kernels.gibbs import TopicPool
 
 @dataclass(frozen=True)
 class GibbsLDAConfig(Checked):
-    """Settings of the sampler. Raises ValueError if a value is outside its bounds."""
+    """Settings of the sampler."""
 
     max_topics: int = setting(100, **declared.NUM_TOPICS)
     concentrations: str = choice(

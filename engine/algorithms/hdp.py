@@ -21,20 +21,12 @@ from stickbreaker.engine import declarations as declared
 from stickbreaker.engine.algorithm import Algorithm, InfersBy, Phase, Reads, StepInfo
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.declarations import Checked, setting
+from stickbreaker.engine.inference import online
 from stickbreaker.engine.inference.candidates import Steps
 from stickbreaker.engine.inference.dirichlet_step import fit_documents
 from stickbreaker.engine.inference.edits import edit_topics
 from stickbreaker.engine.inference.evidence import set_aside
 from stickbreaker.engine.inference.global_step import Statistics
-from stickbreaker.engine.inference.online import (
-    blend_hdp,
-    preview_hdp,
-    start_hdp,
-    stick,
-    sticks_of,
-    summarize,
-    word_topics,
-)
 from stickbreaker.engine.inference.proposals import propose_edits
 from stickbreaker.engine.inference.slot_step import (
     SlotExpectations,
@@ -61,10 +53,7 @@ STARTS = ("warm", "wang", "wang-code", "svi")
 
 @dataclass(frozen=True)
 class HDPConfig(Checked):
-    """Settings of the online HDP. The defaults of T, α₀, γ and κ are those of Wang 2011 sec. 4.2.
-
-    Raises ValueError if a value is outside its bounds.
-    """
+    """Settings of the online HDP; the defaults of T, α₀, γ and κ are Wang 2011's (sec. 4.2)."""
 
     max_topics: int | None = setting(None, **declared.MAX_TOPICS)
     max_slots: int = setting(15, **declared.MAX_SLOTS)
@@ -85,9 +74,7 @@ class HDPConfig(Checked):
 
 @dataclass(frozen=True)
 class SVIHDPConfig(HDPConfig):
-    """The online HDP with the start of Fig. 9 and the settings of sec. 4 in Hoffman 2013, where η
-    is .01 too.
-    """
+    """The online HDP with the start of Fig. 9 and the settings of sec. 4 in Hoffman 2013."""
 
     max_topics: int = setting(300, **declared.MAX_TOPICS)
     max_slots: int = setting(20, **declared.MAX_SLOTS)
@@ -103,7 +90,7 @@ class SVIHDPConfig(HDPConfig):
 
 def init(config: HDPConfig, vocab_size: int, rng: np.random.Generator) -> OnlineHDPState:
     """State before the first batch: equal tables, or none if `start` is "svi"."""
-    state = start_hdp(config, vocab_size, rng, Phase.TWO_LEVEL)
+    state = online.start_hdp(config, vocab_size, rng, Phase.TWO_LEVEL)
     return state._replace(tables=np.zeros(len(state.tables))) if config.start == "svi" else state
 
 
@@ -126,7 +113,7 @@ def _expect_words(
 ) -> SlotExpectations:
     known = state.concentrations
     config = replace(config, doc_concentration=known.doc.total, word_concentration=known.word)
-    return expect_slots(config, state, sticks_of(state), words, phase, power)
+    return expect_slots(config, state, online.sticks_of(state), words, phase, power)
 
 
 def local(
@@ -147,7 +134,7 @@ def blend(
     config: HDPConfig, state: OnlineHDPState, statistics: Statistics, batch: Batch
 ) -> tuple[OnlineHDPState, StepInfo]:
     """Step of λ and the tables, Eq. 22-27 with the mini-batch's D/S."""
-    return blend_hdp(config, state, statistics, batch, STEPS)
+    return online.blend_hdp(config, state, statistics, batch, STEPS)
 
 
 def infer(config: HDPConfig, state: OnlineHDPState, documents: Documents) -> np.ndarray:
@@ -165,7 +152,7 @@ ALGORITHM = Algorithm(
     infers_by=InfersBy.SLOTS,
     init=init,
     infer=infer,
-    summarize=summarize,
+    summarize=online.summarize,
     expect=expect,
     local=local,
     blend=blend,
@@ -173,10 +160,10 @@ ALGORITHM = Algorithm(
     edit=partial(edit_topics, STEPS),
     propose=partial(propose_edits, STEPS),
     transfer=OF_STATISTICS,
-    stick=stick,
+    stick=online.stick,
     trace=partial(trace_slots, _expect_words),
-    word_topics=word_topics,
-    preview=preview_hdp,
+    word_topics=online.word_topics,
+    preview=online.preview_hdp,
 )
 SVI = replace(
     ALGORITHM, name="svi-hdp", title="Online HDP, as in Hoffman 2013", config=SVIHDPConfig

@@ -43,10 +43,7 @@ from stickbreaker.engine.kernels.special import NOT_RAISED
 
 @dataclass(frozen=True)
 class LDAConfig(Checked):
-    """Settings of online LDA: K of the paper, α = 1/K; η, κ, τ₀ and S are those of the online HDP.
-
-    Raises ValueError if a value is outside its bounds.
-    """
+    """Settings of online LDA: K and α = 1/K of the paper; η, κ, τ₀, S of the online HDP."""
 
     max_topics: int = setting(100, **declared.NUM_TOPICS)
     doc_concentration: float = setting(1.0, **declared.LDA_CONCENTRATION)

@@ -31,10 +31,7 @@ LINES = ("vocabulary", "group_titles", "date_unit", "split_by")
 
 
 def load_built_in(name: str) -> Corpus:
-    """Load one of `BUILT_IN`.
-
-    Raise CorpusError if its file is missing or damaged.
-    """
+    """Load one of `BUILT_IN`. Raise CorpusError if its file is missing or damaged."""
     if name == bars.NAME:
         return bars.simulate_bars()
     corpus = _read_file(FILES[name])
@@ -42,9 +39,7 @@ def load_built_in(name: str) -> Corpus:
 
 
 def find_data_folder() -> Traversable:
-    """Return the data folder: inside the package in a wheel, next to it in a checkout or an
-    editable install.
-    """
+    """Return the data folder: inside the package in a wheel, next to it in a checkout."""
     inside = resources.files("stickbreaker.engine") / "data"
     return (
         inside

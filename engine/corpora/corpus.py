@@ -133,9 +133,8 @@ def _read_numbers(name: str, what: str, given: Any) -> np.ndarray:
 
 
 def _read_counts(name: str, given: Any) -> csr_array:
-    """Return a canonical int32 copy of the counts (D, V).
-
-    Raise CorpusError for counts that are not whole numbers.
+    """Return a canonical int32 copy of the counts (D, V). Raise CorpusError for counts that are not
+    whole numbers.
     """
     counts = csr_array(given)
     try:
@@ -552,10 +551,7 @@ class Corpus:
 
 
 def number_groups(names: Sequence[str]) -> dict[str, Any]:
-    """Number the groups (D,) of documents in order of appearance.
-
-    Return the arguments of `Corpus` for them.
-    """
+    """Number groups (D,) in order of appearance: the arguments of `Corpus` for them."""
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     groups = np.array([numbers[name] for name in names], np.int64)
     return {"groups": groups, "group_titles": list(numbers), "split_by": choose_split(len(numbers))}

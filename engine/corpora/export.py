@@ -60,10 +60,7 @@ def export_own(name: str, target: Path, folder: str | PathLike[str] | None = Non
 
 
 def _list_tables(corpus: Corpus, texts: Texts | None) -> Iterator["pa.Table"]:
-    """Yield the descriptions of consecutive documents, with their texts, words and counts.
-
-    At least one table.
-    """
+    """Yield tables of consecutive documents, with texts, words and counts; at least one."""
     words = np.array(corpus.vocabulary.words, dtype=object)
     if texts is None:
         for first in range(0, max(1, corpus.num_documents), TEXTS_AT_ONCE):

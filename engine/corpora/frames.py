@@ -14,10 +14,8 @@ LAZY = ("collect", "compute", "toPandas")
 
 def open_frame(frame: Any, name: str) -> Table:
     """Open a data frame of pandas or polars, a data set of Hugging Face, or a list of objects or of
-    texts, under this name; its rows are numbered from 0.
-
-    Raises TypeError for another object, and CorpusError if it has no row with a column, or two
-    columns of one name.
+    texts, under this name; its rows are numbered from 0. Raises TypeError for another object, and
+    CorpusError if it has no row with a column, or two columns of one name.
     """
     # pandas takes a second to import.
     import pandas as pd

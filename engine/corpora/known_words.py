@@ -62,9 +62,7 @@ class KnownWords(NamedTuple):
         return self.count_with_warning(texts)[0]
 
     def count_with_warning(self, texts: Iterable[str]) -> tuple[csr_array, str]:
-        """Count the known words (D, V) of texts, with a warning if most words are unknown, or all
-        of a text.
-        """
+        """Count the known words (D, V); warn if most words are unknown, or all of a text."""
         counts, words = self._count_all(texts)
         taken = self.take(counts, words)
         unknown = self.find_unknown(count_terms(counts, words))
@@ -131,9 +129,8 @@ class KnownWords(NamedTuple):
 def choose_words(
     words: WordChoices | None, like: Corpus | HasWords | None
 ) -> WordChoices | KnownWords | None:
-    """The word choices, or the words of a corpus or model.
-
-    Raises TypeError for other objects, and CorpusError if both are given.
+    """The word choices, or the words of a corpus or model. Raises TypeError for other objects, and
+    CorpusError if both are given.
     """
     check_choices("words", words)
     if like is None:
@@ -150,10 +147,9 @@ def count_terms(counts: csr_array, words: Sequence[str]) -> Iterator[tuple[str, 
 
 
 def find_known(like: Corpus | HasWords) -> KnownWords:
-    """Return the words of a corpus or of a fitted model.
-
-    If its word choices are not known, all words and phrases of the vocabulary are counted. Raises
-    TypeError for another object, and CorpusError for a model that does not know its words.
+    """Return the words of a corpus or of a fitted model. If its word choices are not known, all
+    words and phrases of the vocabulary are counted. Raises TypeError for another object, and
+    CorpusError for a model that does not know its words.
     """
     if isinstance(like, Corpus):
         vocabulary: Vocabulary | None = like.vocabulary

@@ -56,10 +56,8 @@ class OwnCorpus:
 
 def find_folder(folder: str | PathLike[str] | None = None) -> Path:
     """Return the folder of the built corpora, by default `corpora` in the folder of the user's
-    data.
-
-    That is the folder named by STICKBREAKER_DATA, or the account's; or a temporary one, with a
-    warning in the log, if the account's cannot be written.
+    data. That is the folder named by STICKBREAKER_DATA, or the account's; or a temporary one, with
+    a warning in the log, if the account's cannot be written.
     """
     if folder is not None:
         return Path(folder)
@@ -74,10 +72,7 @@ def find_folder(folder: str | PathLike[str] | None = None) -> Path:
 
 
 def list_own(folder: str | PathLike[str] | None = None) -> tuple[OwnCorpus, ...]:
-    """List the corpora that the user has built, by name.
-
-    Damaged ones are skipped, with a warning in the log.
-    """
+    """List the corpora of the user, by name; a warning in the log names damaged ones."""
     found = []
     try:
         places = sorted(place for place in find_folder(folder).iterdir() if place.is_dir())
@@ -101,18 +96,15 @@ class OwnFiles(NamedTuple):
 
 
 def find_own(name: str, folder: str | PathLike[str] | None = None) -> OwnFiles:
-    """Find a corpus that the user has built, without reading it.
-
-    Raises CorpusError if there is none of this name, or its description is damaged.
+    """Find a corpus that the user has built, without reading it. Raises CorpusError if there is
+    none of this name, or its description is damaged.
     """
     place = _find_place(name, folder)
     return OwnFiles(about=_describe(place), place=place)
 
 
 def _describe(place: Path) -> OwnCorpus:
-    """Describe the corpus in a folder, under the name of the folder, or another one if a built-in
-    corpus has it.
-    """
+    """Describe the corpus in a folder, under its name, or another if that is built in."""
     if is_old(place):
         return _describe_old(open_old(place))
     manifest = read_manifest(place)
@@ -149,10 +141,7 @@ def _describe_old(old: OldFolder) -> OwnCorpus:
 
 
 def find_converted(name: str, folder: str | PathLike[str] | None = None) -> Path | OldFolder:
-    """Return the folder of a stored corpus.
-
-    One of the earlier format is converted, or returned if that fails.
-    """
+    """Return the folder of a stored corpus, converted from the earlier format if possible."""
     place = _find_place(name, folder)
     return place if convert(place) else open_old(place)
 
@@ -167,10 +156,7 @@ def _find_place(name: str, folder: str | PathLike[str] | None) -> Path:
 
 
 def check_name(name: str, folder: str | PathLike[str] | None = None) -> str:
-    """Return the stripped name of a new corpus.
-
-    Raise CorpusError if it is not valid or already in use.
-    """
+    """Return the stripped name of a new corpus; CorpusError if it is not valid, or taken."""
     name = name.strip()
     if not any(map(str.isalnum, name)) or len(name) > MAX_NAME or not name.isprintable():
         raise CorpusError(
@@ -196,10 +182,9 @@ def name_folder(name: str) -> str:
 
 
 def load_own(name: str, folder: str | PathLike[str] | None = None) -> Corpus:
-    """Load a corpus that the user has built, in the order of its file.
-
-    One that need not fit in memory is opened without reading its documents. Raises CorpusError if
-    there is no such corpus, or it is damaged.
+    """Load a corpus that the user has built, in the order of its file. One that need not fit in
+    memory is opened without reading its documents. Raises CorpusError if there is no such corpus,
+    or it is damaged.
     """
     found = find_converted(name, folder)
     if isinstance(found, OldFolder):
@@ -212,9 +197,8 @@ def load_own(name: str, folder: str | PathLike[str] | None = None) -> Corpus:
 
 
 def find_words_of(name: str, folder: str | PathLike[str] | None = None) -> KnownWords:
-    """Return the words of a corpus that the user has built, or of a built-in one.
-
-    Raises CorpusError as `load_own` does.
+    """Return the words of a corpus that the user has built, or of a built-in one. Raises
+    CorpusError as `load_own` does.
     """
     if name in BUILT_IN:
         return find_known(load_built_in(name))

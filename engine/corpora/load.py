@@ -221,10 +221,7 @@ def _load_named(name: str) -> Corpus:
 
 
 def _find_path(name_or_path: str | PathLike[str]) -> Path:
-    """The path of a file or folder.
-
-    Raises CorpusError if it is neither there nor of a supported type.
-    """
+    """The path of a file or folder; CorpusError if it is missing or not supported."""
     refuse_remote(name_or_path)
     path = Path(name_or_path).expanduser()
     refuse_hidden(path)

@@ -37,9 +37,7 @@ OLD_CORPUS = Kind(name="corpus", format=2, remedy="delete it and build it again"
 
 
 class OldFolder(NamedTuple):
-    """A folder of the earlier format, with the description of its corpus and the header of its
-    files.
-    """
+    """A folder of the earlier format, with the description and the header of its files."""
 
     place: Path
     about: dict[str, Any]
@@ -118,20 +116,15 @@ def is_old(place: Path) -> bool:
 
 
 def open_old(place: Path) -> OldFolder:
-    """Read the description of a folder of the earlier format.
-
-    Raise CorpusError if it is damaged.
-    """
+    """Read the description of a folder of the earlier format; CorpusError if damaged."""
     header = read_seal(place / ABOUT, OLD_CORPUS)
     return OldFolder(place=place, about=dict(header.about or {}), header=header)
 
 
 def convert(place: Path) -> bool:
     """Turn a folder of the earlier format into a stored corpus, at any time complete in one of the
-    two.
-
-    Returns False if the folder cannot be written; it is then as before. Raises CorpusError if the
-    corpus is damaged.
+    two. Returns False if the folder cannot be written; it is then as before. Raises CorpusError if
+    the corpus is damaged.
     """
     if not (place / ABOUT).is_file():
         return True

@@ -21,9 +21,7 @@ from stickbreaker.engine.parallel.clusters import (
 
 
 class StoredPart(NamedTuple):
-    """Consecutive documents of a stored corpus in reading order: their part's number, their places
-    and ids.
-    """
+    """Consecutive documents of a stored corpus: their part's number, places and ids."""
 
     number: int
     rows: StoredRows
@@ -31,10 +29,7 @@ class StoredPart(NamedTuple):
     corpus_size: int
 
     def batches(self, size: int) -> Iterator[Batch]:
-        """Read the documents on a worker, some at once.
-
-        Raises ClusterError that names the worker if it cannot.
-        """
+        """Read the documents, some at once; ClusterError names a worker that cannot."""
         for first in range(0, len(self.doc_ids), size):
             some = slice(first, first + size)
             documents = read_rows(self.rows._replace(places=self.rows.places[some]))
@@ -103,10 +98,7 @@ def check_corpus(cluster: Cluster, corpus: Corpus) -> None:
 
 
 def read_rows(rows: StoredRows) -> Documents:
-    """The documents, on a worker.
-
-    Raises ClusterError that names the worker if it cannot read them.
-    """
+    """The documents, on a worker; ClusterError names the worker if it cannot read them."""
     try:
         return rows.read()
     except CorpusError as error:

@@ -156,9 +156,8 @@ class ShardMaker:
 
 
 def keep_words(documents: Documents, ids: np.ndarray) -> tuple[Documents, np.ndarray]:
-    """Number words by `ids` (W,), without those of id -1.
-
-    Return the documents with words, and a mask (S,) of them.
+    """Number words by `ids` (W,), without those of id -1. Return the documents with words, and a
+    mask (S,) of them.
     """
     words = ids[documents.words]
     is_kept = words >= 0

@@ -239,9 +239,7 @@ class ShardFiles:
         return digest_manifest(self.folder)
 
     def _open(self, number: int) -> MappedShard:
-        """A shard that still has its size: reading pages that were truncated would
-        end the process.
-        """
+        """A shard of the right size: reading truncated pages would end the process."""
         shard = self._map(number)
         try:
             self._check_size(number, shard.pages.size())
@@ -283,9 +281,7 @@ class ShardFiles:
         return whole if places is None else whole[places]
 
     def gather_column(self, name: str, places: np.ndarray) -> np.ndarray:
-        """Return a column of whole numbers at the places (S,) of a mini-batch, from the shards that
-        have them.
-        """
+        """Return a column at the places (S,) of a mini-batch, from the shards that have them."""
         owners = np.searchsorted(self.firsts, places, side="right") - 1
         gathered = np.empty(len(places), np.int64)
         for number in np.unique(owners).tolist():
@@ -306,9 +302,7 @@ class ShardFiles:
             yield from self._open(number).batch.column("title").to_pylist()
 
     def gather(self, places: np.ndarray) -> Documents:
-        """Return the word counts of the documents at these places (S,) of the corpus, as read-only
-        arrays.
-        """
+        """Return the word counts of the documents at places (S,), as read-only arrays."""
         owners = np.searchsorted(self.firsts, places, side="right") - 1
         sizes = np.empty(len(places), np.int64)
         parts = []
@@ -342,12 +336,9 @@ class ShardFiles:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read the manifest of a stored corpus, and check the sizes of its files.
-
-    `check_contents` checks the contents.
-
-    Raises CorpusError if the manifest is damaged or of a newer version, or a file is missing or has
-    another size.
+    """Read the manifest of a stored corpus, and check the sizes of its files. `check_contents`
+    checks the contents. Raises CorpusError if the manifest is damaged or of a newer version, or a
+    file is missing or has another size.
     """
     # Path.is_file fails without permission.
     if os.path.isfile(folder / name_shard(0)) and not os.path.isfile(folder / MANIFEST):
@@ -377,10 +368,7 @@ def check_size(path: Path, found: int, expected: int) -> None:
 
 
 def digest_manifest(folder: Path) -> str:
-    """Return the SHA-256 of the manifest of a stored corpus.
-
-    Raise CorpusError if it cannot be read.
-    """
+    """Return the SHA-256 of a corpus' manifest; CorpusError if it cannot be read."""
     try:
         return sha256((folder / MANIFEST).read_bytes()).hexdigest()
     except OSError as error:

@@ -276,10 +276,7 @@ class StoredRows(NamedTuple):
     places: np.ndarray
 
     def read(self) -> Documents:
-        """Return the documents.
-
-        Raise CorpusError if the folder is unreadable or has another corpus.
-        """
+        """Return the documents; CorpusError if the folder is unreadable or of another corpus."""
         return _open_files(self.folder, self.digest).gather(self.places)
 
 
@@ -310,9 +307,8 @@ def name_unfinished(target: Path) -> Path:
 
 def open_stored(path: str | PathLike[str], name: str = "") -> StoredCorpus:
     """Open a stored corpus without reading its documents, under another name than that of its
-    manifest if it is given.
-
-    Raises CorpusError if a file is missing, is incomplete or has another version.
+    manifest if it is given. Raises CorpusError if a file is missing, is incomplete or has another
+    version.
     """
     folder = Path(path).expanduser().absolute()
     manifest = read_manifest(folder)
@@ -366,10 +362,7 @@ def store_corpus(
 
 
 def write_corpus(corpus: Corpus, folder: Path, shard_documents: int, **about: Any) -> None:
-    """Write a corpus into an empty folder, or one with its texts.
-
-    About: more of the manifest. Raises FileError.
-    """
+    """Write a corpus into an empty folder, or one with its texts; about: for the manifest."""
     own = np.arange(corpus.num_documents)
     is_plain = np.array_equal(corpus.groups, own) and len(corpus.group_titles) == len(own)
     has_groups = corpus.split_by == "group" or not is_plain

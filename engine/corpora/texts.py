@@ -61,10 +61,7 @@ class Texts:
         self._kind = kind
 
     def read(self, doc_ids: Sequence[int] | np.ndarray) -> list[str]:
-        """Read the texts of some documents, in the order of their ids.
-
-        Raise CorpusError if an id has no text.
-        """
+        """Read the texts of some documents, in the order of their ids; CorpusError without one."""
         wanted = np.asarray(doc_ids, np.int64)
         found: dict[int, list[str]] = {}
         for ids, texts in self.scan(wanted):
@@ -78,9 +75,7 @@ class Texts:
         return ["".join(found[each]) for each in wanted.tolist()]
 
     def find(self, words: str) -> np.ndarray:
-        """Return the ids (n,) of the documents whose text contains some words, in upper or lower
-        case.
-        """
+        """Return the ids (n,) of the documents that contain some words, in any case."""
         import pyarrow.compute as pc
 
         found = [
@@ -92,9 +87,8 @@ class Texts:
     def scan(
         self, wanted: np.ndarray | None = None
     ) -> Iterable[tuple[np.ndarray, "pa.ChunkedArray"]]:
-        """Yield document ids and texts, one row group after another.
-
-        Groups without a wanted document are left out.
+        """Yield document ids and texts, one row group after another. Groups without a wanted
+        document are left out.
         """
         for file in self._files:
             verify_part(file, self._header, self._kind)
@@ -122,12 +116,9 @@ def _scan_file(
 
 
 def find_texts(name: str, folder: str | PathLike[str] | None = None) -> Texts | None:
-    """Find the stored texts of a corpus by its name, or by the folder of a stored one.
-
-    None if it has none.
-
-    The texts of bundled corpora are always in the default folder. Raises CorpusError if there is no
-    such corpus, or the description of its files is damaged.
+    """Find the stored texts of a corpus by its name, or by the folder of a stored one. None if it
+    has none. The texts of bundled corpora are always in the default folder. Raises CorpusError if
+    there is no such corpus, or the description of its files is damaged.
     """
     if name in FILES:
         return _find_bundled(name)

@@ -158,10 +158,7 @@ MIN_SHARE = 0.12
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
-    """Return the stop words of one of `LANGUAGES`, in lower case.
-
-    Raise KeyError for another language.
-    """
+    """Return the stop words of one of `LANGUAGES`, in lower case; KeyError for another."""
     if language == "english":
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 

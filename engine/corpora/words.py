@@ -115,10 +115,8 @@ class WordCounter:
         self._num_letters = 0
 
     def add(self, texts: Iterable[str]) -> None:
-        """Count the words of more texts.
-
-        Raise CorpusError at more than `MAX_TERMS` distinct words and phrases, and if words cannot
-        be found.
+        """Count the words of more texts. Raise CorpusError at more than `MAX_TERMS` distinct words
+        and phrases, and if words cannot be found.
         """
         texts = iter(texts)
         if self._analyze is None:
@@ -191,9 +189,7 @@ class WordCounter:
 
     @property
     def num_bytes(self) -> int:
-        """An estimate of the memory, in bytes, that `everything` needs, with what is counted so
-        far.
-        """
+        """The bytes that `everything` needs, about, with what is counted so far."""
         return 48 * len(self._words) + 300 * len(self._ids)
 
     def everything(self) -> tuple[csr_array, list[str]]:
@@ -208,19 +204,15 @@ class WordCounter:
         return _take_columns(counts, order), [words[word] for word in order]
 
     def finish(self) -> tuple[csr_array, list[str]]:
-        """Return the counts (D, V) and the V words that the choices keep.
-
-        Raise CorpusError if there are none.
-        """
+        """Return the counts (D, V) and the V words that are kept; CorpusError if none are."""
         return limit_words(*self.everything(), self.choices)
 
 
 def resolve_choices(
     choices: WordChoices, texts: Iterable[str]
 ) -> tuple[WordChoices, tuple[str, ...]]:
-    """Choose the tokenizer that texts need, unless it is chosen, and say so in a note.
-
-    Raise CorpusError if its library is missing.
+    """Choose the tokenizer that texts need, unless it is chosen, and say so in a note. Raise
+    CorpusError if its library is missing.
     """
     tokenizer = choices.tokenizer if isinstance(choices.tokenizer, str) else None
     try:
@@ -250,9 +242,7 @@ def space_text(text: str, tokenizer: str | None) -> str:
 
 
 def find_tokenizer(text: str, choices: WordChoices) -> str | None:
-    """Return the tokenizer of the choices, or the one that this text needs; UNKNOWN without its
-    library.
-    """
+    """Return the tokenizer of the choices, or of this text; UNKNOWN without its library."""
     if isinstance(choices.tokenizer, str):
         return choices.tokenizer
     beginning = text[:1_000]
@@ -302,9 +292,7 @@ def limit_words(
     counts: csr_array, words: Sequence[str], choices: WordChoices
 ) -> tuple[csr_array, list[str]]:
     """Remove rare and common words (W,) and their columns (D, W), and keep the most frequent of the
-    others (V,).
-
-    Raises CorpusError if no word remains.
+    others (V,). Raises CorpusError if no word remains.
     """
     min_documents, max_share = choices.limits(counts.shape[0])
     kept = find_columns(counts, choices, min_documents, max_share * counts.shape[0])
@@ -331,9 +319,7 @@ def explain_no_words(choices: WordChoices, num_rows: int, has_words: bool) -> st
 def find_columns(
     counts: csr_array, choices: WordChoices, min_documents: float, most: float
 ) -> np.ndarray:
-    """Find the columns (V,) of the words in `min_documents` to `most` documents, as `keep_words`
-    does.
-    """
+    """Find the columns (V,) of words in `min_documents` to `most` documents."""
     return keep_words(*count_columns(counts), choices.max_words, (min_documents, most))
 
 
@@ -418,11 +404,9 @@ class WordEffect(NamedTuple):
 def measure_words(
     texts: Sequence[str], choices: WordChoices, of_documents: int | None = None
 ) -> WordEffect:
-    """Try word choices on a sample of the documents of a corpus.
-
-    `min_documents` is scaled to the size of the sample.
-
-    Raises CorpusError if the sample has more than `MAX_TERMS` distinct words and phrases.
+    """Try word choices on a sample of the documents of a corpus. `min_documents` is scaled to the
+    size of the sample. Raises CorpusError if the sample has more than `MAX_TERMS` distinct words
+    and phrases.
     """
     num_documents = len(texts)
     of_documents = of_documents or len(texts)

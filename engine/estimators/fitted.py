@@ -23,13 +23,7 @@ from stickbreaker.engine.estimators.counts import (
     name_columns,
     refuse_texts,
 )
-from stickbreaker.engine.evaluation.held_out import (
-    DOCUMENTS_AT_ONCE,
-    PartScorer,
-    count_topics,
-    rank_topics,
-    score_corpus,
-)
+from stickbreaker.engine.evaluation import held_out
 from stickbreaker.engine.evaluation.share_files import ShareReader, write_shares
 from stickbreaker.engine.evaluation.topic_frames import name_words
 from stickbreaker.engine.inference.evidence import score_numbers
@@ -201,10 +195,10 @@ class FittedModel(Estimator):
             different processor.
         """
         check_is_fitted(self)
-        scorer = PartScorer(
+        scorer = held_out.PartScorer(
             algorithm=self.algorithm, config=self.config_, state=self.state_, seed=SPLIT_SEED
         )
-        nats = score_corpus(scorer, self._read(X), _connect(client))
+        nats = held_out.score_corpus(scorer, self._read(X), _connect(client))
         if np.isnan(nats):
             raise ValueError(
                 "No document in X has two or more distinct words, so none can be held out: give"
@@ -324,7 +318,7 @@ class FittedModel(Estimator):
         A topic with less than one expected token is not in use, so a model of a few words can have
         none.
         """
-        return count_topics(self._summary().expected_tokens)
+        return held_out.count_topics(self._summary().expected_tokens)
 
     def to_corpus(self, X: Counts, words: Sequence[str] | None = None) -> Corpus:
         """Give documents the words of the model. A Corpus is returned as it is.
@@ -356,7 +350,7 @@ class FittedModel(Estimator):
         """The shares (D, K) of all topics in documents."""
         check_is_fitted(self)
         reader = self._reader(slice(None))
-        batches = self._read(X).batches(DOCUMENTS_AT_ONCE)
+        batches = self._read(X).batches(held_out.DOCUMENTS_AT_ONCE)
         return np.concatenate([reader.infer(batch.documents) for batch in batches]).astype(float)
 
     def _reader(self, columns: np.ndarray | slice, names: Sequence[str] = ()) -> ShareReader:
@@ -372,7 +366,7 @@ class FittedModel(Estimator):
         """The topics that `transform` has columns for."""
         if self._keeps_unused():
             return slice(None)
-        return np.sort(rank_topics(self.state_.expected_tokens))
+        return np.sort(held_out.rank_topics(self.state_.expected_tokens))
 
     def _keeps_unused(self) -> bool:
         """Whether `transform` has columns for unused topics."""

@@ -9,22 +9,16 @@ from typing import Any, cast
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
+from stickbreaker.engine.corpora import words
 from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
 from stickbreaker.engine.corpora.dates import DateReader, explain_date
 from stickbreaker.engine.corpora.languages import SPACES
 from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.word_choices import WordChoices
-from stickbreaker.engine.corpora.words import (
-    MARKS,
-    NUM_FIRST,
-    find_tokenizer,
-    resolve_choices,
-    space_text,
-)
 
 logger = logging.getLogger(__name__)
 # As `CountVectorizer` has it, with vowel signs as letters.
-SPACED = re.compile(rf"[\w{MARKS}]{{2,}}")
+SPACED = re.compile(rf"[\w{words.MARKS}]{{2,}}")
 # None and the missing values of NumPy and pandas, as text.
 MISSING = ("None", "nan", "<NA>", "NaT")
 
@@ -81,9 +75,9 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
         texts = iter(self._check(raw_documents))
         self._choices = None
         if self.tokenizer is None and self.preprocessor is None and self.analyzer == "word":
-            first = list(islice(texts, NUM_FIRST))
+            first = list(islice(texts, words.NUM_FIRST))
             known = [text for text in first if isinstance(text, str)]
-            self._choices, notes = resolve_choices(WordChoices(), known)
+            self._choices, notes = words.resolve_choices(WordChoices(), known)
             for note in notes:
                 logger.warning(note)
             texts = map(self._space, chain(first, texts))
@@ -179,7 +173,7 @@ class CorpusVectorizer(CountVectorizer):  # type: ignore[misc] # scikit-learn ha
         """Put spaces between the words of a text that has none."""
         if self._choices is None or not isinstance(text, str):
             return text
-        return space_text(text, find_tokenizer(text, self._choices))
+        return words.space_text(text, words.find_tokenizer(text, self._choices))
 
     def _to_corpus(self, counts: Any, dates: Sequence[object] | None) -> Corpus:
         """The counts (D, V) with their words, dates and numbers of documents."""

@@ -78,10 +78,7 @@ def read_shares(
 
 
 class Periods(NamedTuple):
-    """Periods of the calendar: the period of each document (D,), -1 without a date.
-
-    Names and first dates (P,).
-    """
+    """Periods: that of each document (D,), -1 without a date; names and first dates (P,)."""
 
     of_document: np.ndarray
     names: tuple[str, ...]

@@ -57,9 +57,7 @@ class FoundAgain(NamedTuple):
 
     @property
     def is_constant(self) -> np.ndarray:
-        """Which of the ten words (U, 10) are there in nine of ten runs in which the topic comes
-        back.
-        """
+        """Which of the ten words (U, 10) are in nine of ten runs that have the topic."""
         num_found = self.num_found[:, None]
         return np.asarray((self.word_runs >= CONSTANT * num_found) & (num_found > 0))
 

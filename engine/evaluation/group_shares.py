@@ -56,9 +56,7 @@ def find_groups(corpus: Corpus, names: Sequence[Any] | None = None) -> Groups | 
 
 
 def sum_texts(values: csr_array, texts: np.ndarray) -> tuple[csr_array, np.ndarray]:
-    """The sums of rows (D, C) over the passages of each text, (T, C), and one document of each text
-    (T,).
-    """
+    """Sums of rows (D, C) over the passages of each text, (T, C), and a document of each (T,)."""
     _, first, places = np.unique(texts, return_index=True, return_inverse=True)
     entries = (np.ones(len(places)), (places, np.arange(len(places))))
     member = csr_array(entries, shape=(len(first), len(places)))
@@ -66,9 +64,8 @@ def sum_texts(values: csr_array, texts: np.ndarray) -> tuple[csr_array, np.ndarr
 
 
 class GroupShares(NamedTuple):
-    """Topic shares of groups, and the ends of their intervals (G, K); documents with words (G,).
-
-    A group without words has NaN.
+    """Topic shares of groups, and the ends of their intervals (G, K); documents with words (G,). A
+    group without words has NaN.
     """
 
     shares: np.ndarray

@@ -27,9 +27,7 @@ NUM_DOCUMENTS = 50
 
 
 class Sheet(NamedTuple):
-    """Questions for people, with an empty column "answer", and the key with a row for
-    each of them.
-    """
+    """Questions for people, with an empty column "answer", and the key, row by row."""
 
     questions: pd.DataFrame
     key: pd.DataFrame

@@ -16,14 +16,7 @@ from stickbreaker.engine.corpora.corpus import Corpus
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.corpora.on_workers import StoredPart, map_parts
 from stickbreaker.engine.executors import map_shards
-from stickbreaker.engine.files.whole_files import (
-    FileError,
-    building,
-    find_new_folder,
-    open_synced,
-    remove_leftovers,
-    replacing,
-)
+from stickbreaker.engine.files import whole_files
 from stickbreaker.engine.parallel.clusters import Cluster
 
 FILE_DOCUMENTS = 65_536
@@ -82,7 +75,7 @@ class FileWriter:
         """Write the file; if there is no such folder, return its content."""
         batches = part.batches(self.documents_at_once)
         if self.work.is_dir():
-            with replacing(self.work / name_file(part.number)) as out:
+            with whole_files.replacing(self.work / name_file(part.number)) as out:
                 self.reader.write(out, batches)
             return None
         content = io.BytesIO()
@@ -115,8 +108,8 @@ def write_shares(
     there is a cluster and the corpus is in memory, ClusterError if a worker cannot read the corpus,
     and FileError if the folder exists already or cannot be written.
     """
-    folder = find_new_folder(folder)
-    with building(folder) as work:
+    folder = whole_files.find_new_folder(folder)
+    with whole_files.building(folder) as work:
         if cluster is None:
             _write_here(work, corpus, reader, report)
         else:
@@ -127,7 +120,7 @@ def write_shares(
 def _write_here(work: Path, corpus: Corpus, reader: ShareReader, report: Report) -> None:
     batches = corpus.batches(DOCUMENTS_AT_ONCE)
     for number in range(-(-corpus.num_documents // FILE_DOCUMENTS)):
-        with open_synced(work / name_file(number)) as out:
+        with whole_files.open_synced(work / name_file(number)) as out:
             # FILE_DOCUMENTS is a multiple of DOCUMENTS_AT_ONCE.
             reader.write(out, islice(batches, FILE_DOCUMENTS // DOCUMENTS_AT_ONCE))
         report(min((number + 1) * FILE_DOCUMENTS, corpus.num_documents))
@@ -141,13 +134,13 @@ def _write_on(
         for done, (number, content) in enumerate(results, start=1):
             path = work / name_file(number)
             if content is not None:
-                with replacing(path) as out:
+                with whole_files.replacing(path) as out:
                     out.write(content)
             elif not path.is_file():
-                raise FileError(
+                raise whole_files.FileError(
                     f"A worker wrote {path.name}, but {path} does not exist here: use a folder that"
                     " all machines share."
                 )
             report(min(done * FILE_DOCUMENTS, corpus.num_documents))
     # A worker that has ended may have left an unfinished file.
-    remove_leftovers(work)
+    whole_files.remove_leftovers(work)

@@ -68,9 +68,7 @@ class PassConfig(Protocol):
 
 
 class PassExpectations(Protocol):
-    """What the sums over documents read of the expectations of a pass: topics (U, K),
-    of any kind.
-    """
+    """What the sums over documents read of a pass's expectations: topics (U, K)."""
 
     @property
     def topics(self) -> np.ndarray: ...
@@ -141,9 +139,8 @@ def sum_by_phase(documents: Documents, expectations: LocalExpectations, fit: Fit
 
 def sum_documents(documents: Documents, expectations: PassExpectations, fit: Fit) -> Totals:
     """Totals of documents, a thousand at a time: `fit` gives the Statistics of documents and their
-    part of the bound.
-
-    The expected counts of each document of a corpus would need far more memory than their sums.
+    part of the bound. The expected counts of each document of a corpus would need far more memory
+    than their sums.
     """
     topic_words = np.zeros_like(expectations.topics)
     num_documents = documents.num_documents

@@ -40,9 +40,7 @@ ShardCounts = Sequence[DocumentCounts | FactoredCounts]
 
 
 class Merging(NamedTuple):
-    """The topic that receives each topic's counts: (K,) ids, its own unless the topic is a copy of
-    a larger one.
-    """
+    """The topic (K,) that receives each topic's counts: its own, or that of which it is a copy."""
 
     targets: np.ndarray
 
@@ -98,10 +96,7 @@ class Removal(NamedTuple):
         return shared
 
     def factors(self, totals: np.ndarray) -> np.ndarray:
-        """Weights (M, P) over the parents' totals at their turn.
-
-        Totals: (K,) before the first topic is removed.
-        """
+        """Weights (M, P) over the parents' totals at their turn; `totals` (K,) are those before."""
         totals = totals.copy()
         factors = np.zeros(self.weights.shape)
         for place, (topic, parents, weights) in enumerate(zip(*self, strict=True)):
@@ -284,9 +279,7 @@ class DecayedCounts:
 
     def only(self, words: np.ndarray) -> "DecayedCounts":
         """These counts with the rows of some words (U,), ascending, to read them and to remove or
-        append topics.
-
-        Totals remain those of all words; the rows of other words must not be read.
+        append topics. Totals remain those of all words; the rows of other words must not be read.
         """
         array = self.storage.read(words)
         return replace(
@@ -313,7 +306,6 @@ class DecayedCounts:
 
     def remove(self, removal: Removal, words: np.ndarray | None = None) -> "DecayedCounts":
         """These counts with topics removed: each word's tokens go to the topics that explain them.
-
         With `words` (U,) only their tokens do; those of other words are shared out by the weights
         of the mixtures.
         """
@@ -419,11 +411,8 @@ def gather(
 
 
 def add_counts(counts: ShardCounts, factor: Any, places: np.ndarray, out_rows: np.ndarray) -> None:
-    """Add factor times the counts of words (U,) to their rows, which are at some places.
-
-    One thread has all of a word.
-
-    Shards add in their order, so a sum does not depend on the threads.
+    """Add factor times the counts of words (U,) to their rows, which are at some places. One thread
+    has all of a word. Shards add in their order, so a sum does not depend on the threads.
     """
     blocks = [part for part in counts if isinstance(part, DocumentCounts)]
     adders: list[Callable[..., None]]

@@ -172,9 +172,7 @@ def _pad(array: np.ndarray, number: int) -> np.ndarray:
 
 
 def _as_rows(counts: np.ndarray, precision: np.dtype[Any]) -> DocumentCounts:
-    """Counts (U, K) as a document of one word for each row, with only the topics that have tokens
-    of it.
-    """
+    """Counts (U, K) as a document of one word for each row, with the topics of its tokens."""
     rows, topics = np.nonzero(counts)
     each = np.arange(len(counts) + 1)
     starts = np.searchsorted(rows, each)
@@ -253,10 +251,9 @@ def prior_fields(config: GrowingConfig, state: GrowingState) -> dict[str, Any]:
 
 
 def summarize(config: GrowingConfig, state: GrowingState) -> TopicSummary:
-    """E[topics], E[π] of the topics born so far, scaled to sum to 1, and expected tokens.
-
-    Before the first birth: the expectation of the first topic under its prior, in which all words
-    are equally likely.
+    """E[topics], E[π] of the topics born so far, scaled to sum to 1, and expected tokens. Before
+    the first birth: the expectation of the first topic under its prior, in which all words are
+    equally likely.
     """
     if not len(state.topic_ids):
         topic_ids, topics = word_topics(config, state, np.arange(state.topic_counts.vocab_size))

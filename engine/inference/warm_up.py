@@ -44,9 +44,7 @@ AnyTablesStart = TypeVar("AnyTablesStart", bound=ScaledTablesState)
 
 
 class ExpectPower(Protocol[NewExpectations]):
-    """Computes the expectations of some words (U,), with topic weights B^power, or B unless a power
-    is given.
-    """
+    """Computes the expectations of words (U,), with weights B^power, by default B."""
 
     def __call__(self, words: np.ndarray, *, power: float = NOT_RAISED) -> NewExpectations: ...
 

@@ -17,10 +17,7 @@ FREE_PART = 0.5
 
 
 class _Space:
-    """How many rows of an array are in use.
-
-    Only the value that ends there may take more of them.
-    """
+    """How many rows of an array are in use; only the last value may take more."""
 
     def __init__(self, num_used: int) -> None:
         self._num_used = num_used

@@ -63,10 +63,7 @@ class KernelLocator(_CacheLocator):
 
     @classmethod
     def from_function(cls, py_func: Callable[..., Any], py_file: str) -> Self | None:
-        """The locator of a kernel.
-
-        None for other packages' functions and where no folder is writable.
-        """
+        """The locator of a kernel; None for other functions, and without a writable folder."""
         if Path(py_file).parent != FOLDER:
             return None
         for folder in _list_folders():
@@ -86,10 +83,8 @@ class KernelLocator(_CacheLocator):
 
 def prune_versions(current: Path) -> None:
     """Mark a version's folder as used now, and delete all but the MAX_VERSIONS versions that were
-    used last.
-
-    Several processes may do this at the same time. A process that runs a deleted version keeps its
-    code in memory, and creates the folder again if it compiles more.
+    used last. Several processes may do this at the same time. A process that runs a deleted version
+    keeps its code in memory, and creates the folder again if it compiles more.
     """
     last_used = {}
     for folder in current.parent.iterdir():
@@ -107,10 +102,8 @@ _prune_once = cache(prune_versions)
 
 
 def _list_folders() -> Iterator[Path]:
-    """The folders to try, in order.
-
-    NUMBA_CACHE_DIR if it is set, the package's `__pycache__`, the user's cache folder, a temporary
-    folder.
+    """The folders to try, in order. NUMBA_CACHE_DIR if it is set, the package's `__pycache__`, the
+    user's cache folder, a temporary folder.
     """
     # numba sets this attribute while it runs, so type checkers do not know it.
     chosen = vars(numba.config)["CACHE_DIR"]
@@ -139,9 +132,8 @@ class KernelCache(FunctionCache):
 
 @contextmanager
 def waiting(wait: Callable[[], bool]) -> Iterator[None]:
-    """Call `wait` in this block for each kernel whose code is not on disk, until it is there.
-
-    It returns False when no other process compiles kernels: then this process does.
+    """Call `wait` in this block for each kernel whose code is not on disk, until it is there. It
+    returns False when no other process compiles kernels: then this process does.
     """
     KernelCache.waits.append(wait)
     try:
@@ -151,10 +143,7 @@ def waiting(wait: Callable[[], bool]) -> Iterator[None]:
 
 
 def use_kernel_cache() -> None:
-    """Make numba use `KernelLocator` first, and `KernelCache`.
-
-    Other packages' functions are cached as before.
-    """
+    """Make numba use `KernelLocator` and `KernelCache` for our functions."""
     # Type checkers infer different types for this list, which numba does not annotate.
     caches: Any = CacheImpl
     if KernelLocator not in caches._locator_classes:

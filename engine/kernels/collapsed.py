@@ -43,9 +43,7 @@ SERIES = (
 
 
 class PassPriors(NamedTuple):
-    """The prior's parameters in Eq. 15: doc (K,) G[απ_k], words (V,) G[βτ_w], and total E[β] or its
-    counterpart.
-    """
+    """The prior in Eq. 15: doc (K,) G[απ_k], words (V,) G[βτ_w], total E[β] or the like."""
 
     doc: np.ndarray
     words: np.ndarray
@@ -62,10 +60,7 @@ def score_token(
     total_counts: np.ndarray,
     out_log: np.ndarray,
 ) -> float:
-    """Write the log of Eq. 15 for one token of a word, without its own q (K,) in the counts.
-
-    Return the largest.
-    """
+    """Write the log of Eq. 15 for one token, without its own q (K,); return the largest."""
     zero = q.dtype.type(0)
     half = q.dtype.type(0.5)
     one = q.dtype.type(1)
@@ -109,9 +104,7 @@ def normalise(highest: float, out_share: np.ndarray) -> None:
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def move_tokens(c: float, old: np.ndarray, new: np.ndarray, out_counts: np.ndarray) -> None:
-    """Update means and variances of counts (2, K) when the shares of c tokens change from `old`
-    (K,) to `new`.
-    """
+    """Update means and variances (2, K) when the shares of c tokens change to `new` (K,)."""
     one = new.dtype.type(1)
     for k in range(new.shape[0]):
         out_counts[0, k] += c * (new[k] - old[k])
@@ -123,9 +116,7 @@ def move_tokens(c: float, old: np.ndarray, new: np.ndarray, out_counts: np.ndarr
 # copy.
 @njit(nogil=True, cache=True, error_model="numpy")
 def count_document(counts: np.ndarray, q: np.ndarray, out_doc: np.ndarray) -> None:
-    """Write means and variances (2, K) of a document's topic counts, from its words' counts (n,)
-    and q (n, K).
-    """
+    """Write means and variances (2, K) of a document's topic counts, from n counts and q."""
     out_doc[:] = 0.0
     for i in range(counts.shape[0]):
         c = q.dtype.type(counts[i])
@@ -143,12 +134,9 @@ def update_documents(
     out_total_counts: np.ndarray,
     out_q: np.ndarray,
 ) -> None:
-    """Apply Eq. 15 to each entry of each document in turn.
-
-    The counts are updated after every entry.
-
-    Read and written: means and variances of words' counts (V, 2, K); those of the topics' totals
-    (2, K) float64, which change at the end of a document; shares q (nnz, K).
+    """Apply Eq. 15 to each entry of each document in turn. The counts are updated after every
+    entry. Read and written: means and variances of words' counts (V, 2, K); those of the topics'
+    totals (2, K) float64, which change at the end of a document; shares q (nnz, K).
     """
     num_topics = out_q.shape[1]
     doc = np.empty((2, num_topics), out_q.dtype)
@@ -177,10 +165,7 @@ def update_documents(
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def log_complement(share: np.float32) -> float | np.float32:
-    """log(1 - q), by its series where 1 - q would be rounded.
-
-    At q = 1 the log of the smallest normal number.
-    """
+    """log(1 - q), by its series near 0; at q = 1 the log of the smallest normal number."""
     half, third, fourth, fifth, sixth = SERIES
     tail = share * (half + share * (third + share * (fourth + share * (fifth + share * sixth))))
     series = -share - share * tail
@@ -199,9 +184,7 @@ def split_positive(mean: float, variance: float, log_zero: float) -> tuple[float
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def prior_terms(a: np.ndarray) -> np.ndarray:
-    """a, log Γ(a) and ψ(a + 1), as (3, K). a ψ(a) follows as a ψ(a + 1) - 1, even where ψ(a)
-    overflows.
-    """
+    """a, log Γ(a) and ψ(a + 1), (3, K): a ψ(a) is a ψ(a + 1) - 1, even if ψ(a) overflows."""
     terms = np.empty((3, a.shape[0]))
     for k in range(a.shape[0]):
         terms[0, k] = a[k]
@@ -212,9 +195,7 @@ def prior_terms(a: np.ndarray) -> np.ndarray:
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def expect_tables(counts: np.ndarray, prior: np.ndarray) -> tuple[float, float]:
-    """Expected tables of a count under the prior's a (Eq. 12), and F[log Γ(a + n) - log Γ(a)]
-    (below Eq. 18).
-    """
+    """Expected tables of a count (Eq. 12), and F[log Γ(a + n) - log Γ(a)] (below Eq. 18)."""
     a, log_gamma_a, digamma_a = prior
     if counts[0] < RARE:
         return counts[0], counts[0] * math.log(a)
@@ -300,7 +281,6 @@ def score_known_topics(
     out_log: np.ndarray,
 ) -> float:
     """Write the log of Eq. 15 with log φ_kw (K,) of fixed topics in place of the corpus' counts.
-
     Return the largest.
     """
     zero = q.dtype.type(0)

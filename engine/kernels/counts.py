@@ -161,11 +161,8 @@ def group_entries(
 def next_block(
     out_counts: DocumentCounts, j: int, topic_ids: np.ndarray, place: int
 ) -> tuple[np.ndarray, int]:
-    """Record document j's topics.
-
-    Return its block (n, A_j) of tokens, which begins at `place`, and the block's end.
-
-    Writes to the arrays of out_counts, and reads its starts.
+    """Record document j's topics. Return its block (n, A_j) of tokens, which begins at `place`, and
+    the block's end. Writes to the arrays of out_counts, and reads its starts.
     """
     first = out_counts.topic_starts[j]
     out_counts.topic_starts[j + 1] = first + topic_ids.shape[0]
@@ -228,9 +225,7 @@ def add_products(
     places: np.ndarray,
     out_rows: np.ndarray,
 ) -> None:
-    """The same as `add_blocks` for FactoredCounts: a word's topic weights B_ik multiply Σ_j
-    scale_ij e_jk once.
-    """
+    """As `add_blocks`, of FactoredCounts: B_ik multiplies Σ_j scale_ij e_jk once."""
     weights = counts.weights
     num_topics = out_rows.shape[1]
     total = np.empty(num_topics, weights.dtype)
@@ -281,9 +276,7 @@ def scale_rows(
     power: float,
     out_rows: np.ndarray,
 ) -> None:
-    """Write ((scale · row + offset) · factors (K,))^power of the rows at `places` (U,) to out_rows
-    (U, K).
-    """
+    """Write ((scale · row + offset) · factors (K,))^power of rows at `places` (U,) to (U, K)."""
     scale = factors.dtype.type(scale)
     offset = factors.dtype.type(offset)
     for first in range(0, places.shape[0], RAISED_ROWS):
@@ -353,9 +346,7 @@ def sum_rows(
 def copy_rows(
     rows: np.ndarray, places: np.ndarray, span: tuple[int, int], factor: float, out_rows: np.ndarray
 ) -> None:
-    """Write factor times the rows at `places` (U,) of a span of words to the first of
-    other rows.
-    """
+    """Write factor times the rows at `places` (U,) of a span of words to other rows."""
     for u in range(span[0], span[1]):
         row = rows[places[u]]
         out = out_rows[u]
@@ -406,9 +397,7 @@ def share_out_by_weights(
     weights: np.ndarray,
     out_rows: np.ndarray,
 ) -> None:
-    """Share out topics (M,) among their parents by weights (M, P), which 0 ends, in a span of rows
-    (U, K).
-    """
+    """Share out topics (M,) by weights (M, P), which 0 ends, in a span of rows (U, K)."""
     for u in range(span[0], span[1]):
         out = out_rows[u]
         for m in range(topics.shape[0]):

@@ -72,9 +72,8 @@ def round_up(number: int) -> int:
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def make_lines(number: int, like: np.ndarray) -> np.ndarray:
-    """An uninitialised array of the dtype of `like`, aligned to a cache line.
-
-    A vector that crosses two cache lines takes two reads.
+    """An uninitialised array of the dtype of `like`, aligned to a cache line. A vector that crosses
+    two cache lines takes two reads.
     """
     array = np.empty(number + LINE // like.itemsize, like.dtype)
     first = -array.ctypes.data % LINE // like.itemsize
@@ -83,9 +82,7 @@ def make_lines(number: int, like: np.ndarray) -> np.ndarray:
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def make_work_arrays(longest: int, topics: np.ndarray) -> WorkArrays:
-    """Working memory for documents of up to `longest` words (padded), in the precision of the
-    topics (U, K).
-    """
+    """Working memory for up to `longest` words (padded), in the precision of the topics (U, K)."""
     width = round_up(topics.shape[1])
     return WorkArrays(
         np.empty(width, np.int64),
@@ -105,10 +102,7 @@ def make_work_arrays(longest: int, topics: np.ndarray) -> WorkArrays:
 def load_document(
     documents: DocumentArrays, j: int, topics: np.ndarray, out_work: WorkArrays
 ) -> int:
-    """Copy the padded counts (N,) and topic weights (N, K) of document j to the working memory.
-
-    Return N.
-    """
+    """Copy the padded counts (N,) and topic weights (N, K) of document j; return N."""
     first = documents.starts[j]
     last = documents.starts[j + 1]
     num_words = round_up(last - first)
@@ -167,9 +161,7 @@ def dot_rows(
 def add_rows(
     rows: np.ndarray, num_rows: int, width: int, weights: np.ndarray, out_sums: np.ndarray
 ) -> None:
-    """Write Σ_r weight_r row_rk (W,), rows as in `dot_rows`: four vectors of a row at once, or one
-    of four rows.
-    """
+    """Write Σ_r weight_r row_rk (W,), four vectors of a row at once, or one of four rows."""
     zero = splat(out_sums.dtype.type(0))
     first = 0
     while first + 4 * BLOCK <= width:
@@ -339,9 +331,7 @@ def write_factors(
     out_tokens: np.ndarray,
 ) -> None:
     """Write the factors of a document's tokens scale_i e_k B_ik: scales (n,) and e (K,), 0 for
-    topics dropped.
-
-    Their sums over words are added to out_tokens (K,).
+    topics dropped. Their sums over words are added to out_tokens (K,).
     """
     iterate_once(out_work, num_words, num_left, are_columns)
     for i in range(out_scales.shape[0]):

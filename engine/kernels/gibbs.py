@@ -61,9 +61,7 @@ def group_by_word(
     num_topics: int,
     out_token_topics: TokenTopics,
 ) -> None:
-    """Fill out_token_topics, whose word_starts and doc_starts are set, from the topics (N,) in
-    document order.
-    """
+    """Fill out_token_topics, whose starts are set, from the topics (N,) of documents."""
     places = out_token_topics.word_starts.copy()
     in_document = np.zeros(num_topics, np.int32)
     token = 0
@@ -99,9 +97,7 @@ def read_out(
     out_assignments: np.ndarray,
     out_topic_words: np.ndarray,
 ) -> None:
-    """Write the topics (N,) in document order and counts of words in topics (V, K), with topics at
-    new places.
-    """
+    """Write topics (N,) in document order and counts (V, K), with topics at new places."""
     places = token_topics.word_starts.copy()
     token = 0
     for j in range(documents.starts.shape[0] - 1):

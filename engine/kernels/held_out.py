@@ -8,12 +8,9 @@ from stickbreaker.engine.kernels.special import FAST
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def draw_key(seed: int, doc_id: int, place: int) -> np.uint64:
-    """A 64-bit number for a word's place in a document.
-
-    The same arguments always give the same number.
-
-    Source: the output function of SplitMix64 (Steele, Lea & Flood 2014), applied to the three
-    arguments in turn.
+    """A 64-bit number for a word's place in a document. The same arguments always give the same
+    number. Source: the output function of SplitMix64 (Steele, Lea & Flood 2014), applied to the
+    three arguments in turn.
     """
     state = np.uint64(0)
     for each in (seed, doc_id, place):
@@ -26,19 +23,15 @@ def draw_key(seed: int, doc_id: int, place: int) -> np.uint64:
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def draw_places(first: int, share: float, out_is_drawn: np.ndarray) -> None:
-    """Mark the given share of the places first, first + 1, ... (S,).
-
-    A place is always drawn, or never.
-    """
+    """Mark the given share of the places first, first + 1, ... (S,), always the same ones."""
     for j in range(out_is_drawn.shape[0]):
         out_is_drawn[j] = np.float64(draw_key(0, first + j, 0)) < share * 2.0**64
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def find_smallest(out_keys: np.ndarray, number: int) -> np.uint64:
-    """The n-th smallest key by Hoare's selection, which compiles in far less time than a sort.
-
-    It reorders the keys.
+    """The n-th smallest key by Hoare's selection, which compiles in far less time than a sort. It
+    reorders the keys.
     """
     first = 0
     last = out_keys.shape[0] - 1

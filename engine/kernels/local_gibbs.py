@@ -86,9 +86,8 @@ def sum_blocks(g: np.ndarray, row: np.ndarray, out_sums: np.ndarray) -> float:
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def find_place(g: np.ndarray, row: np.ndarray, sums: np.ndarray, position: float) -> int:
-    """The topic at a position in the cumulative sum of g_k row_k, by the sums of `sum_blocks`.
-
-    Its weight is not 0.
+    """The topic at a position in the cumulative sum of g_k row_k, by the sums of `sum_blocks`. Its
+    weight is not 0.
     """
     b = 0
     while b < sums.shape[0] - 1 and position >= sums[b]:
@@ -197,9 +196,7 @@ def move(
     size: int,
     word_concentration: float,
 ) -> None:
-    """Add `size` tokens of a word (negative: remove) to topic k, in the mini-batch and in the
-    document.
-    """
+    """Add `size` tokens of a word (or remove, if negative) to topic k of the document."""
     out_n[k] += size
     # Rounding must not make a word's parameter smaller than its prior.
     out_row[k] = max(out_row[k] + size, word_concentration)

@@ -33,9 +33,7 @@ class Components(NamedTuple):
 
 
 class MixturePrior(NamedTuple):
-    """The state's K components, their sticks u and v, the component at each place,
-    and a, η and V.
-    """
+    """The K components, their sticks u and v, the one at each place, and a, η and V."""
 
     num_known: int
     on: np.ndarray
@@ -229,9 +227,7 @@ def share_documents(
     log_weights: np.ndarray,
     out_shares: np.ndarray,
 ) -> None:
-    """Write p(z = k | document) of each document (S, K), under fixed components and log weights
-    (K,).
-    """
+    """Write p(z = k | document) (S, K), under fixed components and log weights (K,)."""
     product = np.empty(totals.shape[0])
     for d in range(out_shares.shape[0]):
         find_logs(documents, d, words, totals, product, out_shares[d])

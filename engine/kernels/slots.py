@@ -69,10 +69,7 @@ def expected_log_sticks(sticks: np.ndarray, out_digammas: np.ndarray, out_log: n
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def multiply(one: np.ndarray, other: np.ndarray, out_product: np.ndarray) -> None:
-    """Write the matrix product of (R, S) and (S, W) to (R, W).
-
-    R is padded to four, W to whole vectors.
-    """
+    """Write (R, S) times (S, W) to (R, W); R is padded to four, W to whole vectors."""
     num_inner, width = other.shape
     zero = splat(out_product.dtype.type(0))
     for row in range(0, one.shape[0], 4):

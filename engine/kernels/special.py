@@ -29,9 +29,7 @@ FINITE = FAST | {"nnan"}
 @njit(nogil=True, cache=True, error_model="numpy")
 def digamma(x: float) -> float:
     """ψ(x) for x > 0, to 1e-12 of max(1, |ψ|): six steps of the recurrence below 6, then the
-    asymptotic series.
-
-    Source: Abramowitz & Stegun 6.3.5 and 6.3.18.
+    asymptotic series. Source: Abramowitz & Stegun 6.3.5 and 6.3.18.
     """
     shift = 0.0
     while x < 6.0:
@@ -49,10 +47,7 @@ def digamma(x: float) -> float:
 
 @njit(cache=True, fastmath=FAST)
 def _exp_single(x: np.float32) -> np.float32:
-    """e^x by x = n log 2 + r and a polynomial in r (coefficients: Cephes' expf).
-
-    E^-87 and less is e^-87.
-    """
+    """e^x by x = n log 2 + r and a polynomial in r (Cephes' expf); e^-87 below -87."""
     x = min(max(x, np.float32(-87.0)), np.float32(87.0))
     # `np.floor` stays in float32; `math.floor` is an integer of 64 bits, which few processors
     # convert as a vector.
@@ -171,9 +166,7 @@ def _exp_digamma_double(g: np.ndarray, number: int, power: float, out_e: np.ndar
 
 
 def exp_digamma(g: np.ndarray, number: int, power: float, out_e: np.ndarray) -> None:
-    """Write exp(power ψ(g)) of the first `number` elements, times a common factor that keeps the
-    largest normal.
-    """
+    """Write exp(power ψ(g)) of `number` elements, scaled so that the largest is normal."""
     _exp_digamma_double(g, number, power, out_e)
 
 
@@ -240,9 +233,7 @@ def raise_rows(out_rows: np.ndarray, power: float) -> None:
 @njit(nogil=True, cache=True, error_model="numpy")
 def log_gamma_derivatives(x: float) -> tuple[float, float, float, float]:
     """(log Γ, ψ, ψ', ψ'')(x) for x > 0, to 1e-12 of max(1, |value|), by one recurrence to 10 and
-    its series.
-
-    Source: Abramowitz & Stegun 6.1.41, 6.3.18, 6.4.12 and 6.4.13.
+    its series. Source: Abramowitz & Stegun 6.1.41, 6.3.18, 6.4.12 and 6.4.13.
     """
     product = 1.0
     first = 0.0

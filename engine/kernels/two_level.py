@@ -66,9 +66,7 @@ class Prior(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """A document's own A topics: ids, log B by word (N, A) and by topic (A, N), and
-    E[log β] (A,).
-    """
+    """A document's own A topics: ids, log B by word (N, A) and topic (A, N), E[log β] (A,)."""
 
     topic_ids: np.ndarray
     log_weights: np.ndarray
@@ -118,9 +116,7 @@ class Scratch(NamedTuple):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def make_scratch(limits: Limits, longest: int, topics: np.ndarray) -> Scratch:
-    """Working memory for documents of up to `longest` words (padded), in the precision of the
-    topics.
-    """
+    """Working memory for up to `longest` words (padded), in the precision of the topics."""
     width = round_up(limits.max_active)
     num_slots = padded_slots(limits)
     return Scratch(
@@ -242,10 +238,7 @@ def transpose(array: np.ndarray, out_transposed: np.ndarray) -> None:
 def sum_tokens(
     tokens: np.ndarray, out_now: np.ndarray, out_before: np.ndarray
 ) -> tuple[float, float]:
-    """Write the tokens of each slot (T,) to out_now and out_before.
-
-    Return their total change and their sum.
-    """
+    """Write slot tokens (T,) to out_now and out_before; return total change and sum."""
     change = size = zero = tokens.dtype.type(0)
     for t in range(out_now.shape[0]):
         row = tokens[t]
@@ -272,10 +265,7 @@ def equalise(expected_log_weights: np.ndarray) -> np.ndarray:
 def iterate_slots(
     c: np.ndarray, chosen: Chosen, limits: Limits, out_slots: Slots, out_scratch: Scratch
 ) -> None:
-    """Repeat Eq. 18, 15-16 and 17 on one document until the tokens of its slots converge.
-
-    Changes out_slots.
-    """
+    """Repeat Eq. 18, 15-16 and 17 on one document until the tokens of its slots converge."""
     num_slots = limits.num_slots
     num_without = limits.num_without_priors
     phi = out_slots.phi
@@ -313,9 +303,7 @@ def iterate_slots(
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def sum_slots(slots: Slots, num_slots: int, out_sums: np.ndarray) -> None:
-    """Write Σ_t φ_tk, Σ_t φ_tk Σ_i c_i ζ_it and Σ_t E[π_t] φ_tk of a document's
-    topics to (3, A).
-    """
+    """Write Σ_t φ_tk, Σ_t φ_tk Σ_i c_i ζ_it and Σ_t E[π_t] φ_tk of a document to (3, A)."""
     out_sums[:] = 0.0
     tables = out_sums[0]
     tokens = out_sums[1]
@@ -343,9 +331,7 @@ def add_sums(
     out_tokens: np.ndarray,
     out_shares: np.ndarray,
 ) -> None:
-    """Add a document's tables (Eq. 19), shares θ and, if is_learning, tokens to those of all topics
-    (K,).
-    """
+    """Add a document's tables (Eq. 19), shares θ and, if is_learning, tokens to totals (K,)."""
     for m in range(topic_ids.shape[0]):
         k = topic_ids[m]
         out_tables[k] += sums[0, m]
@@ -428,10 +414,7 @@ def fit_one(
     iterations: Iterations,
     limits: Limits,
 ) -> tuple[np.ndarray, Slots, float]:
-    """Run the local step on the first document.
-
-    Return its topic ids (A,), its slots and its `bound_slots`.
-    """
+    """Run the local step on one document; return topic ids (A,), slots and `bound_slots`."""
     longest = longest_document(documents)
     num_topics = topics.shape[1]
     work = make_work_arrays(longest, topics)

@@ -53,9 +53,7 @@ class VectorModel(models.PrimitiveModel):
 def _point(
     context: Any, builder: Any, array_type: Any, location: tuple[Any, Any], kind: Any
 ) -> tuple[Any, int]:
-    """A pointer to values of LLVM's type `kind` at a location (array, place), and its alignment in
-    bytes.
-    """
+    """A pointer to values of LLVM's type `kind` at (array, place), and its alignment."""
     array, place = location
     data = context.make_array(array_type)(context, builder, array).data
     place = builder.gep(data, [place], inbounds=True)
@@ -193,9 +191,8 @@ def store_sums(
             )
 
         def merge(one: Any, other: Any, width: int) -> Any:
-            """Add the two halves of every four elements.
-
-            `width` elements of the vectors alternate in the result.
+            """Add the two halves of every four elements. `width` elements of the vectors alternate
+            in the result.
             """
             lows: list[int] = []
             highs: list[int] = []

@@ -64,10 +64,8 @@ def compile_apart(
     algorithm: Algorithm, config: Any, report: Report = lambda done, total, name: None
 ) -> None:
     """Compile as `compile_algorithm` does, in a process of its own, so that the threads of this one
-    go on meanwhile.
-
-    Each kernel is loaded as soon as that process has stored it. If nothing has to be compiled, no
-    process is started; if it ends early, this process compiles the rest.
+    go on meanwhile. Each kernel is loaded as soon as that process has stored it. If nothing has to
+    be compiled, no process is started; if it ends early, this process compiles the rest.
     """
     last = (0, len(find_kernels()))
 
@@ -131,10 +129,7 @@ def find_kernels() -> set[tuple[str, str]]:
 
 
 class _Counter(event.Listener):
-    """Reports each of the engine's kernels once, when it is compiled.
-
-    Numba's own functions are not counted.
-    """
+    """Reports each kernel of the engine, and none of numba's, once, when it is compiled."""
 
     def __init__(self, report: Report, total: int) -> None:
         self.report = report

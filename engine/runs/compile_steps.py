@@ -33,9 +33,7 @@ def list_choices(config: Any) -> dict[str, Any]:
 
 
 def prepare_small_run(algorithm: Algorithm, config: Any) -> Prepared:
-    """A run over a few words that needs the same compiled code, and reaches every phase of the
-    schedule.
-    """
+    """A run over a few words with the same compiled code, through every phase."""
     config = type(config)(**list_choices(config))
     if algorithm.reads is Reads.BATCHES:
         config = replace(config, batch_size=BATCH_SIZE)
@@ -54,10 +52,7 @@ def prepare_small_run(algorithm: Algorithm, config: Any) -> Prepared:
 
 
 def compile_steps(algorithm: Algorithm, config: Any) -> None:
-    """Compile all kernels that the steps of this config need.
-
-    The algorithm has no step of its own.
-    """
+    """Compile the kernels of the steps of an algorithm that has no step of its own."""
     run = prepare_small_run(algorithm, config)
     state = algorithm.init(run.config, run.train.vocab_size, np.random.default_rng(0))
     size = algorithm.step_size(run.config, run.corpus_size)

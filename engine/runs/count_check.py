@@ -48,9 +48,7 @@ class Trend(StrEnum):
 
 
 class CheckPlan(NamedTuple):
-    """How much a check does: its passes, the most tokens that it reads, and the seed
-    of all draws.
-    """
+    """How much a check does: its passes, its most tokens, and the seed of all draws."""
 
     passes: int = PASSES
     max_tokens: int = MOST_TOKENS

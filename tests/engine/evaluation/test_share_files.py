@@ -9,6 +9,7 @@ import pytest
 from stickbreaker.engine import OnlineHDP, OnlineLDA, store_corpus
 from stickbreaker.engine.evaluation import held_out, share_files
 from stickbreaker.engine.evaluation.held_out import score_own
+from stickbreaker.engine.files import whole_files
 from stickbreaker.engine.files.whole_files import FileError
 from stickbreaker.engine.inference.held_words import split_words
 
@@ -36,7 +37,6 @@ def small_parts(monkeypatch):
     monkeypatch.setattr(share_files, "DOCUMENTS_AT_ONCE", 10)
     monkeypatch.setattr(share_files, "FILE_DOCUMENTS", 40)
     monkeypatch.setattr(held_out, "DOCUMENTS_AT_ONCE", 64)
-    monkeypatch.setattr("stickbreaker.engine.estimators.fitted.DOCUMENTS_AT_ONCE", 64)
     monkeypatch.setattr("stickbreaker.engine.corpora.stored.MAX_LOADED", 0)
 
 
@@ -77,7 +77,7 @@ def fill_up(*given):
 @pytest.mark.usefixtures("small_parts")
 def test_shares_are_written_completely_or_not_at_all(hdp, stored, tmp_path, monkeypatch):
     with monkeypatch.context() as stopped:
-        stopped.setattr(share_files, "open_synced", fill_up)
+        stopped.setattr(whole_files, "open_synced", fill_up)
         with pytest.raises(FileError, match="Cannot write .*shares .No space left"):
             hdp.transform_to(stored, tmp_path / "shares")
     assert list(tmp_path.iterdir()) == []
