@@ -40,7 +40,7 @@ NO_TEXT = "the text is empty"
 # What programs write where there is no text.
 PLACEHOLDER = re.compile(
     r"(?i)nan|none|null|nil|n/?a|#(?:n/a|ref!|value!|name\?)|<na>|\((?:blank|null|none|empty)\)"
-    r"|\[(?:deleted|removed)\]"
+    r"|\[(?:deleted|removed)\]|\\n"
 )
 FIELDS = "The fields of the JSON objects in {} are columns."
 WORDLESS = "no counted words remain in the text"

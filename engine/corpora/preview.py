@@ -1,6 +1,5 @@
 """Preview a file before a corpus is built from it, and try word choices on it."""
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -8,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickbreaker.engine.corpora.cells import unwrap_text
+from stickbreaker.engine.corpora.column_guesses import guess_columns
 from stickbreaker.engine.corpora.columns import (
     NO_TEXT,
     Cells,
@@ -21,7 +20,6 @@ from stickbreaker.engine.corpora.columns import (
     resolve_columns,
     take_chunk,
 )
-from stickbreaker.engine.corpora.dates import COMPACT, SERIAL, explain_date, find_form, read_dates
 from stickbreaker.engine.corpora.known_words import KnownWords
 from stickbreaker.engine.corpora.languages import LIBRARIES, UNKNOWN, explain_language
 from stickbreaker.engine.corpora.repairs import repair_text
@@ -30,7 +28,6 @@ from stickbreaker.engine.corpora.sources import STORED, find_source
 from stickbreaker.engine.corpora.stored import StoredCorpus, open_stored
 from stickbreaker.engine.corpora.word_choices import WordChoices, guess_language
 from stickbreaker.engine.corpora.words import (
-    MARKS,
     WordEffect,
     drop_words,
     explain_single,
@@ -45,32 +42,6 @@ MAX_SAMPLE_TEXT = 3_000_000
 MAX_UNSPACED = 300_000
 NUM_SHOWN = 5
 MAX_SHOWN_TEXT = 600
-MAX_GUESSED_FROM = 100
-# In characters: names are rarely longer, and texts are.
-LONG_NAME = 20
-LONGEST_DATE = 40
-
-# Usual names of such columns; they decide between columns with suitable content.
-TEXT_NAMES = re.compile(
-    r"(?i)text|body|content|abstract|message|description|document|speech|comment|review"
-)
-DATE_NAMES = re.compile(r"(?i)date|year|time|day|month|when|publish|created|issued")
-# Shorter mixtures of letters and digits may be names that people use.
-LEAST_HASH = 12
-HEXADECIMAL = re.compile(r"[0-9a-fA-F]+")
-# Usual names of titles, with their scores.
-TITLE_NAMES = {
-    r"(?i)title|headline|subject|heading": 1.0,
-    r"(?i)name|label": 0.9,
-    r"(?i)\bid\b": 0.3,
-}
-TITLES = re.compile("|".join(names.replace("(?i)", "") for names in TITLE_NAMES), re.IGNORECASE)
-# Words of prose, with their punctuation; not addresses, numbers, hashes and markup.
-PROSE = re.compile(
-    rf"(?<!\S)[^\w\s/\\<{{]*[^\W\d_](?:[^\W\d_]|[{MARKS}'’.,;:!?、。，；：！？…-])*"
-    r"[^\w\s/\\>=}]*(?<!\":)(?!\S)"
-)
-ADDRESS = re.compile(r"(?i)(?:[a-z][a-z0-9+.-]*:)?[/\\]|www\.")
 
 
 class ShownDocument(NamedTuple):
@@ -235,23 +206,12 @@ def look_through(path: str | PathLike[str], columns: Columns, report: Report) ->
     if isinstance(table, Counted):
         form = Columns(encoding=columns.encoding, sheet=columns.sheet)
         return replace(_preview_counts(table), chosen=form)
-    guess = guess_columns(table)
+    guess, said = guess_columns(table)
     given = {name: value for name, value in columns._asdict().items() if value is not None}
     chosen = {name: value for name, value in (guess._asdict() | given).items() if value != ""}
-    if columns.date is None and guess.date is None and (note := _explain_undated(table)):
-        table = replace(table, notes=(*table.notes, note))
+    if columns.date is None:
+        table = replace(table, notes=(*table.notes, *said))
     return _preview_table(table, resolve_columns(table, Columns(**chosen)), report)
-
-
-def _explain_undated(table: Table) -> str:
-    """Name a column that is called as one of dates, and a cell of it; "" if there is none."""
-    names = [name for name in table.columns[:MAX_GUESSED_FROM] if DATE_NAMES.search(name)]
-    chunk = next(iter(table.read(names)))
-    for name in names:
-        cell = next((cell for cell in chunk.cells[name] if re.search(r"\d", cell)), "")
-        if cell and len(cell) <= LONGEST_DATE:
-            return f"The column {name!r} is not read as dates: {explain_date(cell)}."
-    return ""
 
 
 def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
@@ -337,103 +297,6 @@ class _Sample:
                 self.texts = self.texts[::2]
                 self._stride *= 2
                 self._size = sum(map(len, self.texts))
-
-
-def guess_columns(table: Table) -> Columns:
-    """Guess the columns from the first rows: the text has the longest cells and no dates.
-
-    Others can be None.
-    """
-    names = table.columns[:MAX_GUESSED_FROM]
-    chunk = next(iter(table.read(names)))
-    filled = {name: [cell for cell in chunk.cells[name] if cell.strip()] for name in names}
-    lengths = {name: sum(map(len, cells)) / max(1, len(cells)) for name, cells in filled.items()}
-    dates = {
-        name: _score_dates(name, filled[name], lengths[name], len(chunk.rows)) for name in names
-    }
-    texts = [name for name in names if not dates[name]] or names
-    if "text" in table.has:
-        texts = ["text"]
-    text = max(texts, key=lambda name: _score_texts(name, filled[name]))
-    others = [name for name in names if name != text]
-    date = max((name for name in others if dates[name]), key=lambda name: dates[name], default=None)
-    titles = {
-        name: _score_titles(name, filled[name], lengths[name])
-        for name in others
-        if name != date and (TITLES.search(name) or not DATE_NAMES.search(name))
-    }
-    if "title" in table.has:
-        titles = {"title": 1.0}
-    title = max(filter(titles.get, titles), key=lambda name: titles[name], default=None)
-    return Columns(text=text, date=date, title=title)
-
-
-def _score_texts(name: str, cells: Sequence[str]) -> float:
-    """Score a column as the text, by the mean length of the prose in its cells and its name.
-
-    Cells without prose are only better than empty ones, and an empty "text" column beats names.
-    """
-    plain = [
-        unwrap_text(cell) or "" for cell in cells[:MAX_GUESSED_FROM] if not ADDRESS.match(cell)
-    ]
-    num_letters = sum(
-        len(word) + 1 for cell in plain for word in PROSE.findall(cell[:MAX_SHOWN_TEXT])
-    )
-    length = num_letters / max(1, len(cells[:MAX_GUESSED_FROM])) or min(1.0, float(len(cells)))
-    # A text that many rows repeat, such as a licence, is not the text of the documents.
-    length *= len(set(cells)) / max(1, len(cells))
-    if not TEXT_NAMES.search(name):
-        return length
-    return 3 * length or LONG_NAME
-
-
-def _score_dates(name: str, cells: Sequence[str], length: float, num_rows: int) -> float:
-    """Score a column as the date; 0 if less than 60 % of the cells are dates."""
-    if not 4 <= length <= LONGEST_DATE or len(cells) < 0.5 * num_rows:
-        return 0.0
-    is_named = bool(DATE_NAMES.search(name))
-    form = find_form(cells)
-    # Numbers of five and six digits are dates only in a column named as one.
-    if form in (SERIAL, COMPACT) and not is_named:
-        return 0.0
-    dates = read_dates(cells, form)
-    # Any number of four digits may be a year, so years before 1400 count only in a column named as
-    # a date.
-    years = dates.astype("datetime64[Y]").astype(np.int64) + 1970
-    is_likely = ~np.isnat(dates) & (is_named | (years >= 1400))
-    share = float(is_likely.mean())
-    return share + is_named if share >= 0.6 else 0.0
-
-
-def _score_titles(name: str, cells: Sequence[str], length: float) -> float:
-    """Score a column as the title: short cells that are mostly distinct and contain letters, and
-    are not hashes.
-    """
-    if not cells or length > 200 or sum(map(is_hash, cells)) > 0.5 * len(cells):
-        return 0.0
-    has_letters = sum(any(map(str.isalpha, cell)) for cell in cells) / len(cells)
-    distinct = len(set(cells)) / len(cells)
-    is_named = max(score * bool(re.search(names, name)) for names, score in TITLE_NAMES.items())
-    if distinct < 0.5 or not (is_named or has_letters > 0.5):
-        return 0.0
-    return distinct * has_letters + is_named
-
-
-def is_hash(cell: str) -> bool:
-    """Whether a cell looks like a hash or a UUID: hexadecimal digits, or one long mixture of
-    letters and digits.
-
-    >>> (is_hash("9e107d9d372bb6826bd81d3542a419d6"), is_hash("2b1cfd62-39ac-4f7e"),
-    ...  is_hash("RFC 8446"))
-    (True, True, False)
-    """
-    bare = cell.strip().replace("-", "")
-    if len(bare) < LEAST_HASH or not bare.isascii() or not bare.isalnum():
-        return False
-    num_digits = sum(map(str.isdigit, bare))
-    return 0 < num_digits < len(bare) and (
-        bool(HEXADECIMAL.fullmatch(bare)) or num_digits >= 0.2 * len(bare)
-    )
 
 
 def _preview_counts(counted: Counted) -> Preview:

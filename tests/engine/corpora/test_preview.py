@@ -90,6 +90,10 @@ def test_given_columns_are_used_and_a_column_can_be_omitted(tmp_path):
         ({"who": ["same"] * 4, "a": TEXTS}, Columns("a")),
         ({"a": TEXTS}, Columns("a")),
         ({"written": ["1 February 1900"] * 4, "a": ["Peace"] * 4}, Columns("a", "written")),
+        ({"n": range(4), "a": [f"{n}年10月に、港で平和条約が。" for n in range(4)]}, Columns("a")),
+        ({"n": range(4), "a": [f"{{peace,treaty,of,{n}}}" for n in range(4)]}, Columns("a")),
+        ({"Datum": ["2 Messidor V"] * 4, "a": ["Peace"] * 4}, Columns("a")),
+        ({"year": [1900, 1901, "", ""], "a": [*TEXTS[:2], "", ""]}, Columns("a", "year")),
     ],
 )
 def test_columns_are_guessed_from_their_content_and_names(tmp_path, columns, chosen):
@@ -229,6 +233,32 @@ def test_dates_that_cannot_be_read_are_named_and_are_no_titles(tmp_path):
     seen = preview(path)
     assert (seen.chosen.date, seen.chosen.title) == (None, None)
     assert any("'date' is not read as dates: 'Olympiad 3' is not" in note for note in seen.notes)
+
+
+@pytest.mark.parametrize(
+    ("columns", "date", "said"),
+    [
+        ({"page": ["1500", "1502", "1507", "1509"]}, "page", "The numbers in 'page' are read as"),
+        (
+            {"loaded on": ["1999-01-01"] * 4, "put on": [f"1900-01-0{n}" for n in range(1, 5)]},
+            "put on",
+            "Dates are read from 'put on'. Columns with other dates: 'loaded on'.",
+        ),
+        (
+            {"Jahr": ["1900"] * 4, "Monat": ["7"] * 4, "Tag": ["1", "2", "3", "31"]},
+            "Jahr",
+            "Only the year is read, without 'Monat', 'Tag'.",
+        ),
+        ({"date": ["1900", "", "", ""]}, None, "the column 'date', which is mostly empty"),
+        ({"Fecha": ["Olimpiada 3"] * 4}, None, "The column 'Fecha' is not read as dates"),
+        ({"year": ["1900"] * 4, "words": ["1500"] * 4}, "year", ""),
+    ],
+)
+def test_the_preview_says_what_was_assumed_of_the_dates(tmp_path, columns, date, said):
+    seen = preview(write(tmp_path, text=TEXTS, **columns))
+    assert seen.chosen.date == date
+    assert (said in " ".join(seen.notes)) if said else seen.notes == ()
+    assert preview(tmp_path / "mine.csv", date="").notes == ()
 
 
 @pytest.mark.parametrize("day_first", [None, True, False])
