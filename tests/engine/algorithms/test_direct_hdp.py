@@ -100,7 +100,7 @@ def test_statistics_under_equal_corpus_weights_equal_those_of_lda_bit_for_bit(ph
     )
     their_expectations = lda.expect(peer, theirs, batch)._replace(phase=phase)
     statistics = (
-        direct_hdp.local(config, expectations, batch.documents),
+        direct_hdp.ALGORITHM.local(config, expectations, batch.documents),
         lda.local(peer, their_expectations, batch.documents),
     )
     np.testing.assert_array_equal(*(naive.gather_counts(each.counts, V, K) for each in statistics))

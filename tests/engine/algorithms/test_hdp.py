@@ -225,8 +225,8 @@ def test_the_first_update_of_figure_9_leaves_the_slots_of_words_uniform():
 
 def test_the_same_topic_keeps_its_id_when_the_order_of_weights_changes():
     config, state = HDPConfig(**SMALL), distinct_state(HDPConfig(**SMALL), V)
-    before = hdp.summarize(config, state)
-    after = hdp.summarize(config, state._replace(tables=state.tables[::-1].copy()))
+    before = hdp.ALGORITHM.summarize(config, state)
+    after = hdp.ALGORITHM.summarize(config, state._replace(tables=state.tables[::-1].copy()))
     np.testing.assert_array_equal(before.topic_ids, after.topic_ids)
     np.testing.assert_array_equal(before.topics, after.topics)
     assert np.argmax(before.weights) != np.argmax(after.weights)
