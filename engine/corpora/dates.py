@@ -97,7 +97,7 @@ def find_form(cells: Sequence[str], day_first: bool | None = None) -> str:
 def swap_order(form: str) -> str:
     """Exchange day and month in a form; "" if it has another meaning then, or no order."""
     parts = re.split("(%d|%m)", form)
-    if parts[1::2] not in (["%d", "%m"], ["%m", "%d"]) or "%Y%" in form:
+    if parts[1::2] not in (["%d", "%m"], ["%m", "%d"]) or "%Y" in parts[0]:
         return ""
     parts[1], parts[3] = parts[3], parts[1]
     return "".join(parts)

@@ -37,6 +37,7 @@ from stickbreaker.engine.corpora.rows import (
     Counted,
     LeftOut,
     Table,
+    shorten,
 )
 from stickbreaker.engine.corpora.shards import is_stored
 from stickbreaker.engine.corpora.table_files import find_text_kind
@@ -63,6 +64,8 @@ FEW_TEXTS = 10
 NUM_LISTED = 5
 EACH_TEI = "Each TEI element is read as a document."
 SHEETS = (EXCEL, OPEN_DOCUMENT)
+# A separator in the name of the only column.
+SEPARATED = re.compile(r"\w[^\w\s.'’/&@+()-]\w")
 Reader = Callable[[Path, str], Table]
 Name = TypeVar("Name", str, Path)
 
@@ -208,7 +211,7 @@ def _split(table: Table, columns: Columns) -> Table:
 
 
 def check_columns(table: Table) -> Table:
-    """Leave out columns without a name, with a note.
+    """Leave out columns without a name, with a note, and note if one column looks like several.
 
     Raises CorpusError if the table has more than `MAX_COLUMNS` columns, or none with a name.
     """
@@ -227,6 +230,13 @@ def check_columns(table: Table) -> Table:
             f"{table.path.name} has a column without a name, which is left out. Name it to use it."
         )
         return replace(table, columns=named, notes=(*table.notes, note))
+    (only,) = named if len(named) == 1 else ("",)
+    if SEPARATED.search(only):
+        note = (
+            f"The only column is {shorten(only)!r}. If its cells have several values, split them"
+            " into columns."
+        )
+        return replace(table, notes=(*table.notes, note))
     return table
 
 

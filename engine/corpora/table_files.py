@@ -65,8 +65,9 @@ class Form(NamedTuple):
     """How a CSV or TSV file is written.
 
     Its separator, whether quotes enclose cells, whether a quote in a cell has a backslash, the
-    number of rows above the names of the columns, whether several spaces end a cell, and whether
-    a cell begins after the spaces that follow a separator.
+    number of rows above the names of the columns, whether several spaces end a cell, whether a cell
+    begins after the spaces that follow a separator, and whether rows begin with their numbers,
+    which have no name.
     """
 
     delimiter: str
@@ -75,6 +76,7 @@ class Form(NamedTuple):
     num_above: int = 0
     has_gaps: bool = False
     skips_spaces: bool = False
+    has_numbers: bool = False
 
     def rows(self, text: TextIO) -> Any:
         """Read the rows of an open file."""
@@ -113,17 +115,18 @@ def open_delimited(path: Path, given: str = "") -> Table:
             ) from error
     if not header:
         raise CorpusError(f"{path} is empty. Write the names of the columns into the first row.")
-    if form.delimiter == "\t" and _loses_rows(path, encoding.name, form, len(header)):
+    num_columns = len(header) + form.has_numbers
+    if form.delimiter == "\t" and _loses_rows(path, encoding.name, form, num_columns):
         form = form._replace(has_quotes=False)
         with path.open(encoding=encoding.name, errors="replace", newline="") as text:
             header = next(islice(form.rows(text), form.num_above, None))
-    columns = name_columns(header)
+    columns = name_columns([""] * form.has_numbers + header)
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
         places = [columns.index(column) for column in wanted]
         with open_text(path, encoding, newline="") as (text, share):
             yield from gather(
-                str(path), wanted, share, _delimited_rows(path, text, form, places, len(columns))
+                str(path), wanted, share, _delimited_rows(path, text, form, places, columns)
             )
 
     notes = list(encoding.notes)
@@ -160,7 +163,7 @@ def _find_form(path: Path, encoding: str) -> Form:
         return Form(delimiter=named[1], num_above=1)
     # Texts have carets, and names of columns have none.
     signs = [sign for sign in DELIMITERS if sign != "^" or sign in first]
-    if path.suffix.lower() in (".tsv", ".tab"):
+    if path.suffix.lower() in (".tsv", ".tab") and any("\t" in line for line in lines):
         signs = ["\t"]
     if (above := _find_aligned(lines, path)) is not None:
         return Form(NO_SIGN, has_quotes=False, num_above=above, has_gaps=True)
@@ -174,8 +177,23 @@ def _find_form(path: Path, encoding: str) -> Form:
     if not (_agree(lines, best)[0] or any(sign in bare for sign in signs)):
         # One column: a comma in a text does not end it.
         best = NO_SIGN
-    num_above = count_above(_sniff_rows(lines, best, skipinitialspace=skips_spaces))
-    return Form(best, has_escapes=has_escapes, num_above=num_above, skips_spaces=skips_spaces)
+    rows = _sniff_rows(lines, best, skipinitialspace=skips_spaces)
+    return Form(
+        best,
+        has_escapes=has_escapes,
+        num_above=count_above(rows),
+        skips_spaces=skips_spaces,
+        has_numbers=_have_numbers(rows),
+    )
+
+
+def _have_numbers(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the other rows have one cell more than the first, with their numbers, as R writes."""
+    header, *others = [*filter(None, rows)] or [[]]
+    return len(others) > 1 and all(
+        len(row) == len(header) + 1 and row[0] == str(number)
+        for number, row in enumerate(others, start=1)
+    )
 
 
 def _find_aligned(lines: Sequence[str], path: Path) -> int | None:
@@ -285,7 +303,7 @@ def _loses_rows(path: Path, encoding: str, form: Form, num_columns: int) -> bool
             line.count("\t") == num_columns - 1 and not is_cut(line) for line in short_lines(text)
         )
     with path.open(encoding=encoding, errors="replace", newline="") as text:
-        rows = _delimited_rows(path, text, form, range(num_columns), num_columns)
+        rows = _delimited_rows(path, text, form, range(num_columns), [""] * num_columns)
         return num_plain - 1 > sum(not isinstance(row, BadRow) for row in rows)
 
 
@@ -322,9 +340,10 @@ def name_columns(header: Sequence[str]) -> tuple[str, ...]:
 
 
 def _delimited_rows(
-    path: Path, text: TextIO, form: Form, places: Sequence[int], num_columns: int
+    path: Path, text: TextIO, form: Form, places: Sequence[int], columns: Sequence[str]
 ) -> Iterator[Row]:
     csv.field_size_limit(MAX_TEXT)
+    num_columns = len(columns)
     reader: Any = form.rows(text)
     row = form.num_above + 1
     for _ in range(row):
@@ -346,7 +365,11 @@ def _delimited_rows(
         elif len(cells) > num_columns and any(cells[num_columns:]):
             sign = DELIMITERS.get(form.delimiter, form.delimiter)
             fault = f"the row has {len(cells)} cells instead of {num_columns}"
-            reason = f"{fault}: put texts with a {sign} in quotes"
+            reason = f"{fault}: put texts with a {sign} in quotes, and name all columns"
+            yield BadRow(file=str(path), row=row, reason=reason)
+        elif num_columns > 1 and cells[:1] == list(columns[:1]) and cells == list(columns):
+            # Several files were written one after the other.
+            reason = "the row repeats the names of the columns"
             yield BadRow(file=str(path), row=row, reason=reason)
         else:
             cells += [""] * (num_columns - len(cells))

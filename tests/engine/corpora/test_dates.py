@@ -147,6 +147,7 @@ def test_the_order_of_day_and_month_can_be_chosen(day_first, sign, year):
         (["13.4.63"], "'13.4.63' is read as 1963-04-13."),
         (["1863", "c. 1850"], "'c. 1850' is read as 1850."),
         (["Spring 1998"], "'Spring 1998' is read as 1998-03."),
+        (["'1863-03-04'"], ""),
     ],
 )
 def test_what_is_not_certain_is_said(cells, said):

@@ -404,7 +404,15 @@ def test_a_parquet_file_that_repeats_a_text_is_decoded_in_parts_and_refused(
             ['He said "peace", twice', "war"],
             "",
         ),
+        # Numbers of rows without a name, as R writes them.
+        (
+            '"id","text"\n"1","a","peace"\n"2","b","war"\n',
+            ("column 1", "id", "text"),
+            ["peace", "war"],
+            "",
+        ),
         # One column.
+        ("text~n\npeace~1\n", ("text~n",), ["peace~1"], "The only column is 'text~n'"),
         ("text\npeace; war\n", ("text",), ["peace; war"], ""),
         (
             'text\npeace, war, and trade\n"a, b"\nof, the\n',
@@ -419,11 +427,25 @@ def test_the_form_of_a_table_is_found_from_its_rows(tmp_path, content, columns, 
     path = tmp_path / "a.csv"
     path.write_text(content, newline=end)
     table = find_source(path).open()
-    column = next(each for each in columns if each not in ("id", "year", "x"))
+    column = next(each for each in columns if each.startswith(("text", "a;")))
     found = [text for chunk in table.read([column]) for text in chunk.cells[column]]
     assert (tuple(each for each in table.columns if each in columns), found) == (columns, texts)
     assert not [row for chunk in table.read([column]) for row in chunk.bad]
     assert (said in " ".join(table.notes)) if said else table.notes == ()
+
+
+def test_a_tsv_file_without_tabs_has_other_separators(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text("year;text\n" + "1900;peace\n" * 3)
+    assert find_source(path).open().columns == ("year", "text")
+
+
+def test_rows_that_repeat_the_names_of_the_columns_are_left_out(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("id,text\n1,peace\nid,text\n2,war\n")
+    built = build(path, Columns("text", title="id"))
+    assert built.corpus.titles == ("1", "2")
+    assert reasons(built)[0].endswith("row 3: the row repeats the names of the columns")
 
 
 def test_the_rows_of_a_table_below_other_lines_keep_their_numbers(tmp_path):
