@@ -113,7 +113,7 @@ def _finish(
     titles = [name_document(table, cells.rows[row], cells.titles[row]) for row in kept]
     groups = {}
     if columns.group:
-        groups = number_groups([cells.groups[row].strip() for row in kept])
+        groups = number_groups([cells.groups[row] for row in kept])
     corpus = Corpus(
         name=name,
         counts=counts[has_words],
@@ -124,7 +124,7 @@ def _finish(
         word_choices=chosen.choices,
         **groups,
     )
-    notes = list_notes(table, columns, cells.dates, form, bad.left) + chosen.notes + counter.notes
+    notes = list_notes(table, columns, cells, form, bad.left) + chosen.notes + counter.notes
     return Built(corpus=corpus, bad=bad, notes=notes)
 
 

@@ -420,7 +420,7 @@ def _make_corpus(
         raise CorpusError(f"{plan.paths[0]}: {ALL_UNKNOWN}")
     groups = list(_number_groups(surveys))
     return MadeCorpus(
-        manifest=_describe(maker, sizes, bad.count, len(groups)),
+        manifest=_describe(maker, sizes, bad.count, groups),
         words=words,
         groups=groups,
         bad=bad,
@@ -491,9 +491,9 @@ def _number_groups(surveys: Sequence[Survey]) -> dict[str, int]:
 
 
 def _describe(
-    maker: ShardMaker, sizes: Sequence[ShardSize], num_skipped: int, num_groups: int
+    maker: ShardMaker, sizes: Sequence[ShardSize], num_skipped: int, groups: Sequence[str]
 ) -> Manifest:
-    """Describe all shards; the corpus has no name yet. num_groups: 0 without a column of groups."""
+    """Describe all shards; the corpus has no name yet."""
     plan = maker.plan
     return Manifest(
         name="",
@@ -501,7 +501,7 @@ def _describe(
         vocab_size=len(maker.words),
         num_tokens=sum(size.num_tokens for size in sizes),
         date_unit=maker.date_unit,
-        split_by=choose_split(num_groups),
+        split_by=choose_split(groups),
         has_groups=plan.columns.group is not None,
         has_texts=plan.keeps_text,
         source=", ".join(Path(path).name for path in plan.paths[:3]),

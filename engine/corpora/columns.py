@@ -22,6 +22,7 @@ from stickbreaker.engine.corpora.cells import (
 from stickbreaker.engine.corpora.dates import explain_date, explain_form, find_form, read_dates
 from stickbreaker.engine.corpora.rows import (
     MAX_COLUMNS,
+    NO_GROUP,
     TOO_LARGE,
     BadRows,
     Chunk,
@@ -70,7 +71,7 @@ class Columns(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """The numbers of all rows with text, and their dates, titles and groups as written."""
+    """The numbers of all rows with text, their dates and titles as written, and their groups."""
 
     rows: list[int]
     dates: list[str]
@@ -140,20 +141,29 @@ def take_chunk(
             wrong.append(table.name_bad(row, f"the text is only {plain.strip()!r}"))
         elif not plain.strip():
             wrong.append(table.name_bad(row, NO_TEXT))
-        elif columns.group and not groups[place].strip():
-            wrong.append(
-                table.name_bad(row, "the group is missing: add one, or choose no group column")
-            )
         else:
             texts.append(plain)
             cells.rows.append(row)
             cells.dates.append(dates[place])
             cells.titles.append(titles[place])
-            cells.groups.append(groups[place])
+            cells.groups.append(_name_group(groups[place]) if columns.group else "")
     bad.add(wrong)
     if len(cells.rows) + bad.count > MAX_ROWS:
         raise CorpusError(f"{table.path} has more than {MAX_ROWS:,} rows. {TOO_LARGE}.")
     return texts
+
+
+def _name_group(cell: str) -> str:
+    name = cell.strip()
+    return NO_GROUP if not name or PLACEHOLDER.fullmatch(name) else name
+
+
+def explain_groups(num_ungrouped: int, num_rows: int) -> tuple[str, ...]:
+    """Say how many of the rows with text have no group."""
+    if not num_ungrouped:
+        return ()
+    said = f"{num_ungrouped:,} of {num_rows:,} rows have no group"
+    return (f'{said}: they are read as the group "{NO_GROUP}".',)
 
 
 def _explain_object(column: str, cell: str) -> str:
@@ -216,14 +226,18 @@ def split_objects(table: Table) -> Table:
 
 
 def list_notes(
-    table: Table, columns: Columns, dates: Sequence[str], form: str, left: LeftOut | None = None
+    table: Table, columns: Columns, cells: Cells, form: str, left: LeftOut | None = None
 ) -> tuple[str, ...]:
     """List what to say about a table that has been read with these columns.
 
-    dates: its cells. left: what was left out of the texts.
+    form: that of the dates. left: what was left out of the texts; None for the first rows only.
     """
-    dated = "" if columns.date is None else table.date_note or explain_form(dates, form)
-    return tuple(filter(None, (*table.notes, dated, left.note if left else "")))
+    dated = "" if columns.date is None else table.date_note or explain_form(cells.dates, form)
+    notes = tuple(filter(None, (*table.notes, dated)))
+    if left is None:
+        return notes
+    grouped = explain_groups(cells.groups.count(NO_GROUP), len(cells.rows))
+    return notes + grouped + tuple(filter(None, [left.note]))
 
 
 def name_document(table: Table, row: int, title: str) -> str:

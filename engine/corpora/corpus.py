@@ -3,7 +3,7 @@
 It never changes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cached_property
@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from stickbreaker.engine.corpora.documents import Batch, Documents
-from stickbreaker.engine.corpora.rows import CorpusError
+from stickbreaker.engine.corpora.rows import NO_GROUP, CorpusError
 from stickbreaker.engine.corpora.word_choices import WordChoices, check_choices
 
 ORDERS = ("chronological", "shuffled")
@@ -399,16 +399,21 @@ class Corpus:
         -------
         Corpus
             The groups in ascending order; each has the date of its first document in the file.
+            Documents without a group follow, unchanged.
         """
-        groups, members = np.unique(self.groups, return_inverse=True)
+        ids = self._ids_of_groups()
+        groups, members = np.unique(ids, return_inverse=True)
         ones = np.ones(self.num_documents, np.int32)
         own = np.arange(self.num_documents, dtype=np.int32)
         membership = csr_array(
             (ones, (members.astype(np.int32), own)), shape=(len(groups), self.num_documents)
         )
-        in_file = np.lexsort((self.doc_ids, self.groups))
-        first = in_file[np.unique(self.groups[in_file], return_index=True)[1]]
-        titles = [self.group_titles[group] for group in groups]
+        in_file = np.lexsort((self.doc_ids, ids))
+        first = in_file[np.unique(ids[in_file], return_index=True)[1]]
+        titles = [
+            self.group_titles[group] if group < len(self.group_titles) else self.titles[row]
+            for group, row in zip(groups, first, strict=True)
+        ]
         return Corpus(
             name=name,
             counts=membership @ self.counts,
@@ -417,6 +422,13 @@ class Corpus:
             titles=titles,
             word_choices=self.word_choices,
         )
+
+    def _ids_of_groups(self) -> np.ndarray:
+        """The group of each document (D,), or another number of its own for one without."""
+        if NO_GROUP not in self.group_titles:
+            return self.groups
+        is_none = np.array([title == NO_GROUP for title in self.group_titles])[self.groups]
+        return np.where(is_none, len(self.group_titles) + self.doc_ids, self.groups)
 
     def order(self, order: str, seed: int = 0, window: int = SHUFFLE_WINDOW) -> "Corpus":
         """Return the same documents in another reading order.
@@ -470,7 +482,8 @@ class Corpus:
             The seed of the draw. The test set does not depend on the reading order.
         by : str, optional
             "document" draws exactly `num_test` documents; "group" draws whole groups with about
-            `num_test` documents in total. The default is `split_by`.
+            `num_test` documents in total, and single documents without a group. The default is
+            `split_by`.
 
         Returns
         -------
@@ -488,7 +501,7 @@ class Corpus:
             raise CorpusError(f"num_test is {num_test!r}. Use a whole number, 0 or more.")
         by = by or self.split_by
         _check_choice("split", by, SPLITS)
-        ids = self.groups if by == "group" else self.doc_ids
+        ids = self._ids_of_groups() if by == "group" else self.doc_ids
         is_test = np.isin(ids, self._draw(ids, num_test, seed))
         return self.select(~is_test), self.select(is_test)
 
@@ -554,13 +567,13 @@ def number_groups(names: Sequence[str]) -> dict[str, Any]:
     """Number groups (D,) in order of appearance: the arguments of `Corpus` for them."""
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     groups = np.array([numbers[name] for name in names], np.int64)
-    return {"groups": groups, "group_titles": list(numbers), "split_by": choose_split(len(numbers))}
+    return {"groups": groups, "group_titles": list(numbers), "split_by": choose_split(numbers)}
 
 
-def choose_split(num_groups: int) -> str:
-    """What is held out of a corpus with a column of groups.
+def choose_split(groups: Iterable[str]) -> str:
+    """What is held out of a corpus with these groups.
 
-    >>> choose_split(2), choose_split(500)
+    >>> choose_split(["Whig", NO_GROUP]), choose_split(map(str, range(20)))
     ('document', 'group')
     """
-    return SPLITS[num_groups >= MIN_SPLIT_GROUPS]
+    return SPLITS[sum(group != NO_GROUP for group in groups) >= MIN_SPLIT_GROUPS]

@@ -69,7 +69,8 @@ def load_corpus(  # noqa: PLR0913
         The column with their titles. Without it, a document is named by its row.
     group : str, optional
         The column with the group of each document: an author, a party, or the longer text that it
-        is a part of. Held-out documents are whole groups if there are at least 20.
+        is a part of. Held-out documents are whole groups if there are at least 20. Documents with
+        an empty cell are the group "(none)", of which single documents are held out.
     day_first : bool, optional
         Whether 3/4/1863 is 3 April. By default, the order that most dates need; 4 March if both
         fit.

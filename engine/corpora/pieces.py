@@ -25,6 +25,7 @@ from stickbreaker.engine.corpora.columns import (
     Cells,
     Columns,
     date_rows,
+    explain_groups,
     find_date_form,
     list_kept,
     list_notes,
@@ -37,6 +38,7 @@ from stickbreaker.engine.corpora.count_tables import refuse_count_table
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.corpora.known_words import KnownWords
 from stickbreaker.engine.corpora.rows import (
+    NO_GROUP,
     NOTHING,
     BadRow,
     BadRows,
@@ -114,7 +116,8 @@ class Piece(NamedTuple):
     name: the number of its part, and its number in the part. file, chunk: where the next piece
     begins, as the place of the file, and the number of its chunks in the part that have been read.
     date_unit: the precision of the dates. bad: the first of the skipped rows. num_unspaced,
-    num_repaired: as in `WordCounter`. left: what is left out of the texts.
+    num_repaired: as in `WordCounter`. num_ungrouped: documents without a group. left: what is left
+    out of the texts.
     """
 
     name: str
@@ -126,6 +129,7 @@ class Piece(NamedTuple):
     bad: list[tuple[str, int | None, str]]
     num_unspaced: int = 0
     num_repaired: int = 0
+    num_ungrouped: int = 0
     left: Parts = NOTHING
 
 
@@ -227,7 +231,7 @@ class PlanFiles:
         else:
             self._chunks = found
         form = find_date_form(self.plan.columns, cells)
-        self.notes = list_notes(self.table(0), self.plan.columns, cells.dates, form)
+        self.notes = list_notes(self.table(0), self.plan.columns, cells, form)
         return form
 
 
@@ -333,10 +337,13 @@ def count_pieces(
         sum(piece.num_unspaced for piece in pieces),
         sum(piece.num_repaired for piece in pieces),
     )
+    grouped = explain_groups(
+        sum(piece.num_ungrouped for piece in pieces), sum(piece.num_documents for piece in pieces)
+    )
     left = LeftOut()
     for piece in pieces:
         left.add(piece.left)
-    for note in filter(None, (*explain_texts(*counted), left.note)):
+    for note in filter(None, (*explain_texts(*counted), *grouped, left.note)):
         logger.warning(note)
     return pieces
 
@@ -408,7 +415,7 @@ class _PieceCounter:
         self._files += [number] * len(kept)
         self._rows += [cells.rows[row] for row in kept]
         self._titles += [name_document(table, cells.rows[row], cells.titles[row]) for row in kept]
-        self._groups += [cells.groups[row].strip() for row in kept]
+        self._groups += [cells.groups[row] for row in kept]
         if self._plan.keeps_text:
             self._texts += [texts[row] for row in kept]
 
@@ -454,6 +461,7 @@ class _PieceCounter:
             bad=bad,
             num_unspaced=self._counter.num_unspaced,
             num_repaired=self._counter.num_repaired,
+            num_ungrouped=self._groups.count(NO_GROUP),
             left=self._bad.left.parts,
         )
         with replacing(self._folder / f"piece-{name}.json") as out:

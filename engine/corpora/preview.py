@@ -232,7 +232,7 @@ def _preview_table(table: Table, columns: Columns, report: Report) -> Preview:
     titles = (title.strip() or f"row {row}" for title, row in named)
     language, share = guess_language(sample.texts)
     texts = sample.texts
-    notes = list_notes(table, columns, cells.dates, form, bad.left)
+    notes = list_notes(table, columns, cells, form, bad.left)
     notes += explain_texts(0, sum(repair_text(text) != text for text in texts))
     if language in LIBRARIES or language == UNKNOWN:
         notes = (*notes, explain_language(language))

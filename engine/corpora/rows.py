@@ -18,6 +18,8 @@ MAX_TEXT = 10_000_000
 MAX_FILE = 20 * MAX_TEXT
 # What to do with a source that does not fit in memory.
 TOO_LARGE = "Build it on disk with engine.build, or take a sample"
+# The group of documents without one; a cell with this text means the same.
+NO_GROUP = "(none)"
 CHUNK_ROWS = 500
 CHUNK_TEXT = 1 << 21
 # How many characters of a text of a file a message repeats, and of a name in a folder or archive.

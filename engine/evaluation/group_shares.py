@@ -9,6 +9,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 from stickbreaker.engine.corpora.corpus import Corpus
+from stickbreaker.engine.corpora.rows import NO_GROUP
 
 LEVEL = 0.95
 # Its groups are addresses, called "1834 Andrew Jackson".
@@ -47,12 +48,15 @@ def find_groups(corpus: Corpus, names: Sequence[Any] | None = None) -> Groups | 
         raise ValueError(
             f"{len(names)} groups for {corpus.num_documents} documents: give one per document."
         )
-    named, of_document = np.unique(np.array([str(name) for name in names]), return_inverse=True)
+    given = [NO_GROUP if pd.isna(name) else str(name) for name in names]
+    named = sorted(set(given), key=lambda name: (name == NO_GROUP, name))
+    numbers = {name: number for number, name in enumerate(named)}
+    of_document = np.array([numbers[name] for name in given], np.int64)
     if is_given:
         texts = texts * len(named) + of_document
     if len(named) < 2 or (len(named) == corpus.num_documents and not is_given):
         return None
-    return Groups(of_document=of_document, names=tuple(named.tolist()), texts=texts)
+    return Groups(of_document=of_document, names=tuple(named), texts=texts)
 
 
 def sum_texts(values: csr_array, texts: np.ndarray) -> tuple[csr_array, np.ndarray]:

@@ -9,14 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from stickbreaker.engine.corpora import bundled
 from stickbreaker.engine.corpora.build_stored import build
 from stickbreaker.engine.corpora.bundled import FILES, pack
-from stickbreaker.engine.corpora.load import list_corpora, load_corpus
+from stickbreaker.engine.corpora.load import corpus_from, list_corpora, load_corpus
+from stickbreaker.engine.corpora.preview import preview
 from stickbreaker.engine.corpora.stored import store_corpus
 from stickbreaker.engine.corpora.word_choices import WordChoices
+from stickbreaker.engine.evaluation.group_shares import find_groups
 from tests.engine.corpora.small_files import (
     TEXTS,
     assert_same_corpora,
@@ -181,14 +184,7 @@ def test_without_dates_and_titles_documents_have_the_order_and_numbers_of_their_
     assert corpus.titles == tuple(f"mine, row {row}" for row in (2, 3, 4, 5))
 
 
-def test_a_column_of_groups_keeps_parts_of_one_text_together(write_csv, caplog):
-    path = write_csv(
-        "part,of", *(f'"{text}",{letter}' for text, letter in zip(TEXTS, "BBA ", strict=True))
-    )
-    assert load_corpus(path, text="part", group="of").group_titles == ("B", "A")
-    assert re.search(
-        r"skipped 1 of 4 rows\. First: .*mine\.csv, row 5: the group is missing", caplog.text
-    )
+def test_a_column_of_groups_keeps_parts_of_one_text_together(write_csv):
     path = write_csv(
         "part,of", *(f'"{text}",{letter}' for text, letter in zip(TEXTS, "BBAA", strict=True))
     )
@@ -211,6 +207,34 @@ def test_whole_groups_are_held_out_only_if_there_are_twenty(
     assert (corpus.split_by, built.split_by) == (split_by, split_by)
     assert corpus.split(8)[1].num_documents == built.split(8)[1].num_documents == 8
     assert len(built.group_titles) == num_groups
+
+
+def test_rows_without_a_group_are_one_group_of_which_single_documents_are_held_out(
+    write_csv, tmp_path, caplog
+):
+    # A third has no group, or what programs write instead.
+    parties = [("", "NA", "(none)")[row % 3] if row < 30 else row % 20 for row in range(90)]
+    path = write_csv("part,of", *(f'"peace and war",{party}' for party in parties))
+    columns = {"text": "part", "group": "of"}
+    words = WordChoices(max_share=1.0)
+    note = '30 of 90 rows have no group: they are read as the group "(none)".'
+    assert note in preview(path, **columns).notes
+    frame = pd.DataFrame({"part": "peace and war", "of": [None] * 30 + parties[30:]})
+    found = [
+        load_corpus(path, **columns, words=words),
+        build(path, to=tmp_path / "built", **columns, words=words),
+        corpus_from(frame, **columns, words=words),
+    ]
+    assert caplog.text.count(note) == 3
+    for corpus in found:
+        assert (corpus.group_titles[0], corpus.split_by) == ("(none)", "group")
+        assert corpus.num_documents == 90
+        assert (corpus.groups[:30] == 0).all()
+        parts = corpus.split(9)
+        assert 0 < sum(parts[1].groups == 0) < 9 < sum(parts[0].groups == 0)
+        assert not set(parts[0].groups[parts[0].groups > 0]) & set(parts[1].groups)
+        assert find_groups(corpus).names[-1] == "(none)"
+    assert found[0].merge_groups("whole").num_documents == 20 + 30
 
 
 def test_files_of_twenty_documents_and_of_one_keep_their_words(write_csv):

@@ -43,7 +43,9 @@ def test_titles_and_dates_of_text_files_come_from_their_names(tmp_path):
     dated = build(tmp_path / "texts", Columns(date="date", group="folder"))
     assert dated.corpus.dates.astype(str).tolist() == ["1863-12-08", "1864-01-01"]
     assert dated.corpus.group_titles == ("b",)
-    assert "texts/a.txt: the group is missing" in "\n".join(reasons(dated))
+    grouped = build(tmp_path / "texts", Columns(group="folder"))
+    assert grouped.corpus.group_titles == ("(none)", "b")
+    assert '1 of 3 rows have no group: they are read as the group "(none)".' in grouped.notes
 
 
 def test_a_zip_is_read_like_a_folder_and_nothing_is_unpacked_to_disk(tmp_path):
