@@ -9,7 +9,10 @@ from typing import Any, NamedTuple
 
 PACKAGE = "stickbreaker.engine.corpora"
 UNPACK = "unpack it first"
-CHOOSE_FOLDER = "choose the folder or a .zip of all such files: each is a document"
+CHOOSE_FOLDER = (
+    "choose the folder or a .zip of all such files: each is a document; or begin the parts of this"
+    " one with headings such as Letter 1"
+)
 
 
 class Role(Enum):
@@ -56,6 +59,7 @@ def _load(reader: str) -> Any:
 LINES = "text file with one text per line"
 PARAGRAPHS = "text file with paragraphs"
 PAGES = "text file with pages"
+HEADINGS = "text file with numbered headings"
 FOLDER = "folder of text files"
 ARCHIVE = "zip of text files"
 UCI = "UCI bag-of-words"
@@ -118,6 +122,7 @@ KINDS = (
     Kind(LINES, (), Role.TABLE, "text_lines:open_lines"),
     Kind(PARAGRAPHS, (), Role.TABLE, "text_lines:open_paragraphs"),
     Kind(PAGES, (), Role.TABLE, "text_lines:open_pages"),
+    Kind(HEADINGS, (), Role.TABLE, "text_lines:open_headings"),
     Kind(
         "text file",
         (".txt", ".text", ".md", ".rst", ".log", ".tex", ""),
@@ -125,7 +130,7 @@ KINDS = (
         "text_files:read_plain",
         remedy="if it is a table, rename it to .csv; if each line is a document, write text above"
         " them and rename it to .csv; if it is one of several documents, choose the folder with all"
-        " of them",
+        " of them; if it has several, begin each with a heading such as Letter 1",
         example="Peace and trade",
     ),
     Kind(

@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stickbreaker.engine.corpora.cells import write_cell
 from stickbreaker.engine.corpora.kinds import find_kind
@@ -19,6 +19,7 @@ from stickbreaker.engine.corpora.table_files import (
     NUM_SNIFFED,
     count_above,
     describe_header,
+    looks_like_name,
     name_columns,
 )
 from stickbreaker.engine.files.messages import explain_error
@@ -31,7 +32,16 @@ MAX_CELLS = 100_000_000
 LAST_ROW = re.compile(rb'<row [^>]*?r="(\d+)"')
 FAR_COLUMN = re.compile(rb'<c r="([A-Z]{3})\d')
 NUM_LISTED = 5
+MERGED = "A merged cell counts for each of its rows."
 OFFICE = (b"PK", b"\xd0\xcf\x11\xe0")
+
+
+class _Merged(NamedTuple):
+    """A merged cell: its column, from 0, and its first and last row, as in the program."""
+
+    column: int
+    first: int
+    last: int
 
 
 def open_sheet(path: Path, given: str = "") -> Table:
@@ -55,6 +65,14 @@ def open_sheet(path: Path, given: str = "") -> Table:
     num_blank = (sheet.start or (0, 0))[0]
     first = [list(map(_write, row)) for row in islice(sheet.iter_rows(), num_blank + NUM_SNIFFED)]
     num_above = num_blank + count_above(first[num_blank:])
+    merged = _list_merged(sheet)
+    # A merged cell is the title of several columns, whose names are below it.
+    if any(each.first == each.last == num_above + 1 for each in merged):
+        num_above += any(all(map(looks_like_name, row)) for row in first[num_above + 1 :][:1])
+    tall: dict[int, list[_Merged]] = {}
+    for each in merged:
+        if each.last > each.first > num_above + 1:
+            tall.setdefault(each.first, []).append(each)
     columns = name_columns(first[num_above])
     seen = [0]
 
@@ -64,8 +82,15 @@ def open_sheet(path: Path, given: str = "") -> Table:
         yield from gather(str(path), wanted, share, rows(places))
 
     def rows(places: Sequence[int]) -> Iterator[Row]:
+        # By column: the last row of a merged cell, and its value.
+        held: dict[int, tuple[int, Any]] = {}
         for row, cells in enumerate(islice(sheet.iter_rows(), num_above + 1, None), num_above + 2):
             seen[0] = row
+            for each in tall.get(row, ()):
+                held[each.column] = (each.last, cells[each.column])
+            for column, (last, value) in held.items():
+                if row <= last:
+                    cells[column] = value
             yield row, [_write(cells[place]) for place in places]
 
     return Table(
@@ -76,9 +101,17 @@ def open_sheet(path: Path, given: str = "") -> Table:
         notes=(
             *_describe_others(sheet, [] if given else others),
             *describe_header(columns, num_above),
+            *([MERGED] if tall else []),
         ),
         sheets=tuple(sheet.name for sheet in sheets),
     )
+
+
+def _list_merged(sheet: "CalamineSheet") -> list[_Merged]:
+    """The merged cells of a sheet; OpenDocument files do not show them."""
+    _, left = sheet.start or (0, 0)
+    ranges = sheet.merged_cell_ranges or []
+    return [_Merged(column - left, first + 1, last + 1) for (first, column), (last, _) in ranges]
 
 
 def _describe_others(chosen: "CalamineSheet", others: Sequence["CalamineSheet"]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from stickbreaker.engine.corpora.encodings import find_encoding
-from stickbreaker.engine.corpora.kinds import LINES, PAGES, PARAGRAPHS, Role, find_kind
+from stickbreaker.engine.corpora.kinds import HEADINGS, LINES, PAGES, PARAGRAPHS, Role, find_kind
 from stickbreaker.engine.corpora.rows import (
     MAX_TEXT,
     BadRow,
@@ -26,7 +26,9 @@ from stickbreaker.engine.corpora.rows import (
     gather,
 )
 from stickbreaker.engine.corpora.text_lines import (
+    NUM_HEADED,
     divide,
+    find_headings,
     is_cut,
     open_text,
     short_lines,
@@ -45,6 +47,7 @@ HEADER_TEXT = (
 PLAIN_QUOTES = "Quotation marks are read as plain characters; otherwise rows would be lost."
 GAP = re.compile(r"(?<=\S)[ \u00a0]{2,}(?=\S)")
 GAPS = "Two spaces or more are read as the end of a cell."
+ALIGNED = "Cells are read from the place where the name of their column begins."
 SAVE_AS_CSV = "save the table as CSV, which shows where each cell ends"
 UNEVEN = "{} has columns that are parted by spaces, and not all rows have the same: " + SAVE_AS_CSV
 # Rows that show that columns are parted by spaces.
@@ -66,8 +69,8 @@ class Form(NamedTuple):
 
     Its separator, whether quotes enclose cells, whether a quote in a cell has a backslash, the
     number of rows above the names of the columns, whether several spaces end a cell, whether a cell
-    begins after the spaces that follow a separator, and whether rows begin with their numbers,
-    which have no name.
+    begins after the spaces that follow a separator, whether rows begin with their numbers, which
+    have no name, and where the columns begin if all cells are below their names.
     """
 
     delimiter: str
@@ -77,6 +80,7 @@ class Form(NamedTuple):
     has_gaps: bool = False
     skips_spaces: bool = False
     has_numbers: bool = False
+    starts: tuple[int, ...] = ()
 
     def rows(self, text: TextIO) -> Any:
         """Read the rows of an open file."""
@@ -84,7 +88,7 @@ class Form(NamedTuple):
         if self.has_escapes:
             lines = map(_double_quotes, lines)
         if self.has_gaps:
-            lines = map(_replace_gaps, lines)
+            lines = (_cut_columns(line, self.starts) for line in lines)
         return csv.reader(
             lines,
             delimiter=self.delimiter,
@@ -131,7 +135,7 @@ def open_delimited(path: Path, given: str = "") -> Table:
 
     notes = list(encoding.notes)
     if form.has_gaps:
-        notes.append(GAPS)
+        notes.append(ALIGNED if form.starts else GAPS)
     elif not form.has_quotes:
         notes.append(PLAIN_QUOTES)
     notes += describe_header(columns, form.num_above)
@@ -145,11 +149,11 @@ def describe_header(columns: Sequence[str], num_above: int) -> Iterator[str]:
     """Say if there are rows above the names of the columns, or if a name looks like a text."""
     if num_above:
         yield HEADER_BELOW.format(num_above + 1)
-    if not all(map(_looks_like_name, columns)):
-        yield HEADER_TEXT.format(num_above + 1, min(columns, key=_looks_like_name)[:40])
+    if not all(map(looks_like_name, columns)):
+        yield HEADER_TEXT.format(num_above + 1, min(columns, key=looks_like_name)[:40])
 
 
-def _looks_like_name(cell: str) -> bool:
+def looks_like_name(cell: str) -> bool:
     """Whether a cell may be the name of a column, and not a text, a number or a date."""
     return len(cell.split()) <= 8 and len(cell) <= 80 and any(map(str.isalpha, cell))
 
@@ -165,8 +169,8 @@ def _find_form(path: Path, encoding: str) -> Form:
     signs = [sign for sign in DELIMITERS if sign != "^" or sign in first]
     if path.suffix.lower() in (".tsv", ".tab") and any("\t" in line for line in lines):
         signs = ["\t"]
-    if (above := _find_aligned(lines, path)) is not None:
-        return Form(NO_SIGN, has_quotes=False, num_above=above, has_gaps=True)
+    if (aligned := _find_aligned(lines, path)) is not None:
+        return aligned
     escaped = list(map(_double_quotes, lines))
     has_escapes = escaped != lines and _count_good(escaped) > _count_good(lines)
     if has_escapes:
@@ -196,11 +200,10 @@ def _have_numbers(rows: Sequence[Sequence[str]]) -> bool:
     )
 
 
-def _find_aligned(lines: Sequence[str], path: Path) -> int | None:
-    """The number of rows above the names of the columns if all columns are parted by several
-    spaces; None if they are not.
+def _find_aligned(lines: Sequence[str], path: Path) -> Form | None:
+    """The form of a file whose columns are all parted by several spaces; None if they are not.
 
-    Raises CorpusError if rows have other numbers of cells: which are empty is not clear.
+    Raises CorpusError if which cells are empty is not clear.
     """
     rows = [_replace_gaps(line).rstrip().split(NO_SIGN) for line in lines]
     above = count_above(rows)
@@ -213,13 +216,44 @@ def _find_aligned(lines: Sequence[str], path: Path) -> int | None:
     is_even = widths.count(widths[0]) >= SHARE_OF_FILLED * len(widths)
     # A title has a blank line below it, and is not as many names.
     is_titled = above == 0 or not lines[above - 1].strip()
-    if is_even and is_titled:
-        return above
     has_gaps = sum(width > 1 for width in widths) >= SHARE_OF_GAPS * len(widths)
-    has_names = is_titled and all(map(_looks_like_name, rows[above]))
+    has_names = is_titled and all(map(looks_like_name, rows[above]))
+    starts = _find_starts(lines[above:]) if has_gaps and has_names else ()
+    if starts or (is_even and is_titled):
+        return Form(NO_SIGN, has_quotes=False, num_above=above, has_gaps=True, starts=starts)
     if (has_gaps and has_names) or (is_even and len(lines[above - 1].split()) == widths[0]):
         raise CorpusError(f"{UNEVEN.format(path)}.")
     return None
+
+
+def _find_starts(lines: Sequence[str]) -> tuple[int, ...]:
+    """Where the columns begin if the cells of all rows begin below their names; () if they do not.
+
+    >>> _find_starts(["day   text", "1901  Peace", "      Trade  and"])
+    (0, 6)
+    >>> _find_starts(["a  b", "ab c"])
+    ()
+    """
+    header, *rows = lines
+    first = len(header) - len(header.lstrip())
+    starts = (first, *(gap.end() for gap in GAP.finditer(header)))
+    return starts if all(_find_cells(row, starts) for row in rows) else ()
+
+
+def _find_cells(line: str, starts: Sequence[int]) -> list[str]:
+    """The cells of a line that are below the names of their columns; [] if one begins elsewhere."""
+    ends = [*starts[1:], None]
+    cells = [
+        line[start:end].rstrip() for start, end in zip(starts, ends[: len(starts)], strict=True)
+    ]
+    before = [line[max(0, start - 1) : start].strip() for start in starts]
+    is_aligned = not any(before) and all(cell == cell.lstrip() for cell in cells)
+    return cells if is_aligned else []
+
+
+def _cut_columns(line: str, starts: Sequence[int]) -> str:
+    cells = _find_cells(line, starts)
+    return NO_SIGN.join(cells) + "\n" if cells else _replace_gaps(line)
 
 
 def _each_row(lines: Sequence[str], **form: Any) -> Iterator[list[str] | None]:
@@ -398,12 +432,15 @@ def _explain(error: csv.Error, num_lines: int) -> str:
 
 def find_text_kind(path: Path) -> str:
     """Find out from its first lines whether a text file is a table ("CSV" or "JSON lines"), or has
-    a text in each page, paragraph or line (`PAGES`, `PARAGRAPHS`, `LINES`); "" if nothing is clear.
+    a text in each page, paragraph, line or below each heading (`PAGES`, `PARAGRAPHS`, `LINES`,
+    `HEADINGS`); "" if nothing is clear.
     """
     with path.open(encoding=find_encoding(path).name, errors="replace", newline="") as text:
-        lines = [*islice(short_lines(text), NUM_PAGED)]
-    if len([*divide(lines, PAGES)]) >= LEAST_PAGES:
+        lines = [*islice(short_lines(text), NUM_HEADED)]
+    if len([*divide(lines[:NUM_PAGED], PAGES)]) >= LEAST_PAGES:
         return PAGES
+    _, num_headings = find_headings(lines)
+    otherwise = HEADINGS * (num_headings >= LEAST_PAGES)
     lines = lines[:NUM_SNIFFED]
     filled = [line.strip() for line in lines if line.strip()]
     if len(filled) < LEAST_LINES:
@@ -419,13 +456,17 @@ def find_text_kind(path: Path) -> str:
     for sign in DELIMITERS:
         rows = [row for row in _sniff_rows(lines, sign) if row] or [[]]
         is_table = len(rows[0]) > 1 and len(set(map(len, rows))) == 1
-        has_names = len(rows[0]) > 1 and all(map(_looks_like_name, rows[0]))
+        has_names = len(rows[0]) > 1 and all(map(looks_like_name, rows[0]))
         may_be_table = kind == LINES and has_names and not SENTENCE_END.search(filled[0])
         if is_table or may_be_table:
-            return "CSV" if is_table and has_names else ""
+            return "CSV" if is_table and has_names else otherwise
+    if num_headings >= LEAST_LINES:
+        return HEADINGS
     # Lines of a text that is broken into lines are short and end anywhere.
     texts = [text for _, text in divide(lines, kind)]
     num_ends = sum(bool(SENTENCE_END.search(text)) for text in texts)
     is_long = sorted(map(len, texts))[len(texts) // 2] >= LONG_LINE
     is_clear = is_long or num_ends >= SHARE_OF_ENDS * len(texts)
-    return kind if len(texts) >= LEAST_LINES and is_clear else ""
+    if len(texts) >= LEAST_LINES and is_clear:
+        return kind
+    return otherwise

@@ -52,8 +52,10 @@ def _xlsx_rows(rows, first):
         yield f'<row r="{number}">{"".join(cells)}</row>'
 
 
-def write_xlsx(sheets, hidden=(), first=1):
-    """Sheets (names and rows of values) as .xlsx; first: the number of the first row."""
+def write_xlsx(sheets, hidden=(), first=1, merged=()):
+    """Sheets (names and rows of values) as .xlsx; first: the number of the first row; merged: cells
+    such as "A1:A3".
+    """
     numbered = list(enumerate(sheets.items(), start=1))
     states = [' state="hidden"' * (name in hidden) for name in sheets]
     listed = "".join(
@@ -76,10 +78,12 @@ def write_xlsx(sheets, hidden=(), first=1):
         "xl/styles.xml": f'<styleSheet xmlns="{MAIN}"><cellXfs><xf numFmtId="0"/>'
         '<xf numFmtId="14"/></cellXfs></styleSheet>',
     }
+    ranges = "".join(f'<mergeCell ref="{each}"/>' for each in merged)
+    ranges = f"<mergeCells>{ranges}</mergeCells>" * bool(merged)
     for n, (_, rows) in numbered:
         data = "".join(_xlsx_rows(rows, first))
         members[f"xl/worksheets/sheet{n}.xml"] = (
-            f'<worksheet xmlns="{MAIN}"><sheetData>{data}</sheetData></worksheet>'
+            f'<worksheet xmlns="{MAIN}"><sheetData>{data}</sheetData>{ranges}</worksheet>'
         )
     return pack_bytes(members)
 

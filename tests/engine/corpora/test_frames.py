@@ -127,7 +127,10 @@ class ClassSet:
 
 def test_numbers_of_classes_are_read_as_their_names():
     corpus = corpus_from(ClassSet(), text="text", group="who")
-    assert (corpus.group_titles, corpus.rows.tolist()) == (("Bell", "Adams", "(none)"), [0, 1, 2, 3])
+    assert (corpus.group_titles, corpus.rows.tolist()) == (
+        ("Bell", "Adams", "(none)"),
+        [0, 1, 2, 3],
+    )
 
 
 def test_real_frames_of_polars_are_read():

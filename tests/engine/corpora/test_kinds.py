@@ -245,7 +245,7 @@ def check_table(folder, kind, rows, packed, place):
     said = " ".join(built.notes)
     assert ("in row 3; the rows above" in said) == (rows.oddity == "lines above")
     assert ("Row 1 is read as the names" in said) == (rows.oddity == "no header")
-    assert ("Two spaces or more are read" in said) == (rows.oddity == "aligned")
+    assert ("Cells are read from the place" in said) == (rows.oddity == "aligned")
     has_note = kind in small_sheets.WRITERS and not columns.sheet
     assert ("The sheet 'Speeches'" in said) == has_note
     assert ("Left out: quoted lines" in said) == (kind == "mbox")

@@ -80,6 +80,22 @@ def test_rows_above_the_names_of_the_columns_are_left_out(tmp_path, suffix):
     assert "in row 3; the rows above it are left out" in seen.notes[0]
 
 
+def test_a_merged_cell_counts_for_each_of_its_rows_and_is_no_name_of_a_column(tmp_path):
+    rows = [["Letters"], ["Speaker", "", "Speech"], ["party", "name", "said"]]
+    rows += [["Whig" * (n == 0) + "Tory" * (n == 3), f"Ann {n}", TEXTS[n % 4]] for n in range(5)]
+    path = tmp_path / "mine.xlsx"
+    path.write_bytes(write_xlsx({"A": rows}, merged=("A1:C1", "A2:B2", "A4:A6", "A7:A8")))
+    built = build(path, Columns(text="said", group="party", title="name"))
+    assert [built.corpus.group_titles[group] for group in built.corpus.groups] == [
+        *["Whig"] * 3,
+        *["Tory"] * 2,
+    ]
+    assert built.notes[-1] == "A merged cell counts for each of its rows."
+    rows = [rows[1], *([first, last, 4 * text] for first, last, text in rows[3:])]
+    path.write_bytes(write_xlsx({"A": rows}, merged=("A1:B1",)))
+    assert preview(path).columns == ("Speaker", "column 2", "Speech")
+
+
 @pytest.mark.parametrize("suffix", WRITERS)
 def test_another_sheet_is_read_if_it_is_chosen(tmp_path, suffix):
     letters = [["said", "when"], ["Peace and trade", DAYS[0]], ["War and tariff", DAYS[1]]]

@@ -12,7 +12,7 @@ from stickbreaker.engine import build as build_stored
 from stickbreaker.engine import load_corpus
 from stickbreaker.engine.corpora import packed_files, text_files
 from stickbreaker.engine.corpora.columns import Columns
-from stickbreaker.engine.corpora.kinds import LINES, PAGES, PARAGRAPHS
+from stickbreaker.engine.corpora.kinds import HEADINGS, LINES, PAGES, PARAGRAPHS
 from stickbreaker.engine.corpora.sources import FOLDER, Source, find_source
 from stickbreaker.engine.corpora.word_choices import WordChoices
 from tests.engine.corpora.small_files import TEXTS, build, pack, reasons, refuses
@@ -155,6 +155,12 @@ def write_table(sign):
         ("\r\n".join(text * 9 + " and so" for text in SAID), LINES, None, range(1, len(SAID) + 1)),
         ("\n \n".join(SAID).replace("in", "in\n"), PARAGRAPHS, None, range(1, 3 * len(SAID), 3)),
         ("\n\f".join(["peace\nand\nwar", "\ftrade", "", "cotton\n\n"]), PAGES, None, (1, 3, 5)),
+        (
+            "\n\n".join(f"Letter {n}. Ann\n{text[:20]}" for n, text in enumerate(SAID[:6], 1)),
+            HEADINGS,
+            None,
+            range(1, 18, 3),
+        ),
     ],
 )
 def test_a_text_file_that_is_clearly_a_table_or_a_list_of_texts_is_read(
@@ -175,6 +181,21 @@ def test_a_text_file_that_is_clearly_a_table_or_a_list_of_texts_is_read(
 
 
 @pytest.mark.parametrize(
+    "name", ["Chapter {0}", "## BRIEF {1}. Of peace", "{0}.", "{1}", "{0}. Kapitel", "Sonnet {1}"]
+)
+def test_numbered_headings_are_the_titles_of_the_texts_below_them(tmp_path, name):
+    names = [name.format(n, roman) for n, roman in enumerate(("I", "II", "III", "IV"), 1)]
+    parts = [f"{name}\n\nTable {n}\nPeace\nin May" for n, name in enumerate(names)]
+    path = tmp_path / "mine.txt"
+    path.write_text("\n".join(["Of peace", "by Ann", "", *names, "", *parts]))
+    corpus = load_corpus(path)
+    assert corpus.titles == ("Of peace", *(name.strip("# ") for name in names))
+    assert find_source(path).open().notes == (
+        "Each part below a numbered heading is read as a document.",
+    )
+
+
+@pytest.mark.parametrize(
     "content",
     [
         # A text that is broken into lines, few paragraphs, verses with and without spaces between
@@ -187,6 +208,8 @@ def test_a_text_file_that_is_clearly_a_table_or_a_list_of_texts_is_read(
         # Of a table, only some rows have more commas.
         "\n".join(["year,text", *(f"19{row},{text}" for row, text in enumerate(SAID, 10))]),
         "\n".join(SAID[:9]),
+        # Captions, and numbers that do not count up.
+        "\n".join(f"Table {n}\nChapter {n}9\npeace" for n in range(1, 10)),
     ],
 )
 def test_another_text_file_stays_one_document_of_a_folder(tmp_path, content):
