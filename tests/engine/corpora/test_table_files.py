@@ -100,9 +100,11 @@ def test_columns_that_are_parted_by_spaces_are_read(tmp_path, name):
     assert built.corpus.dates.astype(str).tolist() == [row[2] for row in SPEECHES[1:]]
     assert built.notes[0] == table_files.ALIGNED
     # Below the first rows, a text is too long for its column.
-    path.write_text(align(SPEECHES * 25) + "\nPeace is not as short as a name  1901")
+    path.write_text(
+        align([*SPEECHES, *SPEECHES[1:] * 24]) + "\nPeace is not as short as a name  1901"
+    )
     (reason,) = reasons(build(path, Columns(text="said")))
-    assert "row 276: the row has 2 cells instead of 3: save the table as CSV" in reason
+    assert "row 252: the row has 2 cells instead of 3: save the table as CSV" in reason
 
 
 def test_cells_may_be_empty_if_the_others_are_below_the_names_of_their_columns(tmp_path):
