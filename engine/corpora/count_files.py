@@ -36,7 +36,14 @@ MAX_ENTRIES = 500_000_000
 # A size of more digits is larger than any limit, and Python reads at most 4,300.
 MAX_DIGITS = 18
 TOO_LARGE = f"{{}} has more than {MAX_DOCUMENTS:,} documents or {MAX_ENTRIES:,} entries. Split it."
+UNUSED = (
+    "{} has no word number {}, the last of its list, {!r}. If the list has a line too many, such as"
+    " a name above the words, all words are wrong: remove that line."
+)
 OUTSIDE = "word number {} is outside the list of {:,} words: number words from 0"
+# A word next to its number or its frequency.
+NUMBERED = re.compile(r'"?\d+"?[\s,;]+\S.*|\S.*[\s,;]+"?\d+"?')
+SHARE_OF_NUMBERED = 0.9
 VOCABULARY_ENDS = (".vocab", ".vocab.txt", "_vocab.txt", ".words", ".tokens", ".words.txt")
 VOCABULARY_NAMES = ("vocab.txt", "vocabulary.txt", "vocab.dat", "words.txt")
 
@@ -59,8 +66,11 @@ def read_counts(
             counts, bad, faulty = read(path, stream, len(words), report)
     except OSError as error:
         raise CorpusError(f"Cannot read {path} ({error}). Compress or copy it again.") from error
-    if kind == LDA_C and counts.nnz and counts.indices.min() > 0:
-        notes += (_explain_first(path, words, bad),)
+    if kind == LDA_C and counts.nnz:
+        if counts.indices.min() > 0:
+            notes += (_explain_first(path, words, bad),)
+        if not bad.count and counts.indices.max() < len(words) - 1:
+            notes += (UNUSED.format(path, len(words) - 1, words[-1][:40]),)
     return Counted(kind=kind, counts=counts, words=words, bad=bad, faulty=faulty, notes=notes)
 
 
@@ -122,11 +132,16 @@ def read_vocabulary(path: Path, given: str = "") -> tuple[list[str], tuple[str, 
     """
     encoding = find_encoding(path, given)
     with path.open(encoding=encoding.name, errors="replace") as text:
-        lines = text.read(MAX_WORDS * 40).splitlines()
+        lines = text.read(MAX_WORDS * 40).split("\n")
     while lines and not lines[-1].strip():
         lines.pop()
     if len(lines) > MAX_WORDS:
         raise CorpusError(f"{path} has more than {MAX_WORDS:,} words. Keep the most frequent ones.")
+    numbered = [line for line in lines if NUMBERED.fullmatch(line.strip())]
+    if len(numbered) > SHARE_OF_NUMBERED * len(lines):
+        raise CorpusError(
+            f"{path} has numbers next to the words, {numbered[0]!r:.60}. Remove them."
+        )
     seen: set[str] = set()
     words = []
     for number, line in enumerate(lines, start=1):
@@ -209,11 +224,13 @@ def _read_entries(
     parts = []
     bad = BadRows()
     num_read = 0
+    has_zeros = np.zeros(2, bool)
     for block in _blocks(stream):
         entries, wrong = parse_entries(path, block, line)
         if not is_by_document:
             entries[:, :2] = entries[:, 1::-1]
         is_good = _are_good(entries, num_documents, num_words)
+        has_zeros |= (entries[~is_good, :2] == 0).any(axis=0)
         bad.add(wrong)
         bad.add(
             [_explain_entry(path, entry) for entry in entries[~is_good][:MAX_LISTED]],
@@ -231,6 +248,11 @@ def _read_entries(
         )
         bad.add([BadRow(file=str(path), row=None, reason=reason)])
     documents, words, counts = np.concatenate([*parts, np.zeros((0, 3), np.int32)]).T
+    most = np.array([documents.max(initial=0), words.max(initial=0)])
+    if (has_zeros & (most < shape[:2])).any():
+        raise CorpusError(
+            f"{path} numbers documents or words from 0, but its format from 1. Add 1 to each."
+        )
     # The sum of repeated entries may exceed int32.
     counts = counts.astype(np.int64)
     return (

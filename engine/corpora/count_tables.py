@@ -57,7 +57,8 @@ class CountForm(NamedTuple):
             )
         return (
             f"Each row is read as a document, and {len(self.words):,} columns, such as"
-            f" {self.words[0]!r}, as its counts of words. {REMEDY}"
+            f" {self.words[0]!r}, as its counts of words. If the rows are words, exchange rows and"
+            f" columns. {REMEDY}"
         )
 
 
@@ -88,12 +89,13 @@ def _find_tidy(cells: dict[str, list[str]]) -> CountForm | None:
     if len(counts) > 2 and not COUNT_NAMES.fullmatch(count):
         return None
     num_named = bool(WORD_NAMES.fullmatch(word)) + bool(COUNT_NAMES.fullmatch(count))
-    # Numbers of rows are all distinct.
-    for name in sorted(cells, key=lambda name: len(set(cells[name]))):
+    # Documents may share a date, and each row may have a number.
+    sizes = {name: len(set(cells[name])) for name in cells}
+    for name in sorted(cells, key=lambda name: (sizes[name] == len(cells[word]), -sizes[name])):
         num_pairs = len(set(zip(cells[name], cells[word], strict=True)))
         # A document has each word once, and several words unless the rows are sorted by word.
         is_document = num_pairs >= SHARE_OF_GOOD * len(cells[word]) and "" not in cells[name]
-        has_several = num_named + (len(set(cells[name])) < num_pairs) > 1
+        has_several = num_named + (sizes[name] < num_pairs) > 1
         if is_document and has_several and name not in (word, count):
             return CountForm(document=name, words=(word,), number=count)
     return None

@@ -205,6 +205,7 @@ KINDS = (
     Kind("xz", (".xz",), signatures=(b"\xfd7zXZ",), what="compressed with xz"),
     Kind("zstd", (".zst",), signatures=(b"\x28\xb5\x2f\xfd",), what="compressed with zstd"),
     Kind("tar", (".tar", ".jar")),
+    Kind("data", (".dat",), remedy="rename it to .ldac if it has counts (LDA-C), or to .csv"),
     Kind("7z", (".7z",), signatures=(b"7z\xbc\xaf",), what="a 7z archive"),
     Kind("RAR", (".rar",), signatures=(b"Rar!",), what="a RAR archive"),
     Kind(

@@ -285,7 +285,10 @@ def explain_single(num_words: Sequence[int] | np.ndarray) -> tuple[str, ...]:
     """Say that nearly all texts are single words; num_words: (D,)."""
     if len(num_words) < LEAST_SINGLE or (np.array(num_words) < 2).mean() < SHARE_SINGLE:
         return ()
-    return ("Nearly all texts are single words. If that is wrong, choose another text column.",)
+    return (
+        "Nearly all texts are single words. If that is wrong, choose another text column, or write"
+        " the words of each document into one cell.",
+    )
 
 
 def limit_words(

@@ -153,6 +153,28 @@ def test_an_lda_c_file_that_counts_from_1_is_refused_or_noted(tmp_path):
     assert "no word number 0, which is 'cotton'" in build(path).notes[0]
     path.write_text("2 0:2 2:1\n1 1:1\n")
     assert build(path).notes == ()
+    (tmp_path / "mine.vocab").write_text("word\ncotton\npeace\ntariff\n")
+    assert "no word number 3, the last of its list, 'tariff'" in build(path).notes[0]
+
+
+@pytest.mark.parametrize("entry", ["0 1 1", "3 0 1"])
+def test_a_uci_file_that_counts_from_0_is_refused(tmp_path, entry):
+    head = "3\n4\n3\n"
+    entries = "1 1 1\n2 3 1\n" if entry[0] == "0" else "1 1 1\n2 2 1\n"
+    with refuses("numbers documents or words from 0, but its format from 1. Add 1 to each."):
+        build(write_counts(tmp_path, "docword.a.txt", f"{head}{entries}{entry}\n"))
+
+
+@pytest.mark.parametrize("form", ["{word}\t{number}", "{number} {word}", '"{number}","{word}"'])
+def test_a_list_of_words_with_numbers_is_refused(tmp_path, form):
+    lines = [form.format(number=number, word=word) for number, word in enumerate(WORDS.split())]
+    with refuses("has numbers next to the words, .*cotton.* Remove them."):
+        build(write_counts(tmp_path, "docword.a.txt", UCI, words="\n".join(lines)))
+
+
+def test_only_line_ends_separate_words(tmp_path):
+    path = write_counts(tmp_path, "docword.a.txt", UCI, words="war\u2028\npe\x85ace\na\nb\n")
+    assert build(path).corpus.vocabulary.words == ("war", "pe\x85ace", "a", "b")
 
 
 def test_words_in_quotes_are_read_without_them(tmp_path):

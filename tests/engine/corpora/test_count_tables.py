@@ -124,6 +124,15 @@ def test_a_corpus_is_built_from_a_table_of_counts_or_the_remedy_is_named(tmp_pat
         build(path, to=tmp_path / "built")
 
 
+def test_documents_may_share_a_date(tmp_path):
+    path = tmp_path / "a.csv"
+    rows = [
+        f"1959-01-1{n // 2},letter {n},{word}{'abcdefgh'[n]},2" for n in range(8) for word in "uv"
+    ]
+    path.write_text("\n".join(["day,letter,term,n", *rows]))
+    assert load_corpus(path).titles == tuple(TITLES[:8])
+
+
 def test_positions_of_words_are_no_counts(tmp_path):
     words = ["the", "harbour", "was", "quiet", "and", "the", "ships", "lay", "at", "anchor"]
     rows = [f"d{number},{place},{word}" for number in range(3) for place, word in enumerate(words)]

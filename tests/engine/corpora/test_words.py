@@ -193,7 +193,7 @@ def test_what_programs_write_without_a_text_is_no_document(tmp_path, text):
 def test_texts_that_are_single_words_are_said(tmp_path, caplog):
     path = tmp_path / "a.csv"
     path.write_text("name,peace,war\n" + "".join(f"doc{place},1,0\n" for place in range(12)))
-    said = "Nearly all texts are single words. If that is wrong, choose another text column."
-    assert preview(path).notes == (said,)
+    said = "Nearly all texts are single words"
+    assert preview(path).notes[0].startswith(said)
     load_corpus(path, text="name")
     assert said in caplog.text
