@@ -17,6 +17,9 @@ MAX_DEPTH = 8
 MAX_NESTED = 200
 # The path of each column in the objects of the rows.
 Fields = dict[str, tuple[str, ...]]
+# A list as NumPy writes it, without commas.
+STRING = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+NUMPY_LIST = re.compile(rf"\[\s*{STRING}(?:\s+{STRING})*\s*\]")
 # An object that cannot be read, because it is cut, for example.
 OBJECT = re.compile(r"""\s*\[?\s*\{\s*(["'])[^"']{1,80}\1\s*(?::|=>)""")
 
@@ -32,7 +35,7 @@ def write_cell(value: Any, depth: int = 0) -> str:
     """
     if isinstance(value, str):
         return value
-    if isinstance(value, np.ndarray | tuple):
+    if isinstance(value, np.ndarray | tuple | set | frozenset):
         value = list(value)
     if isinstance(value, list) and depth < MAX_DEPTH:
         parts = [text for each in value if (text := write_cell(each, depth + 1).strip())]
@@ -84,23 +87,26 @@ def find_field(value: Any, path: Sequence[str]) -> Any:
 
 
 def read_value(text: str) -> Any:
-    """Read a list or an object that is written as text, in JSON or in Python, or as JSON in JSON;
-    any other text is returned as it is.
+    """Read a list, an object or bytes that are written as text, in JSON or in Python, or as JSON in
+    JSON; any other text is returned as it is.
     """
-    if not text.lstrip().startswith(("[", "{", '"[', '"{')):
+    if not text.lstrip().startswith(("[", "{", '"[', '"{', "b'", 'b"')):
         return text
     try:
         value = json.loads(text)
         return read_value(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):
+        bare = text.strip()
         try:
-            return ast.literal_eval(text.strip())
+            if NUMPY_LIST.fullmatch(bare):
+                return list(map(ast.literal_eval, re.findall(STRING, bare)))
+            return ast.literal_eval(bare)
         except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
             return text
 
 
 def unwrap_text(text: str) -> str | None:
-    """Join a list that is written as text, in JSON or in Python; None for JSON objects.
+    """Join a list that is written as text, and decode bytes; None for JSON objects.
 
     >>> unwrap_text("['new', 'york']"), unwrap_text("[deleted]"), unwrap_text('{"a": 1}')
     ('new york', '[deleted]', None)
@@ -108,6 +114,8 @@ def unwrap_text(text: str) -> str | None:
     value = read_value(text)
     if isinstance(value, str):
         return None if OBJECT.match(value) else text
+    if isinstance(value, bytes):
+        return write_cell(value)
     if any(isinstance(each, dict) for each in (value if isinstance(value, list) else [value])):
         return None
     has_texts = isinstance(value, list) and any(isinstance(each, str | list) for each in value)

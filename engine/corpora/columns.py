@@ -65,8 +65,16 @@ class Columns(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The chosen columns, each of them once."""
-        chosen = (self.text, self.date, self.title, self.group)
+        """The chosen columns, each of them once.
+
+        Raises CorpusError if one is not named by a text.
+        """
+        chosen = [self.text, self.date, self.title, self.group]
+        for column in chosen:
+            if column is not None and not isinstance(column, str):
+                raise CorpusError(
+                    f"{column!r:.40} is no name of a column: give its name as a text."
+                )
         return list(dict.fromkeys(column for column in chosen if column))
 
 
@@ -87,7 +95,7 @@ def resolve_columns(table: Table, columns: Columns) -> Columns:
     """
     called_text = (column for column in table.columns if column.lower() == "text")
     (only,) = table.columns if len(table.columns) == 1 else (None,)
-    text = columns.text or next(called_text, only)
+    text = next(called_text, only) if columns.text in (None, "") else columns.text
     names = _list_names(table.columns)
     if text is None:
         raise CorpusError(

@@ -1,6 +1,6 @@
 """Read data frames, data sets and lists of objects in memory, as JSON files are read."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,12 @@ KIND = "data frame"
 LAZY = ("collect", "compute", "toPandas")
 
 
-def open_frame(frame: Any, name: str) -> Table:
+def open_frame(frame: Any, name: str, wanted: Sequence[str] = ()) -> Table:
     """Open a data frame of pandas or polars, a data set of Hugging Face, or a list of objects or of
     texts, under this name; its rows are numbered from 0. Raises TypeError for another object, and
     CorpusError if it has no row with a column, or two columns of one name.
+
+    wanted: columns, which may also be names of rows (an index).
     """
     # pandas takes a second to import.
     import pandas as pd
@@ -29,6 +31,8 @@ def open_frame(frame: Any, name: str) -> Table:
         if not frame.columns.is_unique:
             twice = frame.columns[frame.columns.duplicated()][0]
             raise CorpusError(f"{name} has two columns {str(twice)!r}. Rename one of them.")
+        levels = [each for each in frame.index.names if each in wanted and each not in frame]
+        frame = frame.reset_index(level=levels) if levels else frame
         # Missing values of all types become None.
         frame = frame.astype(object).where(frame.notna(), None).to_dict("records")
     else:

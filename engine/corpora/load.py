@@ -194,7 +194,7 @@ def corpus_from(  # noqa: PLR0913
     """
     chosen = choose_words(words, like)
     columns = Columns(text=text, date=date, title=title, group=group, day_first=day_first)
-    source = Source(kind=KIND, path=Path(name), table=open_frame(frame, name))
+    source = Source(kind=KIND, path=Path(name), table=open_frame(frame, name, columns.names))
     with show_share(verbose, callback) as report:
         return _build(source, columns, chosen, report)
 

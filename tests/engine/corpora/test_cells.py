@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -49,6 +50,19 @@ def test_a_list_in_a_cell_of_a_csv_file_is_joined(tmp_path, as_text):
     rows = [{"text": as_text(["first line\nanchor", "harbour"])}, {"text": "[deleted] harbour"}]
     built = build(write(tmp_path / "a.csv", rows))
     assert set(built.corpus.vocabulary) == {"line", "anchor", "harbour", "deleted"}
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        (str(np.array(["new", "york's"])), {"new", "york"}),
+        (str(np.array(["A treaty", 'the "peace"\nof'], dtype=object)), {"treaty", "peace"}),
+        (repr("Über Häfen".encode()), {"über", "häfen"}),
+    ],
+)
+def test_lists_of_numpy_and_bytes_in_cells_are_read(tmp_path, cell, words):
+    built = build(write(tmp_path / "a.csv", [{"text": cell}, {"text": "treaty"}]))
+    assert set(built.corpus.vocabulary) == words | {"treaty"}
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet"])

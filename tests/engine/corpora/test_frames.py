@@ -167,3 +167,16 @@ def test_the_error_for_a_frame_without_rows_or_columns_names_it():
             corpus_from(frame, name="letters")
     with refuses("letters has no column 'bod'. Choose one of 'body'"):
         corpus_from(ROWS, text="bod", name="letters")
+
+
+def test_the_names_of_rows_can_be_chosen_as_columns():
+    frame = pd.DataFrame(ROWS).groupby("who").agg(body=("body", "last"))
+    corpus = corpus_from(frame.iloc[:0:-1], text="body", title="who")
+    assert (corpus.titles, corpus.rows.tolist()) == (("Cole", "Bell"), [0, 1])
+    assert corpus_from(frame).num_documents == 3
+
+
+@pytest.mark.parametrize("column", [0, ["body", "day"]])
+def test_a_column_that_is_not_named_by_a_text_is_refused(column):
+    with refuses("is no name of a column: give its name as a text"):
+        corpus_from(ROWS, text=column)

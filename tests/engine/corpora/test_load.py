@@ -338,7 +338,8 @@ def test_the_error_for_an_impossible_path_is_short(name):
             "If it is a table, rename it to .csv; if each line is a document, write text above",
         ),
         ("mine.numbers", "Save the table as CSV"),
-        ("mine.dat", "Use CSV .*folder or a .zip of text files"),
+        ("mine.dat", "Rename it to .ldac"),
+        ("mine.xyz", "Use CSV .*folder or a .zip of text files"),
     ],
 )
 def test_the_error_for_an_unsupported_file_type_names_the_remedy(tmp_path, name, remedy):
