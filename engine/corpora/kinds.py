@@ -178,6 +178,16 @@ KINDS = (
         is_binary=True,
     ),
     Kind(
+        "web archive",
+        (".mhtml", ".mht"),
+        Role.DOCUMENT,
+        "mail_files:read_web_archive",
+        remedy=CHOOSE_FOLDER,
+        example="Content-Type: text/html\n\n<p>Peace and trade",
+        has=("date", "author"),
+        is_binary=True,
+    ),
+    Kind(
         "PDF",
         (".pdf",),
         Role.DOCUMENT,

@@ -31,6 +31,11 @@ QUOTED = "quoted lines"
 SIGNATURES = "signatures"
 # Below such a line is an older message, or a signature of PGP.
 BELOW = re.compile(r"-{3,} ?(?!BEGIN PGP SIGNED)[^-]{5,60} ?-{3,}\s*")
+# The header of an older message, as Outlook writes it: its sender, in ten languages, and then
+# fields such as the day and the recipient.
+OLD_SENDER = re.compile(r"\W*(?:From|Von|De|Da|Van|Fra|Från|Od|От|发件人|差出人)\*?\s?:.")
+FIELD = re.compile(r"\W*[^\W\d]{1,15}\*?\s?:.")
+RULE = re.compile(r"_{10,}\s*")
 # A line that names the author of the quoted lines below it may go on in a short second line.
 SHORT = 20
 
@@ -116,6 +121,16 @@ def read_mail(content: bytes, place: str, encoding: str = "") -> Content:
     )
 
 
+def read_web_archive(content: bytes, place: str, encoding: str = "") -> Content:
+    """Read the page of a web archive (.mhtml), which is written as a message."""
+    message = email.message_from_bytes(content)
+    for part in message.walk():
+        page = part.get_payload(decode=True)
+        if part.get_content_type() == "text/html" and isinstance(page, bytes):
+            return read_html(page, place, encoding or part.get_content_charset(""))
+    raise CorpusError(f"{place} is a web archive without a page: save the page as .html.")
+
+
 def _read_header(message: Message, name: str) -> str:
     written = str(message.get(name, ""))
     # A charset that is unknown, or signs that are not of it.
@@ -153,7 +168,7 @@ def _read_part(part: Message, place: str, encoding: str) -> str:
     except LookupError:
         charset = ""
     if part.get_content_type() == "text/html":
-        return read_html(content, place, charset).text
+        return read_html(content, place, charset, is_mail=True).text
     return content.decode(name_encoding(iter([content]), place, charset).name, errors="replace")
 
 
@@ -168,7 +183,15 @@ def _leave_out(text: str) -> tuple[str, dict[str, tuple[int, int]]]:
     lines = text.splitlines()
     in_quote = False
     for number, line in enumerate(lines):
-        if line.rstrip() == "--" or BELOW.fullmatch(line):
+        # A message that is only forwarded is kept.
+        is_old = (
+            OLD_SENDER.match(line) is not None
+            and all(map(FIELD.match, lines[number + 1 : number + 3]))
+            and any(map(str.strip, kept))
+        )
+        if is_old and RULE.fullmatch(kept[-1]):
+            kept.pop()
+        if line.rstrip() == "--" or BELOW.fullmatch(line) or is_old:
             rest = sum(map(len, lines[number + 1 :]))
             is_signed = line.rstrip() == "--" or "PGP SIGNATURE" in line
             num_signed += rest * is_signed
@@ -191,6 +214,8 @@ def _take_introduction(kept: list[str]) -> int:
     size = 0
     if kept and kept[-1].rstrip().endswith(":"):
         size = len(kept[-1])
-        if len(kept.pop()) <= SHORT and kept and kept[-1].strip():
+        last = kept.pop()
+        above = kept[-1].strip() if kept else ""
+        if (len(last) <= SHORT or last.startswith("<")) and above and above[-1] not in ".!?":
             size += len(kept.pop())
     return size

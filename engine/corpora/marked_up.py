@@ -31,14 +31,29 @@ INLINE_NAMES = """
     seg sic small span strike strong sub sup supplied time tt u unclear var wbr
 """
 INLINE = frozenset(INLINE_NAMES.split())
-NOT_SHOWN_NAMES = "button form math nav noscript object script select style svg template textarea"
+NOT_SHOWN_NAMES = """
+    aside button footer form math nav noscript object script select style svg template textarea
+"""
 NOT_SHOWN = frozenset(NOT_SHOWN_NAMES.split())
-NOT_READ_NAMES = "annotation del fw moveFrom note-citation Fallback teiHeader tracked-changes"
+# Other elements may have no end.
+MAY_BE_HIDDEN = frozenset(("div", "section", "span", "table", "ul"))
+HIDDEN = re.compile(r"(?i)display\s*:\s*none")
+# The part of a page that is read if it has one, by its name or role: the best first.
+MAIN_PARTS = {
+    "main": re.compile(r"(?i)<main\b|<[^<>]*\brole=[\"']?main\b"),
+    "article": re.compile(r"(?i)<article\b"),
+}
+NOT_READ_NAMES = """
+    annotation del facsimile fw moveFrom note-citation Fallback sourceDoc standOff teiHeader
+    tracked-changes
+"""
 NOT_READ = frozenset(NOT_READ_NAMES.split())
 # Of a variant and its correction in a <choice>, the correction is read.
 VARIANTS = frozenset(("abbr", "orig", "sic"))
 META_DATES = ("date", "dc.date", "dcterms.date", "article:published_time", "citation_date")
 META_AUTHORS = ("author", "dc.creator", "article:author", "citation_author")
+# The titles of texts in a group.
+NAMED = ("head", "titlePart")
 DATE_ATTRIBUTES = ("when", "when-iso", "from", "notBefore")
 # Where a date of a TEI header stands, the best first: others are those of an edition.
 TEI = ("TEI", "TEI.2")
@@ -67,43 +82,70 @@ class _Text:
         )
 
 
-class _Page(HTMLParser, _Text):
-    """The text of an HTML page."""
+class _Open:
+    """An element of HTML that is open, if there is one, with those of its name inside of it."""
 
     def __init__(self) -> None:
+        self.tag = ""
+        self._depth = 0
+
+    def start(self, tag: str, begins: bool) -> None:
+        """Take the start of an element; begins: whether it is one to keep."""
+        if self.tag:
+            self._depth += tag == self.tag
+        elif begins:
+            self.tag, self._depth = tag, 1
+
+    def end(self, tag: str) -> None:
+        """Take the end of an element."""
+        if self.tag == tag:
+            self._depth -= 1
+            self.tag = self.tag * (self._depth > 0)
+
+
+class _Page(HTMLParser, _Text):
+    """The text of an HTML page.
+
+    only: the name or role of the part that is read; "" for all. is_mail: whether block quotations
+    are those of an answer, which get the signs of quoted lines.
+    """
+
+    def __init__(self, only: str, is_mail: bool) -> None:
         HTMLParser.__init__(self)
         _Text.__init__(self)
-        self._skipped = ""
-        self._depth = 0
+        self._only = only
+        self._is_mail = is_mail
+        self._main = _Open()
+        self._skipped = _Open()
+        self._quoted = _Open()
         self._is_title = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if self._skipped:
-            self._depth += tag == self._skipped
-        elif tag in NOT_SHOWN:
-            self._skipped = tag
-            self._depth = 1
-        elif tag == "meta":
-            self._take_meta({name: value or "" for name, value in attrs})
-        self._is_title = tag == "title" and not self._skipped
+        attributes = {name: value or "" for name, value in attrs}
+        is_hidden = "hidden" in attributes or HIDDEN.search(attributes.get("style", ""))
+        self._skipped.start(tag, tag in NOT_SHOWN or (tag in MAY_BE_HIDDEN and bool(is_hidden)))
+        self._main.start(tag, self._only in (tag, attributes.get("role")))
+        self._quoted.start(tag, self._is_mail and tag == "blockquote")
+        if tag == "meta":
+            self._take_meta(attributes)
+        self._is_title = tag == "title" and not self._skipped.tag
         if tag not in INLINE:
             self.parts.append("\n")
 
     def handle_endtag(self, tag: str) -> None:
         self._is_title = False
-        if tag == self._skipped:
-            self._depth -= 1
-            self._skipped = self._skipped * (self._depth > 0)
+        for element in (self._skipped, self._main, self._quoted):
+            element.end(tag)
         if tag not in INLINE:
             self.parts.append("\n")
 
     def handle_data(self, data: str) -> None:
         if self._is_title:
             self.found["title"] = self.found.get("title", "") + data
-        elif self._skipped:
+        elif self._skipped.tag or (self._only and not self._main.tag):
             self.num_left += len(data.strip())
         else:
-            self.parts.append(data)
+            self.parts.append("> " * bool(self._quoted.tag) + data)
 
     def _take_meta(self, attributes: Mapping[str, str]) -> None:
         name = (attributes.get("name") or attributes.get("property", "")).lower()
@@ -112,12 +154,23 @@ class _Page(HTMLParser, _Text):
                 self.found.setdefault(part, attributes.get("content", ""))
 
 
-def read_html(content: bytes, place: str, encoding: str = "") -> Content:
-    """Read the visible text of a page, its title, and its date and author where it names them."""
-    page = _Page()
-    page.feed(_decode(content, place, encoding))
-    page.close()
-    return page.finish("scripts, styles, menus and forms")
+def read_html(content: bytes, place: str, encoding: str = "", is_mail: bool = False) -> Content:
+    """Read the visible text of a page, or of its main part, its title, and its date and author
+    where it names them.
+
+    is_mail: whether it is a message, whose block quotations become quoted lines.
+    """
+    text = _decode(content, place, encoding)
+    named = (name for name, signs in MAIN_PARTS.items() if not is_mail and signs.search(text))
+    for only in (*named, ""):
+        page = _Page(only, is_mail)
+        page.feed(text)
+        page.close()
+        found = page.finish("scripts, menus, forms and what is around the main text")
+        # Scripts fill some main parts only when the page is shown.
+        if found.text:
+            break
+    return found
 
 
 def _decode(content: bytes, place: str, given: str) -> str:
@@ -208,8 +261,10 @@ class _Elements(_Text):
             self._done.append(self.finish(self._form.left))
             self.num_left = 0
         self.parts = []
-        self.found = {}
-        self._dates = {}
+        # Texts of a group share a header, and each has a title of its own.
+        in_group = self._path[-1:] == ["group"]
+        self.found = {"author": self.found.get("author", "")} if in_group else {}
+        self._dates = self._dates if in_group else {}
 
     def _declare(self, name: str, _: bool, value: str | None, *others: object) -> None:
         if value is not None and (len(value) > MAX_ENTITY or "&" in value or "%" in value):
@@ -221,11 +276,11 @@ class _Elements(_Text):
     def _start(self, name: str, attributes: Mapping[str, str]) -> None:
         name = name.rpartition(":")[2]
         in_choice = self._path[-1:] == ["choice"] and name in VARIANTS
-        if name in TEI and self._path:
+        if self._is_text(name):
             self._take_text()
         self._skipped += bool(self._skipped) or in_choice or name in NOT_READ
         self._path.append(name)
-        if name in ("title", "author", "date"):
+        if name in ("title", "author", "date", *NAMED):
             self._header = []
         if name == "date" and "teiHeader" in self._path:
             written = next((attributes[each] for each in DATE_ATTRIBUTES if each in attributes), "")
@@ -245,10 +300,16 @@ class _Elements(_Text):
                 self.found.setdefault(name, text)
             elif name == "date":
                 self._take_date(text)
+        elif name in NAMED and "group" in self._path:
+            self.found.setdefault("title", "".join(self._header))
         if not self._joins:
             self._separate(name)
-        if name in TEI and self._path:
+        if self._is_text(name):
             self._take_text(is_whole=True)
+
+    def _is_text(self, name: str) -> bool:
+        """Whether an element is one of several texts: a TEI element, or a text in a group."""
+        return (name in TEI and bool(self._path)) or (name == "text" and "group" in self._path[-1:])
 
     def _take_date(self, written: str) -> None:
         for where in DATED:
@@ -274,7 +335,7 @@ class _Elements(_Text):
 def read_xml(content: bytes, place: str, encoding: str = "") -> Content:
     """Read the visible text of XML; of TEI without its header, which has title, date and author.
 
-    Each TEI element of a corpus is a text.
+    Each TEI element of a corpus is a text, and each text in a group.
 
     Raises CorpusError if it is not well-formed, or defines entities that can expand to any size.
     """

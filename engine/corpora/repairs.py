@@ -9,7 +9,9 @@ from unicodedata import normalize
 JOINED = {sign: normalize("NFKC", sign) for sign in "ﬀﬁﬂﬃﬄﬅﬆ"} | dict.fromkeys(
     "\u00ad\ufeff\u2060\u200e\u200f", ""
 )
-LINE_END = re.compile(r"(?<=[^\W\d_])-\r?\n[ \t\f]*(?=[^\W\d_A-Z])")
+LINE_END = re.compile(r"(?<=[^\W\d_])[-¬⸗=]\r?\n[ \t\f]*(?=[^\W\d_A-Z])")
+# Edited manuscripts have other signs than hyphens, and unread mail has those of its encoding.
+LINE_ENDS = [sign + end for sign in "-¬⸗=" for end in "\r\n"]
 # What the tags of HTML become: those inside a line separate no words. A pattern that looks for any
 # tag is faster than one that lists them.
 INLINE = (
@@ -42,6 +44,8 @@ def repair_text(text: str) -> str:
 
     >>> repair_text("e\\ufb03cient har\\u00adbour, Caf&eacute;, hyphen-\\nated <b>CafÃ©</b>")
     'efficient harbour, Café, hyphenated Café'
+    >>> repair_text("trea¬\\nty")
+    'treaty'
     """
     if "<" in text:
         text = _drop_tags(text)
@@ -57,7 +61,7 @@ def repair_text(text: str) -> str:
     if not text.isascii() and any(map(text.__contains__, JOINED)):
         for sign, letters in JOINED.items():
             text = text.replace(sign, letters)
-    if "-\n" in text or "-\r" in text:
+    if any(map(text.__contains__, LINE_ENDS)):
         return LINE_END.sub("", text)
     return text
 

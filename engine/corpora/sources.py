@@ -62,7 +62,7 @@ ABOUT = re.compile(
 # A folder with more texts is one of texts, whatever else is in it.
 FEW_TEXTS = 10
 NUM_LISTED = 5
-EACH_TEI = "Each TEI element is read as a document."
+EACH_TEI = "Each TEI element, and each text in a group, is read as a document."
 SHEETS = (EXCEL, OPEN_DOCUMENT)
 # A separator in the name of the only column.
 SEPARATED = re.compile(r"\w[^\w\s.'’/&@+()-]\w")

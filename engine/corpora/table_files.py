@@ -460,13 +460,11 @@ def find_text_kind(path: Path) -> str:
         may_be_table = kind == LINES and has_names and not SENTENCE_END.search(filled[0])
         if is_table or may_be_table:
             return "CSV" if is_table and has_names else otherwise
-    if num_headings >= LEAST_LINES:
-        return HEADINGS
+    if otherwise:
+        return otherwise
     # Lines of a text that is broken into lines are short and end anywhere.
     texts = [text for _, text in divide(lines, kind)]
     num_ends = sum(bool(SENTENCE_END.search(text)) for text in texts)
     is_long = sorted(map(len, texts))[len(texts) // 2] >= LONG_LINE
     is_clear = is_long or num_ends >= SHARE_OF_ENDS * len(texts)
-    if len(texts) >= LEAST_LINES and is_clear:
-        return kind
-    return otherwise
+    return kind if len(texts) >= LEAST_LINES and is_clear else ""

@@ -42,6 +42,8 @@ from stickbreaker.engine.files.messages import explain_error
 
 # Plain texts from which the encoding of a folder is found.
 NUM_SNIFFED = 20
+# How browsers call the folder of the files of a page, after its name.
+SAVED_WITH = ("_files", "-Dateien", "_fichiers", "_archivos", "_file")
 COLUMNS = ("text", "title", "folder", "date", "author")
 
 # Longer numbers are sorted in parts: Python reads no number of more than 4,300 digits.
@@ -92,7 +94,10 @@ def _make_table(
     documents = [name for name in names if is_document(name)]
     found, note = find_name_dates(documents)
     dates = dict(zip(documents, found, strict=True))
-    twins = _find_twins(documents)
+    left_out = {
+        name: f"its text is also in {twin}" for name, twin in _find_twins(documents).items()
+    }
+    left_out |= {name: f"it is a part of {page}" for name, page in _find_parts(names).items()}
     has = {part for name in documents for part in _find_document(name).has}
     plain = [place for place, name in enumerate(names) if find_kind(name).name == "text file"]
     some = plain[:: -(-len(plain) // NUM_SNIFFED) or 1]
@@ -110,8 +115,8 @@ def _make_table(
                 file = file._replace(date=dates.get(name, ""), encoding=encoding)
                 if done - 1 in in_shared and not _is_unicode(file.content):
                     file = file._replace(encoding=shared.name)
-                if name in twins:
-                    file = file._replace(fault=f"its text is also in {twins[name]}")
+                if name in left_out:
+                    file = file._replace(fault=left_out[name])
                 yield from make_rows(path, done, file, wanted, left)
 
         yield from gather(str(path), wanted, lambda: done / max(1, len(names)), rows(), left)
@@ -172,6 +177,18 @@ def _find_twins(names: Sequence[str]) -> dict[str, str]:
     plain = {name.rpartition(".")[0]: name for name in names if is_text(name)}
     stems = ((name, name.rpartition(".")[0]) for name in others)
     return {name: plain[stem] for name, stem in stems if stem in plain}
+
+
+def _find_parts(names: Sequence[str]) -> dict[str, str]:
+    """The files that a browser has saved with a page, and that page.
+
+    >>> _find_parts(["On peace.html", "On peace_files/menu.html", "my_files/a.html"])
+    {'On peace_files/menu.html': 'On peace.html'}
+    """
+    pages = {name.rpartition(".")[0]: name for name in names if _find_document(name).name == "HTML"}
+    places = {page + end: name for page, name in pages.items() for end in SAVED_WITH}
+    folders = ((name, name.rpartition("/")[0]) for name in names)
+    return {name: places[folder] for name, folder in folders if folder in places}
 
 
 def load_file(path: Path, file: Path) -> TextFile:

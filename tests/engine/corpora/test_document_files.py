@@ -169,6 +169,21 @@ def test_each_text_of_a_tei_corpus_is_a_document(tmp_path, place, others):
     assert stored.num_documents >= len(titles)
 
 
+def test_each_text_in_a_tei_group_is_a_document(tmp_path):
+    whole = write_tei("").decode()
+    texts = "".join(
+        f"<text><body><head>Piece {n}</head><p>{text}</p></body></text>"
+        for n, text in enumerate(TEXTS)
+    )
+    before, _, after = whole.partition("<text>")
+    path = tmp_path / "mine.xml"
+    path.write_text(f"{before}<text><group>{texts}</group></text>{after.partition('</text>')[2]}")
+    built = build(path, Columns(date="date", group="author"), EVERYTHING)
+    assert built.corpus.titles == tuple(f"Piece {n}" for n in range(4))
+    assert set(built.corpus.dates.astype(str)) == {"1863-12-08"}
+    assert built.corpus.group_titles == ("Ann",)
+
+
 def test_a_tei_text_inside_of_another_is_a_document():
     inner = "<TEI><teiHeader/><text>trade</text></TEI>"
     found = read_xml(f"<TEI><text>peace</text>{inner}<text>war</text></TEI>".encode(), "a.xml")
@@ -256,6 +271,7 @@ def test_external_entities_are_not_read(tmp_path):
         ('<a>na-\n <lb break="no"/>\n tion<lb/>war</a>', "nation\nwar"),
         ("<a><choice><sic>pease</sic><corr>peace</corr></choice> now</a>", "peace now"),
         ("<a>war <del>lost</del> won <fw>page 3</fw></a>", "war\nwon"),
+        ("<TEI><standOff><p>Ann</p></standOff><text>peace</text></TEI>", "peace"),
         ('<!DOCTYPE a [<!ENTITY m "&#8212;">]><a>peace &m; war</a>', "peace — war"),
     ],
 )
@@ -281,7 +297,43 @@ def test_the_visible_text_of_a_page():
     )
     found = read_html(page.encode(), "a.html")
     assert found[:4] == ("peace\xadful\nwar\none\ntwo", "On & off", "2019-03-04T10:00:00Z", "Ann")
-    assert found.left == {"scripts, styles, menus and forms": (26, 26 + len(found.text))}
+    (left,) = found.left.values()
+    assert left == (26, 26 + len(found.text))
+
+
+PAGE = "<header>Menu</header><div>Cookies</div>{}<aside>Others</aside><footer>Imprint</footer>"
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        (PAGE.format("<main><h1>Peace</h1><div>at <b>last</b></div></main>"), "Peace\nat last"),
+        (PAGE.format("<div role=main><div>Peace</div>now</div>"), "Peace\nnow"),
+        (PAGE.format("<article>Peace</article><article>War</article>"), "Peace\nWar"),
+        (PAGE.format("<main id=app></main><p>Peace"), "Menu\nCookies\nPeace"),
+        ("<p>Peace<div hidden>a<div>b</div></div><span style='display: none'>c</span>", "Peace"),
+        ("<p hidden>Peace<br hidden>and<input hidden>war", "Peace\nand\nwar"),
+    ],
+)
+def test_of_a_page_the_main_part_is_read_without_what_is_hidden(page, text):
+    assert read_html(page.encode(), "a.html").text == text
+
+
+def test_a_page_that_a_browser_saved_is_one_document(tmp_path):
+    files = {
+        "Peace_files/menu.html": b"Buy",
+        "Peace.html": b"<p>Peace",
+        "other_files/a.txt": b"War",
+    }
+    archive = (
+        b"MIME-Version: 1.0\nFrom: <Saved by Blink>\nContent-Type: multipart/related; boundary=b"
+    )
+    archive += b"\n\n--b\nContent-Type: text/html\nContent-Transfer-Encoding: quoted-printable\n\n"
+    files["Old.mhtml"] = archive + b"<title>On peace</title>Tr=C3=A4de\n--b--"
+    built = build(put(tmp_path / "mine.zip", files), words=EVERYTHING)
+    assert built.corpus.titles == ("On peace", "Peace", "other_files/a")
+    assert set(built.corpus.vocabulary) == {"träde", "peace", "war"}
+    assert reasons(built) == ["mine.zip/Peace_files/menu.html: it is a part of Peace.html"]
 
 
 def test_lines_that_another_person_wrote_and_signatures_are_left_out():
@@ -295,8 +347,27 @@ def test_lines_that_another_person_wrote_and_signatures_are_left_out():
         "quoted lines": True,
         "signatures": True,
     }
-    old = "Peace.\n-----Original Message-----\nFrom: Bob\nWar?"
-    assert read_mail(write_eml(old), "a.eml").text == "Peace."
+
+
+@pytest.mark.parametrize(
+    "old",
+    [
+        "-----Original Message-----\nFrom: Bob\nWar?",
+        "________________________________\nFrom: Bob\nSent: Monday\nTo: Ann\nSubject: No\n\nWar?",
+        "*Von:* Bob <b@example.org>\n*Gesendet:* Montag\n*An:* Ann\nWar?",
+        "Le lun. 7 janv. 2002, Bob Smith of the harbour\n<bob@example.org> a écrit :\n\n> War?",
+    ],
+)
+def test_an_older_message_below_an_answer_is_left_out(old):
+    assert read_mail(write_eml(f"Peace.\n\n{old}"), "a.eml").text.strip() == "Peace."
+
+
+def test_a_message_that_is_only_forwarded_is_read_and_quotations_of_html_are_left_out():
+    forwarded = "From: Bob\nSent: Monday\nTo: Ann\n\nPeace"
+    assert "Peace" in read_mail(write_eml(forwarded), "a.eml").text
+    page = b"<p>Peace.<div>Bob wrote:<blockquote>War<blockquote>Trade</blockquote></blockquote></div>Now"
+    found = read_mail(b"Subject: a\nContent-Type: text/html\n\n" + page, "a.eml")
+    assert found.text.split() == ["Peace.", "Now"]
 
 
 @pytest.mark.parametrize(
