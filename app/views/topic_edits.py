@@ -11,6 +11,7 @@ import param
 from stickbreaker.app.commands.run_commands import RunCommands
 from stickbreaker.app.frames import edit_texts
 from stickbreaker.app.model.counting import only_if
+from stickbreaker.app.model.progress import Progress
 from stickbreaker.app.state import RunState, guarded
 from stickbreaker.app.widgets import layouts
 from stickbreaker.app.widgets.help_button import make_heading
@@ -48,6 +49,8 @@ class TopicEdits(layouts.StateView):
         super().__init__(state)
         self._commands = commands
         self._choices: dict[str, int] = {}
+        self._listed: tuple[object, ...] = ()
+        self._num_done = 0
         self.topics = pmui.MultiChoice(
             label="Topics to edit",
             options={},
@@ -99,16 +102,32 @@ class TopicEdits(layouts.StateView):
         layouts.fill_if_shown(self._layout, self._parts, edit_texts.offers_edits(progress))
         if not self._layout.visible:
             return
-        choices = edit_texts.edit_choices(progress)
-        if choices != self._choices:
-            self._choices = choices
-            left = [each for each in self._chosen if each in choices.values()]
-            offer(self.topics, choices, left)
+        self._offer_topics(progress)
+        done = progress.edits.done
+        if len(done) > self._num_done and done[-1].words == edit_texts.split_words(
+            self.words.value
+        ):
+            self.words.value = self.name_field.value = ""
+        self._num_done = len(done)
         texts = edit_texts.describe_edits(progress.edits, progress.topic_title)
         shown = "".join(f"<p>{escape(text)}</p>" for text in texts)
         self.text.object = only_if(shown, f'<div role="status">{shown}</div>')
         self._let_act()
         self._propose()
+
+    def _offer_topics(self, progress: Progress) -> None:
+        """Offer the topics in use: while the run learns, those of its last moment or edit.
+
+        A new list drops what the user selects meanwhile.
+        """
+        at = None if progress.status == "running" else progress.documents_seen
+        listed = (self.state.titles, progress.edits.done, at)
+        choices = edit_texts.edit_choices(progress)
+        if choices != self._choices and (listed != self._listed or not self._choices):
+            self._choices = choices
+            left = [each for each in self._chosen if each in choices.values()]
+            offer(self.topics, choices, left)
+        self._listed = listed
 
     @param.depends("state.proposals", watch=True)
     @guarded
@@ -159,7 +178,6 @@ class TopicEdits(layouts.StateView):
             return
         name = self.name_field.value.strip()
         self._commands.edit_topics(TopicEdit(str(EditKind.SEED), (), words, name))
-        self.words.value = self.name_field.value = ""
 
 
 def _button(label: str, act: Callable[[Any], None]) -> pmui.Button:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from stickbreaker.app.frames.edit_texts import (
@@ -64,13 +65,28 @@ def test_topics_that_are_selected_can_be_merged_and_one_can_be_changed(view, com
     assert view.topics.value == []
 
 
-def test_words_start_a_topic_with_a_name(view, commands):
+def test_while_a_run_learns_the_topics_to_select_are_those_of_the_last_moment(view, progress):
+    fewer = replace(progress.now, expected_tokens=np.array([9.0, 0, 0]))
+    learning = replace(progress, status="running", now=fewer, version=2)
+    view.state.publish(learning)
+    assert list(view.topics.options.values()) == [0]
+    view.state.publish(replace(learning, now=progress.now, version=3))
+    assert list(view.topics.options.values()) == [0]
+    view.state.publish(replace(learning, now=progress.now, names={0: "war"}, version=4))
+    assert sorted(view.topics.options.values()) == [0, 1, 2]
+
+
+def test_words_start_a_topic_with_a_name(view, commands, progress):
     view.add.param.trigger("clicks")
     assert commands.asked == []
     view.words.value = "Word3, word5"
     view.name_field.value = " Third "
     view.add.param.trigger("clicks")
-    assert commands.asked == [TopicEdit("seed", (), ("word3", "word5"), "Third")]
+    seed = TopicEdit("seed", (), ("word3", "word5"), "Third")
+    assert commands.asked == [seed]
+    view.state.publish(replace(progress, edits=EditLog(fault="No topic was added."), version=2))
+    assert view.words.value == "Word3, word5"
+    view.state.publish(replace(progress, edits=EditLog(done=(seed,)), version=3))
     assert view.words.value == view.name_field.value == ""
 
 
