@@ -138,7 +138,9 @@ def explain_form(cells: Sequence[str], form: str) -> str:
         first = "month" if form.index("%d") < form.index("%m") else "day"
         remedy = f": set day_first if the {first} comes first"
     elif form in CERTAIN or ("%" in form and "%y" not in form):
-        unusual &= np.isnat(plain)
+        # Years of another calendar may be written in the digits of its language.
+        is_other = np.array([not cell.isascii() for cell in cells])
+        unusual &= np.isnat(plain) | (is_other & (dates < np.datetime64("1500")))
     if not unusual.any():
         return ""
     place = int(unusual.argmax())
@@ -295,7 +297,7 @@ def _read_digits(cells: "pd.Series", pattern: str, unit: str) -> np.ndarray:
     fits = cells.str.fullmatch(pattern).to_numpy(bool)
     digits = cells[fits].str[:4]
     if unit == "M":
-        digits += "-" + cells[fits].str[-2:]
+        digits += "-" + cells[fits].str[-2:].str.replace(r"\D", "0", regex=True)
     dates = np.full(len(cells), "NaT", f"datetime64[{unit}]")
     dates[fits] = digits.to_numpy(dtype=str).astype(dates.dtype)
     return dates
@@ -406,7 +408,7 @@ def _coarsest(seconds: np.ndarray) -> np.ndarray:
 
 FORMS: dict[str, Callable[["pd.Series"], np.ndarray]] = {
     "years": partial(_read_digits, pattern=r"\d{4}", unit="Y"),
-    "months": partial(_read_digits, pattern=r"\d{4}[-/.](0[1-9]|1[0-2])", unit="M"),
+    "months": partial(_read_digits, pattern=r"\d{4}[-/.](0?[1-9]|1[0-2])", unit="M"),
     COMPACT: partial(_read_digits, pattern=r"(1[0-9]|20)\d\d(0[1-9]|1[0-2])", unit="M"),
     "iso": partial(_parse, form=ISO),
     SERIAL: _read_serial,

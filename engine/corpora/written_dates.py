@@ -14,36 +14,36 @@ from functools import lru_cache
 import numpy as np
 
 # The names of the months in English, German, French, Spanish, Italian, Portuguese, Dutch, Swedish,
-# Danish, Norwegian, Romanian, Catalan, Hungarian, Finnish, Turkish, Czech, Polish, Greek, Russian
-# and Ukrainian, without accents.
+# Danish, Norwegian, Romanian, Catalan, Hungarian, Finnish, Turkish, Czech, Polish, Greek, Russian,
+# Ukrainian and Arabic, without accents.
 MONTH_NAMES = (
     "january januar janner janvier enero gennaio janeiro januari ianuarie gener tammikuuta ocak"
-    " ledna leden stycznia styczen ιανουαριου ιανουαριος января январь січня січень",
+    " ledna leden stycznia styczen ιανουαριου ιανουαριος января январь січня січень يناير",
     "february februar feber fevrier febrero febbraio fevereiro februari februarie febrer"
     " helmikuuta subat unora unor lutego luty φεβρουαριου φεβρουαριος февраля февраль лютого"
-    " лютии",
-    "march mar marz maerz mars marzo marco maart marts mrt martie marcius maaliskuuta mart brezna"
-    " brezen marca marzec μαρτιου μαρτιος марта март березня березень",
+    " лютии فبراير شباط",
+    "march mar marz maerz mrz mars marzo marco maart marts mrt martie marcius maaliskuuta mart"
+    " brezna brezen marca marzec μαρτιου μαρτιος марта март березня березень مارس اذار",
     "april avril abril aprile aprilie aprilis huhtikuuta nisan dubna duben kwietnia kwiecien"
-    " απριλιου απριλιος апреля апрель квітня квітень",
+    " απριλιου απριλιος апреля апрель квітня квітень ابريل نيسان",
     "may mai mayo maggio maio mei maj maig majus toukokuuta mayıs kvetna kveten maja μαιου"
-    " μαιος мая маи травня травень",
+    " μαιος мая маи травня травень مايو ايار",
     "june juni juin junio giugno junho iunie juny junius kesakuuta haziran cervna cerven"
-    " czerwca czerwiec ιουνιου ιουνιος июня июнь червня червень",
+    " czerwca czerwiec ιουνιου ιουνιος июня июнь червня червень يونيو حزيران",
     "july juli juillet julio luglio julho iulie juliol julius heinakuuta temmuz cervence"
-    " cervenec lipca lipiec ιουλιου ιουλιος июля июль липня липень",
+    " cervenec lipca lipiec ιουλιου ιουλιος июля июль липня липень يوليو تموز",
     "august aout agosto augustus augusti agost augusztus elokuuta agustos srpna srpen sierpnia"
-    " sierpien αυγουστου αυγουστος августа август серпня серпень",
+    " sierpien αυγουστου αυγουστος августа август серпня серпень اغسطس",
     "september septembre septiembre setiembre settembre setembro septembrie setembre szeptember"
     " syyskuuta eylul zari wrzesnia wrzesien σεπτεμβριου σεπτεμβριος сентября сентябрь вересня"
-    " вересень",
+    " вересень سبتمبر ايلول",
     "october oktober octobre octubre ottobre outubro octombrie lokakuuta ekim rijna rijen"
-    " pazdziernika pazdziernik οκτωβριου οκτωβριος октября октябрь жовтня жовтень",
+    " pazdziernika pazdziernik οκτωβριου οκτωβριος октября октябрь жовтня жовтень اكتوبر",
     "november novembre noviembre novembro noiembrie marraskuuta kasım listopadu listopad"
-    " listopada νοεμβριου νοεμβριος ноября ноябрь листопада листопад",
+    " listopada νοεμβριου νοεμβριος ноября ноябрь листопада листопад نوفمبر",
     "december dezember decembre diciembre dicembre dezembro desember decembrie desembre"
     " joulukuuta aralık prosince prosinec grudnia grudzien δεκεμβριου δεκεμβριος декабря декабрь"
-    " грудня грудень",
+    " грудня грудень ديسمبر",
 )
 # Spring is March, and winter is January, or December before the second year of "1998-99".
 SEASONS = {
@@ -56,12 +56,15 @@ SEASON_MONTHS = {name: month for month, names in SEASONS.items() for name in nam
 NOISE = re.compile(
     r"^(?:(?:ca?|circa|cca|about|around|approx(?:imately)?|probably|possibly|before|after|by|early"
     r"|mid|late|um|etwa|vor|nach|vers|environ|env|avant|apres|hacia|verso|rond|omkring|on|the|am"
-    r"|den|der|le|el|il|a ?d|anno domini|公元|西元|西暦|printed|published|written|dated|copyright"
+    r"|den|der|le|el|il|a ?d|anno domini|post|ante|[nos] [adj]|\d{4},? (?:i ?e|recte)"
+    r"|公元|西元|西暦|printed|published|written|dated|copyright"
     r"|annees|anos|anni|jahre)"
     r"(?![^\W\d_])[. ,-]*)+"
 )
 # "Year" or "of our era" after a year.
-YEAR_SIGN = re.compile(r"(?<=\d) ?(?:г|года|р|року|a ?d|c ?e|n chr|d c|ap j -?c)$")
+YEAR_SIGN = re.compile(r"(?<=\d) ?(?:г|года|р|року|r|roku|a ?d|c ?e|n chr|d c|ap j -?c|ff)$")
+# Digits that are not known, in catalogues: "188-?", "18uu".
+UNKNOWN = re.compile(r"(?<![\d-])(1\d|20)(\d[-?ux_]|[-?ux_]{2})(?![\w-])")
 ORDINAL = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th|er|re|eme|[eoa]|\.|°)(?=[ ,/-]|$)")
 YEAR = r"(?P<year>1\d{3}|20\d\d|2100)"
 SMALL = r"(?P<month>0?[1-9]|1[0-2])"
@@ -73,17 +76,29 @@ HALF = r"(?P<half>[12])"
 PART = rf"(?:[qt]{QUARTER}|[hs]{HALF})"
 WEEK = r"(?P<week>\d\d?)"
 # Years before the first of an era of Japan, or of the Republic of China.
-ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018, "民國": 1911}
+ERAS = {
+    "明治": 1867,
+    "大正": 1911,
+    "昭和": 1925,
+    "平成": 1988,
+    "令和": 2018,
+    "民國": 1911,
+    "民国": 1911,
+}
+# A month in Roman numerals, and the last day of several.
+ROMAN = r"(?P<name>x?i{1,3}|i?[vx]|vi{1,3})"
+DAYS = rf"{DAY}(?: ?[-/&] ?\d\d?)?"
+WEEKDAY_AFTER = r"(?:[ ,.]+[^\W\d_]{2,})?"
 WEEKDAY = r"(?:[^\W\d_]{2,}(?:-[^\W\d_]+)?[ ,]+(?:den )?)?"
-OF = r"[ ,-]+(?:(?:de|del|do|of|d|du|i) |d')?"
+OF = r"[ ,./-]+(?:(?:de|del|do|of|d|du|i) |d')?"
 UNTIL = r"(?: ?[-/] ?| to | or | and | bis | a | und )(?P<last>\d{2}|\d{4})"
 PATTERNS = tuple(
     re.compile(pattern)
     for pattern in (
         YEAR,
         rf"{YEAR}(?:'?s|er|-?ies|-e)(?: jahre)?",
-        rf"{YEAR}[-./ ]{SMALL}",
-        rf"{YEAR}[-./]{SMALL}[-./]{DAY}",
+        rf"{YEAR}[-./ m]{SMALL}",
+        rf"{YEAR}[-./_]{SMALL}[-./_]{DAY}(?:z|[+-]\d\d:\d\d| ?/ ?[\d-]+)?",
         rf"{SMALL}[-./ ]{YEAR}",
         rf"(?:between |from |zwischen |entre )?{YEAR}{UNTIL}",
         rf"{YEAR}[ /-]?{PART}",
@@ -96,16 +111,23 @@ PATTERNS = tuple(
         rf"(?P<era>{'|'.join(ERAS)}) ?(?P<short>\d{{1,3}}|元) ?年 ?(?:{SMALL} ?月 ?)?"
         r"(?:(?P<day>[1-9]|[12]\d|3[01]) ?日 ?[^\W\d_]*)?",
         rf"{YEAR} ?[年년] ?(?:{SMALL} ?[月월] ?)?(?:{DAY} ?[日일] ?[^\W\d_]*)?",
-        rf"{WEEKDAY}{DAY}{OF}{WORD}{OF}{YEAR}",
-        rf"{WEEKDAY}{WORD} {DAY}[ ,]+{YEAR}",
+        rf"{WEEKDAY}{DAYS}{OF}{WORD}{OF}{YEAR}{WEEKDAY_AFTER}",
+        rf"{WEEKDAY}{WORD} {DAYS}[ ,]+{YEAR}{WEEKDAY_AFTER}",
         rf"{YEAR}[ .,-]+{WORD}(?:[ -]+{DAY}(?:[ .,]+[^\W\d_]+)?)?",
         rf"{WORD}(?:[-/ ]+[^\W\d_]{{3,}})?{OF}{YEAR}(?:[-/](?P<last>\d{{2,4}}))?",
-        rf"{DAY}[ -]{WORD}[ -]'?{SHORT}",
-        rf"{WORD}[ -]'?{SHORT}",
+        rf"{DAY}[ -]+{WORD}[ -]+'?{SHORT}",
+        rf"{WORD}[ -]+'?{SHORT}",
         rf"{DAY}{WORD}{YEAR}",
+        rf"{DAY}[ ./-]+{ROMAN}[ ./-]+{YEAR}",
+        # With dots the day comes first.
+        rf"{DAY}\.{SMALL}[. ]{YEAR}",
     )
 )
-TIME = re.compile(r"(?:[ ,t]|\bat\b|\bum\b)+\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?(?: uhr)?$")
+# A time after the year, and what is written with it.
+TIME = re.compile(
+    r"(?:(?<=[12]\d{3})|(?<=^[12]\d{3}[-/.]\d\d[-/.]\d\d)|(?<=日))"
+    r"\D{1,12}\d{1,2}[:h]\d\d(?::\d\d(?:[.,]\d+)?)?\D*$"
+)
 
 
 def _list_months() -> dict[str, int]:
@@ -123,7 +145,8 @@ def _list_months() -> dict[str, int]:
     return {name: min(months) for name, months in found.items() if len(months) == 1} | exact
 
 
-MONTHS = _list_months()
+ROMANS = "i ii iii iv v vi vii viii ix x xi xii"
+MONTHS = _list_months() | {name: month for month, name in enumerate(ROMANS.split(), 1)}
 
 
 def read_written(cells: Iterable[str]) -> np.ndarray:
@@ -155,9 +178,19 @@ def plain_letters(text: str) -> str:
 @lru_cache(100_000)
 def _read_cell(cell: str) -> str:
     """The date of a cell as in ISO 8601; "NaT" if it is none."""
-    plain = re.sub(r"[\[\](){}<>?~*©]|(?<=[^\W\d_])\.", " ", plain_letters(cell[:80]))
-    plain = re.sub(r"[‐-―−]", "-", plain).replace("’", "'")
-    plain = NOISE.sub("", TIME.sub("", " ".join(plain.split()))).strip(" .,;:-")
+    plain = plain_letters(cell[:80]).strip()
+    if not plain.isascii():
+        plain = re.sub(r"[‐-―−]", "-", plain).replace("’", "'")
+    # A year before our era.
+    if plain[:1] == "-" and plain[1:2].isdigit():
+        return "NaT"
+    plain = UNKNOWN.sub(lambda found: found[1] + re.sub(r"\D", "0", found[2]), plain)
+    if "-00" in plain:
+        plain = re.sub(r"(?:-00){1,2}(?![\d-])", "", plain)
+    plain = " ".join(re.sub(r"[\[\](){}<>?~*©]|(?<=[^\W\d_])\.", " ", plain).split())
+    if ":" in plain or "h" in plain:
+        plain = TIME.sub("", plain)
+    plain = NOISE.sub("", plain).strip(" .,;:-")
     plain = YEAR_SIGN.sub("", plain)
     plain = ORDINAL.sub(r"\1", plain).replace(" ,", ",")
     for pattern in PATTERNS:
