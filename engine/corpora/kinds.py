@@ -178,7 +178,7 @@ KINDS = (
         is_binary=True,
     ),
     Kind(
-        "web archive",
+        "MHTML",
         (".mhtml", ".mht"),
         Role.DOCUMENT,
         "mail_files:read_web_archive",

@@ -343,8 +343,13 @@ def read_xml(content: bytes, place: str, encoding: str = "") -> Content:
 
 
 def read_word(content: bytes, place: str, encoding: str = "") -> Content:
-    """Read the text of a Word file (.docx), without deleted text and comments."""
-    return _Elements(place, WORD).parse(_unpack(content, place, "word/document.xml"))
+    """Read the text of a Word file (.docx), then its notes, without deleted text and comments."""
+    found = _Elements(place, WORD).parse(_unpack(content, place, "word/document.xml"))
+    for member in ("word/footnotes.xml", "word/endnotes.xml"):
+        if xml := _unpack(content, place, member, is_needed=False):
+            notes = _Elements(place, WORD).parse(xml).text
+            found = found._replace(text=f"{found.text}\n{notes}".strip())
+    return found
 
 
 def read_open_text(content: bytes, place: str, encoding: str = "") -> Content:
@@ -352,17 +357,22 @@ def read_open_text(content: bytes, place: str, encoding: str = "") -> Content:
     return _Elements(place, OPEN_TEXT).parse(_unpack(content, place, "content.xml"))
 
 
-def _unpack(content: bytes, place: str, member: str) -> str:
-    """The text of a member of a document that is a zip archive."""
+def _unpack(content: bytes, place: str, member: str, is_needed: bool = True) -> str:
+    """The text of a member of a document that is a zip archive; "" if it has none that is not
+    needed.
+    """
     if not content.startswith(b"PK"):
         raise CorpusError(
             f"{place} is an old document or has a password: save it as .docx without a password."
         )
+    # Marks take more space than the text.
+    most = min(MAX_RATIO * len(content), MAX_FILE)
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive, archive.open(member) as stream:
-            # Marks take more space than the text.
-            most = min(MAX_RATIO * len(content), MAX_FILE)
-            xml = stream.read(most + 1)
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if not is_needed and member not in archive.namelist():
+                return ""
+            with archive.open(member) as stream:
+                xml = stream.read(most + 1)
     except (*BROKEN, KeyError, NotImplementedError, ValueError) as error:
         raise CorpusError(f"{place} is damaged ({explain_error(error)}): save it again.") from error
     if len(xml) > most:

@@ -42,6 +42,9 @@ from stickbreaker.engine.files.messages import explain_error
 
 # Plain texts from which the encoding of a folder is found.
 NUM_SNIFFED = 20
+# The flag of a member of a zip archive whose name is in UTF-8.
+UNICODE_NAME = 0x800
+DESCRIBES = re.compile(r"(?i)(.*/)?(readme|licen[cs]e|copying|citation|changelog)(\.[a-z]+)?")
 # How browsers call the folder of the files of a page, after its name.
 SAVED_WITH = ("_files", "-Dateien", "_fichiers", "_archivos", "_file")
 COLUMNS = ("text", "title", "folder", "date", "author")
@@ -97,6 +100,9 @@ def _make_table(
     left_out = {
         name: f"its text is also in {twin}" for name, twin in _find_twins(documents).items()
     }
+    about = [name for name in documents if DESCRIBES.fullmatch(name)]
+    if len(about) < len(documents):
+        left_out |= dict.fromkeys(about, "it describes the other files: rename it to read it")
     left_out |= {name: f"it is a part of {page}" for name, page in _find_parts(names).items()}
     has = {part for name in documents for part in _find_document(name).has}
     plain = [place for place, name in enumerate(names) if find_kind(name).name == "text file"]
@@ -219,10 +225,31 @@ def open_archive(path: Path, encoding: str = "") -> Table:
 
     def load(places: Sequence[int]) -> Iterator[TextFile]:
         with zipfile.ZipFile(path) as archive:
-            yield from (_unpack(archive, members[place]) for place in places)
+            yield from (
+                _unpack(archive, members[place])._replace(name=names[place]) for place in places
+            )
 
-    names = tuple(repair(member.filename) for member in members)
+    names = _read_names(members)
     return _make_table(path, ARCHIVE, names, load, encoding)
+
+
+def _read_names(members: Sequence[zipfile.ZipInfo]) -> tuple[str, ...]:
+    """The names of the members of an archive.
+
+    Those that do not declare Unicode are in the encoding of a system, which is found from them all,
+    but Python reads code page 437.
+    """
+    unknown = {
+        member.filename: member.filename.encode("cp437")
+        for member in members
+        if not member.flag_bits & UNICODE_NAME and member.filename == member.orig_filename
+    }
+    found = Encoding("cp437")
+    with suppress(CorpusError):
+        found = name_encoding(iter([b"\n".join(unknown.values())]), "")
+    read = {name: written.decode(found.name, "replace") for name, written in unknown.items()}
+    names = (read.get(member.filename, member.filename) for member in members)
+    return tuple(repair(name.replace("\\", "/")) for name in names)
 
 
 def _list_members(path: Path) -> tuple[zipfile.ZipInfo, ...]:

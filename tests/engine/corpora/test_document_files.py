@@ -256,6 +256,17 @@ def test_pages_of_a_pdf_without_text_are_counted(tmp_path):
     assert preview(path).notes == ("Left out: pages without text (50.0%).",)
 
 
+def test_page_numbers_and_running_titles_of_a_pdf_are_left_out():
+    pages = [f"Journal {n}\n{text}\nIn {text}\n- {n} -" for n, text in enumerate(TEXTS, 1)]
+    found = read_pdf(write_pdf(*pages, "Journal 5\n- 5 -"), "a.pdf")
+    assert found.text.split("\n\f") == [
+        *(f"{text}\nIn {text}" for text in TEXTS),
+        "Journal 5\n- 5 -\n",
+    ]
+    assert found.left["page numbers and running titles"][0] == 4 * len("Journal 1- 1 -")
+    assert read_pdf(write_pdf(*pages[:2]), "a.pdf").text == "\n\f".join(pages[:2])
+
+
 def test_external_entities_are_not_read(tmp_path):
     (tmp_path / "secret.txt").write_text("secret")
     text = f'<!DOCTYPE a [<!ENTITY f SYSTEM "{tmp_path}/secret.txt">]><a>peace &f; war</a>'
@@ -462,4 +473,9 @@ def test_deleted_text_and_text_boxes_of_word_are_read_once():
     box += "<mc:Fallback><w:t>peace</w:t></mc:Fallback></mc:AlternateContent><w:tab/></w:r></w:p>"
     with zipfile.ZipFile(io.BytesIO(write_docx("Trade"))) as archive:
         xml = archive.read("word/document.xml").decode().replace("<w:del>", f"{box}<w:del>")
-    assert read_word(pack_bytes({"word/document.xml": xml}), "a.docx").text == "Trade\npeace"
+    members = {"word/document.xml": xml}
+    assert read_word(pack_bytes(members), "a.docx").text == "Trade\npeace"
+    members["word/footnotes.xml"] = (
+        "<w:footnotes xmlns:w='w'><w:p><w:t>War</w:t></w:p></w:footnotes>"
+    )
+    assert read_word(pack_bytes(members), "a.docx").text == "Trade\npeace\nWar"

@@ -131,6 +131,29 @@ def test_a_folder_is_read_as_texts_under_any_name(tmp_path):
     assert build(folder).corpus.titles == ("a", "b")
 
 
+@pytest.mark.parametrize(
+    ("encoding", "name"),
+    [("cp866", "Письма/Мир в городе"), ("cp850", "Größe\\Äpfel"), ("utf-8", "Größe")],
+)
+def test_names_in_an_archive_that_do_not_declare_unicode_are_read(tmp_path, encoding, name):
+    path = tmp_path / "mine.zip"
+    written = name.encode(encoding)
+    pack(path, **{"x" * len(written) + ".txt": "peace and trade"})
+    path.write_bytes(path.read_bytes().replace(b"x" * len(written), written))
+    assert build(path).corpus.titles == (name.replace("\\", "/"),)
+
+
+def test_a_file_that_describes_the_others_is_left_out_with_a_remedy(tmp_path):
+    for name in ("README.md", "part/LICENSE", "part/readme letters.txt"):
+        (tmp_path / "part").mkdir(exist_ok=True)
+        (tmp_path / name).write_text("peace and trade")
+    built = build(tmp_path)
+    assert built.corpus.titles == ("part/readme letters",)
+    assert all("it describes the other files: rename it to" in said for said in reasons(built))
+    (tmp_path / "part/readme letters.txt").unlink()
+    assert build(tmp_path).corpus.num_documents == 2
+
+
 SAID = [f"{text}, in the {number} th year of peace." for number, text in enumerate(TEXTS * 4, 1)]
 
 
