@@ -4,9 +4,9 @@ import re
 from html import unescape
 from unicodedata import normalize
 
-# Ligatures in letters, and marks that no word has: soft hyphens, byte-order marks, and those of the
-# direction of writing.
-JOINED = {sign: normalize("NFKC", sign) for sign in "ﬀﬁﬂﬃﬄﬅﬆ"} | dict.fromkeys(
+# Ligatures in letters, the long s, and marks that no word has: soft hyphens, byte-order marks, and
+# those of the direction of writing.
+JOINED = {sign: normalize("NFKC", sign) for sign in "ﬀﬁﬂﬃﬄﬅﬆſ"} | dict.fromkeys(
     "\u00ad\ufeff\u2060\u200e\u200f", ""
 )
 LINE_END = re.compile(r"(?<=[^\W\d_])[-¬⸗=]\r?\n[ \t\f]*(?=[^\W\d_A-Z])")
@@ -44,8 +44,8 @@ def repair_text(text: str) -> str:
 
     >>> repair_text("e\\ufb03cient har\\u00adbour, Caf&eacute;, hyphen-\\nated <b>CafÃ©</b>")
     'efficient harbour, Café, hyphenated Café'
-    >>> repair_text("trea¬\\nty")
-    'treaty'
+    >>> repair_text("trea¬\\nty, Waſſer")
+    'treaty, Wasser'
     """
     if "<" in text:
         text = _drop_tags(text)

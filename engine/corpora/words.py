@@ -165,7 +165,7 @@ class WordCounter:
         text = normalize("NFC", text)
         tokenizer = find_tokenizer(text, self.choices)
         self.num_unspaced += tokenizer == UNKNOWN
-        return space_text(text, tokenizer).lower()
+        return lower_text(space_text(text, tokenizer))
 
     def _count(self, texts: Iterable[str]) -> None:
         assert self._analyze is not None
@@ -241,6 +241,15 @@ def space_text(text: str, tokenizer: str | None) -> str:
     return " ".join(word.word for word in cut_text(text, tokenizer)).translate(FULL_WIDTH)
 
 
+def lower_text(text: str) -> str:
+    """A text in lower case; the Turkish İ is an i without a second dot.
+
+    >>> lower_text("İzmir")
+    'izmir'
+    """
+    return text.lower().replace("i\u0307", "i")
+
+
 def find_tokenizer(text: str, choices: WordChoices) -> str | None:
     """Return the tokenizer of the choices, or of this text; UNKNOWN without its library."""
     if isinstance(choices.tokenizer, str):
@@ -263,7 +272,7 @@ def find_words(text: str, choices: WordChoices | None = None) -> list[Word]:
         is_verbatim = text[part.start : part.end] == part.word
         for token in FOUND.finditer(part.word.translate(FULL_WIDTH)):
             start, end = token.span() if is_verbatim else (0, part.end - part.start)
-            word = lemma(token.group().lower())
+            word = lemma(lower_text(token.group()))
             found.append(Word(word, part.start + start, part.start + end))
     return found
 
@@ -276,8 +285,8 @@ def explain_texts(num_unspaced: int, num_repaired: int) -> tuple[str, ...]:
     texts = f"{num_repaired:,} text{'s' * (num_repaired > 1)}"
     return (
         *notes,
-        f"Repaired in {texts}: tags and entities of web pages are left out, and words that PDF"
-        " files split are joined. Stored texts stay as they are.",
+        f"Repaired in {texts}: tags and entities of web pages are left out, words that PDF files"
+        " split are joined, and ſ is read as s. Stored texts stay as they are.",
     )
 
 
