@@ -54,6 +54,7 @@ CYRILLIC = (
     "аиоенрсјткувдмпљгзбшчћхжњцђфџ",
 )
 GREEK = "αοιετσνηυρκπλμγδθωχφβξζψςάέήίόύώϊϋΐΰ"
+ARABIC = "اليمنوترهبعدسفكقحجصشذطخضظغثزءآأؤإئىةپچژگ"
 # The lower-case letters of the languages of an encoding, without those of ASCII; in other scripts
 # the frequent ones come first. The first of two equally good encodings is taken.
 ALPHABETS = {
@@ -63,13 +64,15 @@ ALPHABETS = {
     "cp1253": (GREEK,),
     "cp1254": ("çğıöşüâîû",),
     "cp1255": ("יוהלאמתשרבדנחעקפטזסגצכםןךףץ",),
-    "cp1256": ("اليمنوترهبعدسفكقحجصشذطخضظغثزءآأؤإئىةپچژگ",),
+    "cp1256": (ARABIC,),
     "cp1257": ("āčēģīķļņšūž", "ąčęėįšųūž", "äõöüšž"),
     "mac_roman": WESTERN,
     "cp850": WESTERN,
     "iso8859_2": CENTRAL,
     "koi8_r": CYRILLIC[:1],
     "cp866": CYRILLIC[:1],
+    "koi8_u": CYRILLIC[1:2],
+    "iso8859_6": (ARABIC,),
     "iso8859_7": (GREEK,),
     "iso8859_5": CYRILLIC,
     "mac_cyrillic": CYRILLIC,

@@ -379,7 +379,7 @@ def find_table(path: Path, files: Iterable[tuple[str, int]]) -> str:
         return ""
     if len(tables) == 1 and not texts:
         return next(iter(tables))
-    names = [PurePosixPath(name).name for name in tables]
+    names = sorted(PurePosixPath(name).name for name in tables)
     listed = ", ".join(names[:NUM_LISTED]) + " and others" * (len(names) > NUM_LISTED)
     raise CorpusError(
         f"{path} contains {len(tables)} table{'s' * (len(tables) > 1)} ({listed}) and"

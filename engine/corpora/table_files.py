@@ -401,13 +401,18 @@ def _delimited_rows(
             fault = f"the row has {len(cells)} cells instead of {num_columns}"
             reason = f"{fault}: put texts with a {sign} in quotes, and name all columns"
             yield BadRow(file=str(path), row=row, reason=reason)
-        elif num_columns > 1 and cells[:1] == list(columns[:1]) and cells == list(columns):
-            # Several files were written one after the other.
+        elif num_columns > 1 and _repeat(cells, columns):
             reason = "the row repeats the names of the columns"
             yield BadRow(file=str(path), row=row, reason=reason)
         else:
             cells += [""] * (num_columns - len(cells))
             yield row, [cells[place] for place in places]
+
+
+def _repeat(cells: Sequence[str], columns: Sequence[str]) -> bool:
+    """Whether a row has the names of the columns, as in files written one after the other."""
+    first = cells[0].lstrip("\ufeff") if cells else ""
+    return first == columns[0] and tuple(cells[1:]) == tuple(columns[1:])
 
 
 def _explain(error: csv.Error, num_lines: int) -> str:

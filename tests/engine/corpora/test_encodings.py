@@ -48,6 +48,8 @@ SENTENCES = {
     "cp1254": "Barış antlaşması güçler arasında limanda imzalandı.",
     "cp1255": "חוזה השלום נחתם בנמל",
     "cp1256": "تم توقيع معاهدة السلام في الميناء",
+    "iso8859_6": "تم توقيع معاهدة السلام في الميناء",
+    "koi8_u": "Порт закрили через бурю, і кораблі не приходили тижнями.",
     "latin-1": "El tratado de paz se firmó en el puerto, ¿y después qué pasó con España?",
 }
 

@@ -448,9 +448,10 @@ def test_a_tsv_file_without_tabs_has_other_separators(tmp_path):
     assert find_source(path).open().columns == ("year", "text")
 
 
-def test_rows_that_repeat_the_names_of_the_columns_are_left_out(tmp_path):
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_rows_that_repeat_the_names_of_the_columns_are_left_out(tmp_path, mark):
     path = tmp_path / "a.csv"
-    path.write_text("id,text\n1,peace\nid,text\n2,war\n")
+    path.write_text(f"{mark}id,text\n1,peace\n{mark}id,text\n2,war\n")
     built = build(path, Columns("text", title="id"))
     assert built.corpus.titles == ("1", "2")
     assert reasons(built)[0].endswith("row 3: the row repeats the names of the columns")
