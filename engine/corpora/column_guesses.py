@@ -11,6 +11,7 @@ from stickbreaker.engine.corpora.dates import COMPACT, SERIAL, explain_date, fin
 from stickbreaker.engine.corpora.languages import UNSPACED
 from stickbreaker.engine.corpora.rows import Table, shorten
 from stickbreaker.engine.corpora.words import MARKS
+from stickbreaker.engine.corpora.written_dates import MONTHS, plain_letters
 
 MAX_GUESSED_FROM = 100
 # Letters of a cell that are looked at.
@@ -107,6 +108,11 @@ def _explain_undated(filled: Mapping[str, Sequence[str]], num_rows: int) -> Iter
             return
 
 
+def _is_part(cell: str) -> bool:
+    """Whether a cell is the number of a day or month, or the name of a month."""
+    return bool(DAY.fullmatch(cell)) or plain_letters(cell).strip(" .") in MONTHS
+
+
 def _explain_dates(
     date: str, dated: Sequence[str], filled: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
@@ -121,9 +127,7 @@ def _explain_dates(
     others = [repr(shorten(name)) for name in dated if name not in (date, *numbers)]
     if others:
         yield f"Dates are read from {date!r}. Columns with other dates: {', '.join(others)}."
-    days = [
-        name for name in filled if _is_date_name(name) and all(map(DAY.fullmatch, filled[name]))
-    ]
+    days = [name for name in filled if _is_date_name(name) and all(map(_is_part, filled[name]))]
     if days and all(map(YEAR.fullmatch, filled[date])):
         parts = ", ".join(repr(shorten(name)) for name in days)
         yield (

@@ -192,10 +192,15 @@ def _find_form(path: Path, encoding: str) -> Form:
 
 
 def _have_numbers(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the other rows have one cell more than the first, with their numbers, as R writes."""
+    """Whether the other rows have one cell more than the first, with their numbers, as R writes.
+
+    After a comma inside of a text is a space.
+    """
     header, *others = [*filter(None, rows)] or [[]]
     return len(others) > 1 and all(
-        len(row) == len(header) + 1 and row[0] == str(number)
+        len(row) == len(header) + 1
+        and row[0] == str(number)
+        and not any(cell.startswith(" ") for cell in row)
         for number, row in enumerate(others, start=1)
     )
 

@@ -249,6 +249,7 @@ def test_dates_that_cannot_be_read_are_named_and_are_no_titles(tmp_path):
             "Jahr",
             "Only the year is read, without 'Monat', 'Tag'.",
         ),
+        ({"year": ["1900"] * 4, "month": ["May", "mai", "5", "Mär."]}, "year", "without 'month'."),
         ({"date": ["1900", "", "", ""]}, None, "the column 'date', which is mostly empty"),
         ({"Fecha": ["Olimpiada 3"] * 4}, None, "The column 'Fecha' is not read as dates"),
         ({"year": ["1900"] * 4, "words": ["1500"] * 4}, "year", ""),

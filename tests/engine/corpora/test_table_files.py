@@ -442,6 +442,13 @@ def test_the_form_of_a_table_is_found_from_its_rows(tmp_path, content, columns, 
     assert (said in " ".join(table.notes)) if said else table.notes == ()
 
 
+def test_a_comma_in_each_text_is_no_sign_of_numbers_without_a_name(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("id,text\n1,peace, and war\n2,trade, and navy\n")
+    with refuses("row 2: the row has 3 cells instead of 2: put texts with a comma in quotes"):
+        build(path)
+
+
 def test_a_tsv_file_without_tabs_has_other_separators(tmp_path):
     path = tmp_path / "a.tsv"
     path.write_text("year;text\n" + "1900;peace\n" * 3)
