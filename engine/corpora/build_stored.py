@@ -15,7 +15,7 @@ from datetime import datetime
 from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -45,10 +45,7 @@ from stickbreaker.engine.corpora.pieces import (
 )
 from stickbreaker.engine.corpora.rows import BadRows, CorpusError
 from stickbreaker.engine.corpora.shards import Manifest, ShardSize, seal_corpus
-from stickbreaker.engine.corpora.sources import (
-    Source,
-    find_source,
-)
+from stickbreaker.engine.corpora.sources import Source, find_source
 from stickbreaker.engine.corpora.stored import (
     SHARD_DOCUMENTS,
     StoredCorpus,
@@ -172,7 +169,7 @@ def build(  # noqa: PLR0913
     ValueError
         If `max_memory` or `shard_documents` is not a whole number of at least 1.
     """
-    chosen = choose_words(words, like)
+    choices, known = _split_words(choose_words(words, like))
     if not isinstance(to, str | PathLike):
         raise TypeError(f"to is {to!r:.80}: give the folder to make.")
     cluster = None if client is None else connect(client, find_environment)
@@ -194,7 +191,8 @@ def build(  # noqa: PLR0913
                 keeps_text=keeps_text,
                 max_memory=max_memory,
                 shard_documents=shard_documents,
-                **_split_words(chosen),
+                words=choices,
+                known=known,
             )
         )
         workers = None if cluster is None else BuildWorkers(cluster, plan, work)
@@ -202,17 +200,13 @@ def build(  # noqa: PLR0913
     return open_stored(target)
 
 
-class PlannedWords(TypedDict):
-    """The words of a plan: how they are counted, and those that are known."""
-
-    words: WordChoices
-    known: Vocabulary | None
-
-
-def _split_words(chosen: WordChoices | KnownWords | None) -> PlannedWords:
+def _split_words(
+    chosen: WordChoices | KnownWords | None,
+) -> tuple[WordChoices, Vocabulary | None]:
+    """How words are counted, and those that are known."""
     if isinstance(chosen, KnownWords):
-        return PlannedWords(words=chosen.choices, known=chosen.vocabulary)
-    return PlannedWords(words=chosen or WordChoices(), known=None)
+        return chosen.choices, chosen.vocabulary
+    return chosen or WordChoices(), None
 
 
 @dataclass(frozen=True)
@@ -231,9 +225,7 @@ def build_own(
     report: Report = lambda share, message: None,
     folder: str | PathLike[str] | None = None,
 ) -> OwnCorpus:
-    """Build a corpus and add it to those of the user.
-
-    After an error or a cancellation, nothing is stored.
+    """Build a corpus and add it to those of the user; nothing is stored after an error.
 
     `report` receives the share that is done (0 to 1) and a message, and may raise an exception to
     cancel. Raises CorpusError if the name is not valid, the source cannot be read, or the folder
@@ -247,13 +239,15 @@ def build_own(
             if source.has_counts(request.columns):
                 _store_counts(source, request, corpus, report)
             else:
+                choices, known = _split_words(request.words)
                 plan = BuildPlan(
                     paths=(str(source.path),),
                     columns=request.columns,
                     keeps_text=request.keeps_text,
                     max_memory=OWN_MEMORY,
                     shard_documents=SHARD_DOCUMENTS,
-                    **_split_words(request.words),
+                    words=choices,
+                    known=known,
                 )
                 made = _make_corpus(resolve_plan(plan), pieces, corpus, report)
                 made.seal(
@@ -282,11 +276,8 @@ def _store_counts(source: Source, request: BuildRequest, folder: Path, report: R
 
 @contextmanager
 def _working_in(to: str | PathLike[str]) -> Iterator[tuple[Path, Path]]:
-    """Make the folder of an unfinished build, and name it in errors.
-
-    It stays only if it holds finished work.
-
-    It yields the folder to make and the folder of the unfinished build.
+    """Make the folder of an unfinished build, and name it in errors. It stays only if it holds
+    finished work. Yields the folder to make and the folder of the unfinished build.
     """
     target = _find_target(to)
     work = name_unfinished(target)
@@ -318,9 +309,8 @@ def _find_target(to: str | PathLike[str]) -> Path:
 
 @contextmanager
 def _claiming(target: Path, work: Path) -> Iterator[None]:
-    """Make the folder of the unfinished build for this process alone.
-
-    Raises CorpusError if nothing can be written there, or another process builds the same corpus.
+    """Make the folder of the unfinished build for this process alone. Raises CorpusError if nothing
+    can be written there, or another process builds the same corpus.
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -343,9 +333,7 @@ def _claiming(target: Path, work: Path) -> Iterator[None]:
 
 
 def _keep_plan(plan: BuildPlan, work: Path) -> None:
-    """Write the plan of a new build, or check that an unfinished build with complete pieces has the
-    same plan.
-    """
+    """Write the plan of a new build, or check that an unfinished build has the same plan."""
     path = work / PLAN
     described = json.loads(json.dumps(describe_plan(plan)))
     if not path.is_file() or not has_pieces(work / PIECES):
@@ -362,8 +350,7 @@ def _build(
     plan: BuildPlan, work: Path, target: Path, report: Report, workers: BuildWorkers | None
 ) -> None:
     _keep_plan(plan, work)
-    folder = work / PIECES
-    corpus = work / "corpus"
+    folder, corpus = work / PIECES, work / "corpus"
     for each in (folder, corpus):
         each.mkdir(exist_ok=True)
     made = _make_corpus(plan, folder, corpus, report, workers)
@@ -418,7 +405,7 @@ def _make_corpus(
     if not any(survey.num_documents for survey in surveys):
         shutil.rmtree(folder)
         raise CorpusError(f"{plan.paths[0]}: {ALL_UNKNOWN}")
-    groups = list(_number_groups(surveys))
+    groups = _list_groups(surveys)
     return MadeCorpus(
         manifest=_describe(maker, sizes, bad.count, groups),
         words=words,
@@ -452,7 +439,7 @@ def _make_shards(
     if workers and workers.have_folder():
         surveys = workers.call(maker.survey_piece, pieces, lambda share: report(0.5 * share))
         firsts = np.append(0, np.cumsum([survey.num_documents for survey in surveys])).tolist()
-        numbers = _number_groups(surveys)
+        numbers = {name: number for number, name in enumerate(_list_groups(surveys))}
         tasks = [
             PlannedShard(
                 number=number,
@@ -484,10 +471,9 @@ def _make_shards(
     return surveys, sizes
 
 
-def _number_groups(surveys: Sequence[Survey]) -> dict[str, int]:
-    """Number the groups of all pieces in order of appearance."""
-    names = dict.fromkeys(chain.from_iterable(survey.groups for survey in surveys))
-    return {name: number for number, name in enumerate(names)}
+def _list_groups(surveys: Sequence[Survey]) -> list[str]:
+    """The groups of all pieces in order of appearance."""
+    return list(dict.fromkeys(chain.from_iterable(survey.groups for survey in surveys)))
 
 
 def _describe(

@@ -1,7 +1,4 @@
-"""A corpus: documents with their words, dates, titles and groups, in a reading order.
-
-It never changes.
-"""
+"""A corpus, which never changes: documents with words, dates, titles and groups, in an order."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
@@ -12,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 from scipy.sparse import csr_array
 
+from stickbreaker.engine.corpora.corpus_arrays import check_counts, check_dates, check_numbers
 from stickbreaker.engine.corpora.documents import Batch, Documents
 from stickbreaker.engine.corpora.rows import NO_GROUP, CorpusError
 from stickbreaker.engine.corpora.word_choices import WordChoices, check_choices
@@ -20,7 +18,6 @@ ORDERS = ("chronological", "shuffled")
 SPLITS = ("document", "group")
 # One of fewer groups, such as parties, is too large a part of the corpus to hold out.
 MIN_SPLIT_GROUPS = 20
-LARGEST_COUNT = np.iinfo(np.int32).max
 # Shards of a stored corpus that are shuffled together.
 SHUFFLE_WINDOW = 16
 
@@ -104,63 +101,6 @@ def _check_choice(what: str, choice: str, known: tuple[str, ...]) -> None:
         raise CorpusError(f"Unknown {what} {choice!r}: choose one of {', '.join(known)}.")
 
 
-def _read_dates(name: str, dates: Any) -> np.ndarray:
-    if np.size(dates) and np.asarray(dates).dtype.kind in "iufb":
-        raise CorpusError(
-            f"{name}: the dates are numbers. Give datetime64 values, or texts such as '1863-12-08'."
-        )
-    try:
-        return np.array(dates, dtype="datetime64")
-    except ValueError as error:
-        raise CorpusError(
-            f"{name}: cannot read the dates ({error}). Write 1863-12-08, or a year."
-        ) from error
-
-
-def _read_numbers(name: str, what: str, given: Any) -> np.ndarray:
-    """Return a copy as int64; raise CorpusError for other values than whole numbers."""
-    try:
-        with np.errstate(invalid="ignore"):
-            numbers = np.array(given, np.int64)
-        is_whole = np.array_equal(numbers, given)
-    except (OverflowError, TypeError, ValueError):
-        is_whole = False
-    if not is_whole:
-        raise CorpusError(
-            f"{name}: {what} are not whole numbers. Give one whole number per document."
-        )
-    return numbers
-
-
-def _read_counts(name: str, given: Any) -> csr_array:
-    """Return a canonical int32 copy of the counts (D, V). Raise CorpusError for counts that are not
-    whole numbers.
-    """
-    counts = csr_array(given)
-    try:
-        counts.check_format(full_check=True)
-    except ValueError as error:
-        raise CorpusError(
-            f"{name}: the counts are not a valid CSR matrix ({error}). Build it again."
-        ) from error
-    if not counts.has_canonical_format:
-        # Sums of int32 counts may exceed int32; float64 holds them exactly.
-        counts = counts.astype(np.float64, copy=True)
-        counts.sum_duplicates()
-    data = counts.data
-    if data.dtype != np.int32 and data.size:
-        is_odd = (data != np.rint(data)) | (data > LARGEST_COUNT)
-        if is_odd.any():
-            raise CorpusError(
-                f"{name}: a count is {data[is_odd][0]}. Use whole numbers up to {LARGEST_COUNT}."
-            )
-    if data.size and data.min() < 0:
-        raise CorpusError(f"{name}: a count is negative. Use whole numbers, 0 or more.")
-    counts = counts.astype(np.int32, copy=True)
-    counts.eliminate_zeros()
-    return counts
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
     """D documents over V words, in reading order.
@@ -224,24 +164,21 @@ class Corpus:
     word_choices: WordChoices | None = None
 
     def __post_init__(self) -> None:
-        counts = _read_counts(self.name, self.counts)
+        counts = check_counts(self.name, self.counts)
         own = np.arange(counts.shape[0])
-        given = {"doc_ids": self.doc_ids, "groups": self.groups}
+        doc_ids = own if self.doc_ids is None else self.doc_ids
         numbers = {
-            what: own if values is None else _read_numbers(self.name, what, values)
-            for what, values in given.items()
+            "doc_ids": doc_ids,
+            "groups": own if self.groups is None else self.groups,
+            "rows": doc_ids if self.rows is None else self.rows,
         }
-        frozen: dict[str, Any] = {
-            "counts": counts,
-            "dates": _read_dates(self.name, self.dates),
-            "titles": tuple(self.titles),
-            "group_titles": () if self.group_titles is None else tuple(self.group_titles),
-        }
-        if self.groups is None:
-            frozen["group_titles"] = frozen["titles"]
-        given_rows = numbers["doc_ids"] if self.rows is None else self.rows
-        numbers["rows"] = _read_numbers(self.name, "rows", given_rows)
-        self._hold(frozen | numbers)
+        values = {what: check_numbers(self.name, what, given) for what, given in numbers.items()}
+        dates = check_dates(self.name, self.dates)
+        titles = tuple(self.titles)
+        of_groups = () if self.group_titles is None else tuple(self.group_titles)
+        group_titles = titles if self.groups is None else of_groups
+        texts = {"titles": titles, "group_titles": group_titles}
+        self._hold({"counts": counts, "dates": dates, **texts, **values})
         self._check()
 
     def _hold(self, values: dict[str, Any]) -> None:
@@ -249,15 +186,8 @@ class Corpus:
         for attribute, value in values.items():
             object.__setattr__(self, attribute, value)
         counts = self.counts
-        for array in (
-            counts.data,
-            counts.indices,
-            counts.indptr,
-            self.dates,
-            self.doc_ids,
-            self.groups,
-            self.rows,
-        ):
+        of_counts = (counts.data, counts.indices, counts.indptr)
+        for array in (*of_counts, self.dates, self.doc_ids, self.groups, self.rows):
             array.setflags(write=False)
 
     def _check(self) -> None:
@@ -274,9 +204,8 @@ class Corpus:
                 f"{self.name}: {vocab_size} columns but {len(self.vocabulary)} words. Give one per"
                 " column."
             )
-        if self.groups.size and not 0 <= self.groups.min() <= self.groups.max() < len(
-            self.group_titles
-        ):
+        num_groups = len(self.group_titles)
+        if self.groups.size and not 0 <= self.groups.min() <= self.groups.max() < num_groups:
             raise CorpusError(
                 f"{self.name}: a group has no title. Use groups from 0 to len(group_titles) - 1."
             )
@@ -306,10 +235,7 @@ class Corpus:
 
     @property
     def has_dates(self) -> bool:
-        """Whether every document has a date.
-
-        Without dates, the chronological order is the order of the file.
-        """
+        """Whether every document has a date; without, the file has the chronological order."""
         return self.num_documents > 0 and not np.isnat(self.dates).any()
 
     def documents(self) -> Documents:
@@ -410,9 +336,9 @@ class Corpus:
         )
         in_file = np.lexsort((self.doc_ids, ids))
         first = in_file[np.unique(ids[in_file], return_index=True)[1]]
+        known = dict(enumerate(self.group_titles))
         titles = [
-            self.group_titles[group] if group < len(self.group_titles) else self.titles[row]
-            for group, row in zip(groups, first, strict=True)
+            known.get(each, self.titles[row]) for each, row in zip(groups, first, strict=True)
         ]
         return Corpus(
             name=name,
@@ -506,17 +432,13 @@ class Corpus:
         return self.select(~is_test), self.select(is_test)
 
     def _draw(self, ids: np.ndarray, num_test: int, seed: int) -> np.ndarray:
-        """Draw ids, spread over time, that cover about `num_test` documents.
-
-        `ids` (D,) has one for each document.
-        """
+        """Draw from the `ids` (D,) of documents, spread over time, those of about `num_test`."""
         # Sorting by date and id makes the test set independent of the present reading order.
         ids, first, sizes = np.unique(
             ids[self._chronology()], return_index=True, return_counts=True
         )
         order = np.argsort(first)
-        ids = ids[order]
-        sizes = sizes[order]
+        ids, sizes = ids[order], sizes[order]
         num_drawn = min(-(-num_test * len(ids) // max(self.num_documents, 1)), len(ids) // 2)
         edges = np.arange(num_drawn + 1) * len(ids) // max(num_drawn, 1)
         rng = np.random.default_rng(seed)
@@ -555,8 +477,7 @@ class Corpus:
             raise CorpusError(f"The mini-batch size is {size}. Use 1 or more.")
         for first in range(start, self.num_documents, size):
             last = min(first + size, self.num_documents)
-            ids = self._ids(first, last)
-            documents = self._rows(first, last)
+            ids, documents = self._ids(first, last), self._rows(first, last)
             yield Batch(doc_ids=ids, documents=documents, corpus_size=self.num_documents)
 
     def _ids(self, start: int, stop: int) -> np.ndarray:

@@ -14,7 +14,7 @@ from typing import IO
 import numpy as np
 from scipy.sparse import csr_array
 
-from stickbreaker.engine.corpora.corpus import LARGEST_COUNT
+from stickbreaker.engine.corpora.corpus_arrays import LARGEST_COUNT
 from stickbreaker.engine.corpora.encodings import find_encoding
 from stickbreaker.engine.corpora.kinds import LDA_C, MATRIX, UCI
 from stickbreaker.engine.corpora.packed_files import open_plain, plain_path

@@ -9,7 +9,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, issparse, sparray, spmatrix
 
-from stickbreaker.engine.corpora.corpus import LARGEST_COUNT, Corpus, Vocabulary
+from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
+from stickbreaker.engine.corpora.corpus_arrays import LARGEST_COUNT
 
 Counts: TypeAlias = Corpus | ArrayLike | sparray | spmatrix
 
