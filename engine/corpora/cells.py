@@ -28,7 +28,8 @@ def write_cell(value: Any, depth: int = 0) -> str:
     """Convert a value from JSON, Parquet or a data frame to text.
 
     None, NaN and objects become "". Dates and times are ISO 8601, as they were written, without a
-    time zone. The texts of a list are joined by line ends, and its words by spaces.
+    time zone. The texts of a list, also those in objects of messages ({"text": ...}), are joined by
+    line ends, and its words by spaces.
 
     >>> write_cell(["new", "york"]), write_cell(["A first line.", "A second one."])
     ('new york', 'A first line.\\nA second one.')
@@ -38,6 +39,7 @@ def write_cell(value: Any, depth: int = 0) -> str:
     if isinstance(value, np.ndarray | tuple | set | frozenset):
         value = list(value)
     if isinstance(value, list) and depth < MAX_DEPTH:
+        value = [each.get("text") if isinstance(each, dict) else each for each in value]
         parts = [text for each in value if (text := write_cell(each, depth + 1).strip())]
         has_texts = any(len(part.split()) > 1 for part in parts)
         return ("\n" if has_texts else " ").join(parts)

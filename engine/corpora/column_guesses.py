@@ -127,7 +127,11 @@ def _explain_dates(
     others = [repr(shorten(name)) for name in dated if name not in (date, *numbers)]
     if others:
         yield f"Dates are read from {date!r}. Columns with other dates: {', '.join(others)}."
-    days = [name for name in filled if _is_date_name(name) and all(map(_is_part, filled[name]))]
+    days = [
+        name
+        for name, cells in filled.items()
+        if _is_date_name(name) and cells and all(map(_is_part, cells))
+    ]
     if days and all(map(YEAR.fullmatch, filled[date])):
         parts = ", ".join(repr(shorten(name)) for name in days)
         yield (

@@ -45,6 +45,11 @@ def test_a_list_is_joined_by_line_ends_or_spaces(tmp_path, suffix, value, text):
     assert read(write(tmp_path / f"a.{suffix}", [{"body": value}]), "body") == [text]
 
 
+def test_texts_in_objects_among_the_texts_of_a_list_are_read(tmp_path):
+    value = ["The", {"type": "bold", "text": "treaty"}, {"type": "line"}, "of"]
+    assert read(write(tmp_path / "a.jsonl", [{"body": value}]), "body") == ["The treaty of"]
+
+
 @pytest.mark.parametrize("as_text", [repr, json.dumps])
 def test_a_list_in_a_cell_of_a_csv_file_is_joined(tmp_path, as_text):
     rows = [{"text": as_text(["first line\nanchor", "harbour"])}, {"text": "[deleted] harbour"}]
