@@ -180,22 +180,23 @@ def keep_run(recorder: Recorder, name: str = "") -> KeptRun:
 
     Compare lists it; opened, it is shown on Live, with the records as columns of the word lists, on
     Topics, Time and Documents; topics keep their names. Its corpus must be one that the app can
-    open: of the project, or built by `engine.build`. A recorder with one record keeps a fitted
-    model. Raises CorpusError for another corpus, ValueError before the first record, and FileError
-    if it cannot be written.
+    open, of the project or built by `engine.build`, or a part of one. A recorder with one record
+    keeps a fitted model. Raises CorpusError for another corpus, ValueError before the first record,
+    and FileError if it cannot be written.
     """
     corpus = recorder.corpus
     if recorder.model is None:
         raise ValueError("Nothing is recorded: call record(model) first.")
     files = UserFiles(find_data(None))
     known = load_by_name(corpus.name, files.folder / OWN_CORPORA)
-    is_same = known.counts.shape == corpus.counts.shape
-    if not is_same or (known.counts != corpus.counts).nnz:
+    rows = corpus.doc_ids
+    is_part = known.vocabulary == corpus.vocabulary and rows.max(initial=0) < known.num_documents
+    if not is_part or (known.select(rows).counts != corpus.counts).nnz:
         raise engine.CorpusError(
             f"The corpus {corpus.name!r} of the app has other documents: use"
-            f" load_corpus({corpus.name!r})."
+            f" load_corpus({corpus.name!r}), or a part of it."
         )
-    record = record_models(recorder, corpus)
+    record = record_models(recorder, known)
     found = record.model()
     assert found is not None
     run = files.kept.keep(record.progress(1), found, checkpoint=record.save())
