@@ -130,9 +130,7 @@ if not TYPE_CHECKING:
 
 
 def __dir__() -> list[str]:
-    """The dozen names that users begin with. Completion of `engine.` shows only these, and
-    `__all__` has the rest.
-    """
+    """The names that completion of `engine.` shows to beginners; `__all__` has the rest."""
     return [
         "CorpusVectorizer",
         "OnlineHDP",

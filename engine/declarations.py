@@ -61,9 +61,7 @@ def choice(help: str, *choices: str) -> Any:
 
 
 def resolved(value: Value | None) -> Value:
-    """The value of a setting that may depend on the size of the corpus. Raises ValueError if the
-    config was not resolved.
-    """
+    """The value of a setting that may depend on the corpus; ValueError if not resolved."""
     if value is None:
         raise ValueError(
             "Some settings depend on the size of the corpus: call engine.schedules.resolve(config,"

@@ -75,9 +75,7 @@ def break_sticks(num_sticks: int, concentration: float, rng: np.random.Generator
 
 
 class DocumentSticks(NamedTuple):
-    """The parameters of a document before its first word: slot_shares (T,) π, slot_topics (T,) c,
-    doc_shares (K,) θ.
-    """
+    """A document before its first word: slot_shares (T,) π, slot_topics (T,) c, shares θ."""
 
     slot_shares: np.ndarray
     slot_topics: np.ndarray

@@ -269,9 +269,7 @@ class RunCommands:
         self._controlled.sweep.cancel()
 
     def read_sweep(self) -> tuple[list[Progress], int]:
-        """Read the runs of the sweep that are on disk; and how many have been removed. Raises
-        KeptRunError if there is none.
-        """
+        """Read the runs of the sweep on disk; and how many are gone; KeptRunError if all."""
         return read_runs(self.state.sweep, self.kept, lambda name: load_by_name(name, self.library))
 
     @for_presenters

@@ -50,9 +50,7 @@ class GroupedRun(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GroupJob(ModelJob):
-    """The state of a comparison by group. keys: of the two kept runs, left and right; runs: what
-    was found, once it is ready.
-    """
+    """The state of a comparison by group of two kept runs, left and right, and its result."""
 
     keys: tuple[str, ...] = ()
     runs: tuple[GroupedRun, ...] = ()

@@ -133,9 +133,7 @@ def live_values(config: Any) -> dict[str, Any]:
 
 
 def describe_config(config: Any, known: Container[str] = ()) -> str:
-    """Name the settings that tell runs apart: live ones, topics, and choices that are not the
-    default and not `known`.
-    """
+    """Name the settings that tell runs apart: live ones, topics, and unusual choices."""
     live, sizes, choices = [], [], []
     for field in fields(config):
         value = getattr(config, field.name)

@@ -22,9 +22,7 @@ STYLE = """
 
 
 class Topics(ReadingPage):
-    """All topics as a table and by similarity. The selected one with its words, nearest topics and
-    typical documents.
-    """
+    """All topics as a table and by similarity; the selected one with words and documents."""
 
     title = "Topics"
     needs_player = True

@@ -15,9 +15,7 @@ SHOWN_LETTERS = 20
 
 @dataclass(frozen=True)
 class Visitor:
-    """Who asks for a run: the login name (None without logins), the key of a run to control, the
-    token of a run to watch.
-    """
+    """Who asks: login name (or None), key of a run to control, token of one to watch."""
 
     user: str | None = None
     run: str | None = None

@@ -85,9 +85,7 @@ TOO_EARLY = "“Model at the time” is available after the second mini-batch."
 
 
 class Calendar(StateView):
-    """Topics over time. It follows and sets the selected topic and span of time, and lists their
-    typical documents.
-    """
+    """Topics over time, and the typical documents of the selected topic and span."""
 
     def __init__(self, state: RunState) -> None:
         super().__init__(state)

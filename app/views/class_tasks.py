@@ -49,9 +49,7 @@ SIDES_STYLE = """
 
 
 class ClassQuestion(PlainScript):
-    """A question with its options. Texts are written as text. `on_answer(number, option)` gets what
-    a browser sends.
-    """
+    """A question with its options as plain text; `on_answer(number, option)` is called."""
 
     number = param.Integer(0)
     question = param.String()

@@ -26,9 +26,7 @@ WAITING = "Pause to replay"
 
 
 class PlayerBar(PlainScript):
-    """A slider over the steps of a run, with buttons. Sends what is pressed, and shows only what
-    the server says.
-    """
+    """A slider over the steps of a run, with buttons; shows what the server says."""
 
     num_moments = param.Integer(0, doc="Steps to choose from; fewer than two disable the player.")
     place = param.Integer(0, doc="The step that is shown, from 0.")

@@ -116,9 +116,7 @@ class UnderTheHood(StateView):
     @param.depends("state.progress", watch=True)
     @guarded
     def look(self) -> None:
-        """Show the internals of the algorithm: after each step of a paused run, at intervals during
-        a running one.
-        """
+        """Show the internals: after each step of a paused run, now and then of a running one."""
         progress = self.state.progress
         found = self.job.dissection
         is_new = found is None or found.model.run_id != progress.run_id

@@ -53,9 +53,7 @@ SOFT_PASSES = 20
 
 @dataclass(frozen=True)
 class CVHDPConfig(Checked):
-    """Settings of CV-HDP: gamma priors within the ranges of sec. 4. β = 100 and τ = 1/V fixed, as
-    in that section.
-    """
+    """Settings of CV-HDP: gamma priors within the ranges of sec. 4, whose β = 100, τ = 1/V."""
 
     max_topics: int = setting(150, **declared.MAX_TOPICS)
     doc_shape: float = setting(

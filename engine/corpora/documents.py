@@ -7,9 +7,7 @@ import numpy as np
 
 
 class _Positions:
-    """The position of each word id in an array of ids, for the last array: the shards of a
-    mini-batch share theirs.
-    """
+    """The position of each word id in an array; shards of a mini-batch share the last one."""
 
     def __init__(self) -> None:
         self._last: tuple[weakref.ref[np.ndarray], np.ndarray] | None = None

@@ -188,9 +188,7 @@ def has_library(language: str) -> bool:
 
 
 def check_library(tokenizer: str | None, lemmas: str | None) -> None:
-    """Raise ValueError with the remedy if the library or the function of a tokenizer is missing, or
-    that of lemmas.
-    """
+    """Raise ValueError with the remedy if a tokenizer's library or function is missing."""
     if lemmas and not find_spec("simplemma"):
         raise ValueError(f"lemmas={lemmas!r} needs simplemma: {INSTALL.format('lemmas')}.")
     if tokenizer is None:

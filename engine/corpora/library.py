@@ -197,9 +197,7 @@ def load_own(name: str, folder: str | PathLike[str] | None = None) -> Corpus:
 
 
 def find_words_of(name: str, folder: str | PathLike[str] | None = None) -> KnownWords:
-    """Return the words of a corpus that the user has built, or of a built-in one. Raises
-    CorpusError as `load_own` does.
-    """
+    """Return the words of a corpus of the user, or a built-in one; errors of `load_own`."""
     if name in BUILT_IN:
         return find_known(load_built_in(name))
     found = find_converted(name, folder)

@@ -28,9 +28,7 @@ from stickbreaker.engine.corpora.shards import (
 
 
 class Trimmed(NamedTuple):
-    """A piece with the chosen words only: its documents that have some, their rows in the piece,
-    and its columns.
-    """
+    """A piece with the chosen words only: its documents, their rows, and its columns."""
 
     documents: Documents
     rows: np.ndarray
@@ -156,9 +154,7 @@ class ShardMaker:
 
 
 def keep_words(documents: Documents, ids: np.ndarray) -> tuple[Documents, np.ndarray]:
-    """Number words by `ids` (W,), without those of id -1. Return the documents with words, and a
-    mask (S,) of them.
-    """
+    """Number words by `ids` (W,), without -1; return documents with words, and their mask."""
     words = ids[documents.words]
     is_kept = words >= 0
     ends = np.append(0, is_kept.cumsum())[documents.starts]

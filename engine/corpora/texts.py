@@ -87,9 +87,7 @@ class Texts:
     def scan(
         self, wanted: np.ndarray | None = None
     ) -> Iterable[tuple[np.ndarray, "pa.ChunkedArray"]]:
-        """Yield document ids and texts, one row group after another. Groups without a wanted
-        document are left out.
-        """
+        """Yield document ids and texts by row group, only of groups with a wanted document."""
         for file in self._files:
             verify_part(file, self._header, self._kind)
             with reading(file, self._kind):

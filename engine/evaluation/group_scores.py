@@ -16,9 +16,7 @@ from stickbreaker.engine.inference.held_words import predict, split_words
 
 
 class DocScores(NamedTuple):
-    """The log likelihood of the held-out words of each document, and their tokens (D,); both 0
-    where none is held out.
-    """
+    """Log likelihood of each document's held-out words, and their number (D,); 0 if none."""
 
     nats: np.ndarray
     tokens: np.ndarray

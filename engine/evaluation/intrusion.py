@@ -65,9 +65,7 @@ def ask_words(
 
 
 class ReadDocuments(NamedTuple):
-    """Documents as a model reads them: titles (D,), ids (D,), counts (D, V), which are sparse, and
-    topic shares (D, K).
-    """
+    """Documents as a model reads them: titles, ids, counts (D, V), sparse, shares (D, K)."""
 
     titles: Sequence[str]
     doc_ids: np.ndarray

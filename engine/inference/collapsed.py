@@ -52,9 +52,7 @@ class SoftAssignments(NamedTuple):
 
 
 class Priors(NamedTuple):
-    """Priors that are added to counts: doc (K,) G[απ_k] and its total E[α], words (V,) G[βτ_w] and
-    its total E[β].
-    """
+    """Priors added to counts: doc (K,) G[απ_k], total E[α]; words (V,) G[βτ_w], total E[β]."""
 
     doc: np.ndarray
     doc_total: float

@@ -79,9 +79,7 @@ class TopicAverages(NamedTuple):
 
 
 class GibbsPass(NamedTuple):
-    """Result of a pass: assignments, the pool of its K topics before the next π, and tables (K,),
-    0 if not drawn.
-    """
+    """Result of a pass: assignments, the pool before the next π, and tables (K,), or 0."""
 
     assignments: Assignments
     pool: TopicPool
