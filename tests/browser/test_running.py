@@ -43,16 +43,16 @@ def test_pause_stops_the_run_and_run_continues_it(restarted):
     expect(restarted.documents).not_to_have_text(re.compile(f"^{seen + 256:,} "))
 
 
-def test_restart_begins_again_and_leaves_the_earlier_run_as_a_faint_line(dashboard):
-    dashboard.pause()
-    dashboard.step()
-    before = dashboard.num_seen()
-    dashboard.button("Restart").click()
-    dashboard.expect_state("Running")
-    assert dashboard.num_seen() < before
-    expect(dashboard.page.get_by_text("Earlier runs (faint, dashed")).to_be_visible()
-    dashboard.button("Hide earlier runs").click()
-    expect(dashboard.page.get_by_text("Earlier runs (faint, dashed")).to_be_hidden()
+def test_restart_begins_again_and_leaves_the_earlier_run_as_a_faint_line(restarted):
+    restarted.pause()
+    restarted.step()
+    before = restarted.num_seen()
+    restarted.button("Restart").click()
+    restarted.expect_state("Running")
+    assert restarted.num_seen() < before
+    expect(restarted.page.get_by_text("Earlier runs (faint, dashed")).to_be_visible()
+    restarted.button("Hide earlier runs").click()
+    expect(restarted.page.get_by_text("Earlier runs (faint, dashed")).to_be_hidden()
 
 
 def test_the_space_bar_pauses_and_runs_from_a_slider_too_and_does_not_move_it(dashboard):

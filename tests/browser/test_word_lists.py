@@ -47,7 +47,8 @@ def test_the_table_fills_column_by_column_marks_new_words_and_adds_a_topic_of_th
     expect(page.locator("tbody")).to_have_count(2)
 
 
-def test_curves_say_their_protocol_their_phase_and_their_rule(dashboard):
+def test_curves_say_their_protocol_their_phase_and_their_rule(look_at_finished):
+    dashboard = look_at_finished()
     page = dashboard.page
     expect(page.get_by_text("Held-out documents are spread over the whole corpus")).to_be_attached()
     expect(page.get_by_text("smallest number of topics that together have 99 %")).to_be_attached()
