@@ -39,10 +39,12 @@ def write_cell(value: Any, depth: int = 0) -> str:
     if isinstance(value, np.ndarray | tuple | set | frozenset):
         value = list(value)
     if isinstance(value, list) and depth < MAX_DEPTH:
-        value = [each.get("text") if isinstance(each, dict) else each for each in value]
         parts = [text for each in value if (text := write_cell(each, depth + 1).strip())]
         has_texts = any(len(part.split()) > 1 for part in parts)
         return ("\n" if has_texts else " ").join(parts)
+    if isinstance(value, dict) and depth:
+        value = value.get("text")
+        return value if isinstance(value, str) else ""
     if value is None or isinstance(value, dict | list) or value != value:
         return ""
     if isinstance(value, bytes):
