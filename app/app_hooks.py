@@ -49,9 +49,10 @@ def process_request(request: HTTPServerRequest) -> dict[str, Any]:
 
 
 def on_server_loaded(server_context: Any) -> None:
-    """Make the service, which starts compiling, and import what the first page needs. A stream is
-    followed from here on. Panel collects garbage when a page closes, and all pages wait meanwhile.
-    What is imported is never garbage.
+    """Make the service, which starts compiling, and import what the first page needs.
+
+    A stream is followed from here on. Panel collects garbage when a page closes, and all pages wait
+    meanwhile. What is imported is never garbage.
     """
     skip_closed_pages(asyncio.get_running_loop())
     start_cleaning_up()

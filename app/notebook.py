@@ -48,8 +48,10 @@ INLINE = os.environ.get("PANEL_INLINE", "true").lower() == "true"
 
 
 def load_panel() -> None:
-    """Load Panel and HoloViews into this notebook, without a network. With the environment variable
-    PANEL_INLINE=false, the notebook loads the scripts from a network and stays small.
+    """Load Panel and HoloViews into this notebook, without a network.
+
+    With the environment variable PANEL_INLINE=false, the notebook loads the scripts from a network
+    and stays small.
     """
     _load_extensions()
     fix_notebook(asyncio.get_running_loop())
@@ -159,6 +161,7 @@ class LiveRun(LaidOut):
 
     def _show(self) -> None:
         """Update all views in one message, as soon as the browser has drawn the output of the cell.
+
         If all cells are run at once, this may be long after the last cell. See `is_drawn` for why
         it must wait.
         """

@@ -149,8 +149,9 @@ class RunState(param.Parameterized):
         return bool(self.role == PRESENTER)
 
     def publish(self, progress: Progress | None = None, **parts: Any) -> None:
-        """Take what the run has published, in one batch; parts: values of other parameters. Another
-        run has other topics and moments, and a run that learns cannot be replayed.
+        """Take what the run has published, in one batch; parts: values of other parameters.
+
+        Another run has other topics and moments, and a run that learns cannot be replayed.
         """
         before = self.progress
         progress = progress or self._published
@@ -187,8 +188,9 @@ class RunState(param.Parameterized):
         self.param.update(document=row, num_opened=self.num_opened + 1)
 
     def leave_run(self, is_same_corpus: bool, has_same_topics: bool = False) -> None:
-        """Clear the moment of a run, and its topics unless the next run has them too. For another
-        corpus, also clear the word, the document and the span.
+        """Clear the moment of a run, and its topics unless the next run has them too.
+
+        For another corpus, also clear the word, the document and the span.
         """
         if not has_same_topics:
             self.param.update(topic=None, listed_topics=None)

@@ -71,8 +71,9 @@ def resolved(value: Value | None) -> Value:
 
 
 def check_whole(name: str, value: object, least: int, end: str = "") -> int:
-    """Return an argument as int: 5.0 and NumPy's 5 become 5. Raises ValueError that names the
-    argument if it is not a whole number of at least `least`.
+    """Return an argument as int: 5.0 and NumPy's 5 become 5.
+
+    Raises ValueError that names the argument if it is not a whole number of at least `least`.
     """
     is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(
         value, bool
@@ -99,8 +100,9 @@ class Checked:
 
 
 def check_settings(config: Any) -> None:
-    """Check every field against its declared bounds or choices; 5.0 and NumPy's 5 become 5. Raises
-    ValueError that names the setting, its value, the allowed values and the default.
+    """Check every field against its declared bounds or choices; 5.0 and NumPy's 5 become 5.
+
+    Raises ValueError that names the setting, its value, the allowed values and the default.
     """
     for each in fields(config):
         value = getattr(config, each.name)

@@ -55,6 +55,7 @@ def step(
     num_shards: int | None = None,
 ) -> tuple[Any, StepInfo]:
     """Take one step of an algorithm: its own, or expect, local on shards (`shard_spans`), blend.
+
     Raises ValueError if an algorithm with its own step gets no generator.
     """
     if algorithm.step is not None:

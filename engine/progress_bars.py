@@ -44,6 +44,7 @@ def show_progress(is_shown: bool, total: int | None = None, unit: str = "") -> I
 @contextmanager
 def show_share(is_shown: bool, callback: Callable[[float], object] | None) -> Iterator[Report]:
     """Yield a function that reports the share of the work that is done, from 0 to 1, and a message.
+
     The share goes to a progress bar if it is shown, and to the callback if there is one.
     """
     with show_progress(is_shown) as move:

@@ -262,7 +262,9 @@ class Forecast(NamedTuple):
 
 def forecast(algorithm: Scheduled, config: Any, corpus_size: int, passes: int) -> Forecast:
     """Forecast of a run over `corpus_size` documents under these learning settings, before it
-    starts. An algorithm without a learning rate keeps nothing of its start.
+    starts.
+
+    An algorithm without a learning rate keeps nothing of its start.
     """
     config = resolve(config, corpus_size)
     num_steps = passes * num_batches(corpus_size, algorithm.step_size(config, corpus_size))

@@ -26,8 +26,11 @@ def find_versions() -> dict[str, str]:
 
 @lru_cache
 def find_processor() -> dict[str, str]:
-    """The processor that numba compiles for, and its instruction sets. On another one, kernels may
-    round differently. The environment variables of numba replace them.
+    """The processor that numba compiles for, and its instruction sets.
+
+    On another one, kernels may round differently.
+
+    The environment variables of numba replace them.
     """
     name = os.environ.get("NUMBA_CPU_NAME") or binding.get_host_cpu_name()
     sets = os.environ.get("NUMBA_CPU_FEATURES")

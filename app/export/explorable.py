@@ -142,9 +142,10 @@ def _write(run: Progress, name: str) -> str:
 
 
 def _gather_run(run: Progress, words: dict[str, int]) -> dict[str, Any]:
-    """One run. The moments have pieces of the stick, as [topic id, share], in the order of the ids.
-    A cell of a word list is the place of the word times three, plus the place of its sign; null
-    without a word.
+    """One run.
+
+    The moments have pieces of the stick, as [topic id, share], in the order of the ids. A cell of a
+    word list is the place of the word times three, plus the place of its sign; null without a word.
     """
     shares = [word_table.list_shares(moment) for moment in run.columns]
     ids = sorted({topic_id for each in shares for topic_id in each})
@@ -175,8 +176,9 @@ def _gather_run(run: Progress, words: dict[str, int]) -> dict[str, Any]:
 
 
 def read_study(study: Path) -> tuple[list[Progress], int]:
-    """Read a kept sweep from its file, or the newest one in a folder of a user's data. Also how
-    many of its runs have been removed.
+    """Read a kept sweep from its file, or the newest one in a folder of a user's data.
+
+    Also how many of its runs have been removed.
     """
     folder = study if study.is_dir() else study.parents[1]
     files = UserFiles(folder)

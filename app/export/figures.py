@@ -92,8 +92,9 @@ def _draw_curve(name: str, progress: Progress, earlier: Sequence[Progress]) -> f
 
 
 def make_savable(drawn: figure, kind: str, file_name: str) -> None:
-    """Make the browser save a figure as one of `FORMATS` each time its tags change. As a PDF it is
-    printed: the print window of a browser can save one.
+    """Make the browser save a figure as one of `FORMATS` each time its tags change.
+
+    As a PDF it is printed: the print window of a browser can save one.
     """
     drawn.output_backend = FORMATS[kind]
     drawn.toolbar_location = None

@@ -73,6 +73,7 @@ def load_font(size: int, is_bold: bool = False) -> ImageFont.FreeTypeFont | Imag
 
 def write_film(path: Path, progress: Progress, seconds: float = SECONDS) -> None:
     """Write the replay of a run as a GIF that repeats; its steps share this many seconds equally.
+
     Raises ValueError while the run learns, and if it ended before its first column.
     """
     if not can_replay(progress):
@@ -106,8 +107,9 @@ def _find_palette(pictures: Sequence[Image.Image]) -> Image.Image:
 
 
 def draw_film(progress: Progress, seconds: float) -> tuple[list[Image.Image], list[int]]:
-    """Draw the pictures of a replay, with the milliseconds that each is shown. A step that fills a
-    column has extra pictures, in which its words move to their ranks.
+    """Draw the pictures of a replay, with the milliseconds that each is shown.
+
+    A step that fills a column has extra pictures, in which its words move to their ranks.
     """
     topic_ids = progress.default_topics
     num_moments = min(MAX_MOMENTS, len(list_moments(progress)))

@@ -81,8 +81,10 @@ def _with_other_runs(frame: pd.DataFrame, reading: Reading) -> pd.DataFrame:
 
 def shares_table(reading: Reading, progress: Progress) -> pd.DataFrame:
     """Topic shares of at least 0.005 of all documents, largest first, rescaled to sum to 1 in each
-    document. Columns doc_id, title, date (text, in the precision known), tokens, topic_id, name,
-    label, share.
+    document.
+
+    Columns doc_id, title, date (text, in the precision known), tokens, topic_id, name, label,
+    share.
     """
     corpus = reading.corpus
     shares = read_shares(reading).tocoo()
@@ -143,9 +145,10 @@ def _find_groups(reading: Reading) -> Groups:
 
 
 def history_table(progress: Progress) -> pd.DataFrame:
-    """The word lists of all topics at all moments and now. Columns topic_id, name, label,
-    checkpoint (from 0), documents_seen, date (text), weight (in the model then), rank (from 1),
-    word, is_new, has_risen.
+    """The word lists of all topics at all moments and now.
+
+    Columns topic_id, name, label, checkpoint (from 0), documents_seen, date (text), weight (in the
+    model then), rank (from 1), word, is_new, has_risen.
     """
     moments = list(progress.columns)
     now = progress.now
@@ -158,8 +161,10 @@ def history_table(progress: Progress) -> pd.DataFrame:
 
 
 def curves_table(progress: Progress, earlier: Sequence[Progress] = ()) -> pd.DataFrame:
-    """The four curves of a run and of earlier runs, one row per point. Columns run_id, run (its
-    settings), corpus, curve, unit, documents_seen, date (text), seconds, value.
+    """The four curves of a run and of earlier runs, one row per point.
+
+    Columns run_id, run (its settings), corpus, curve, unit, documents_seen, date (text), seconds,
+    value.
     """
     frames = []
     for run in (*earlier, progress):
@@ -193,9 +198,10 @@ def _with_names(frame: pd.DataFrame, progress: Progress) -> pd.DataFrame:
 
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table as Parquet or CSV, according to the file name. Every CSV file of the page and
-    of the notebooks is written here. CSV is written in parts, so that other threads can run in
-    between.
+    """Write a table as Parquet or CSV, according to the file name.
+
+    Every CSV file of the page and of the notebooks is written here. CSV is written in parts, so
+    that other threads can run in between.
     """
     with replacing(path) as file:
         if path.suffix == ".parquet":

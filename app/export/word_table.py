@@ -60,6 +60,7 @@ class Row(NamedTuple):
 
 def list_rows(progress: Progress, listed: Sequence[int] | None, by_relevance: bool) -> list[Row]:
     """The rows of the table on Live, the last one about its marks; its first column is the rank.
+
     Raises ValueError if the table is empty.
     """
     blocks = table_blocks(progress, listed, by_relevance)

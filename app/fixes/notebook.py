@@ -30,8 +30,9 @@ def fix_notebook(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def inline_stylesheet(sheet: Any, address: str) -> None:
-    """Replace the address of one of Panel's style sheets by its text. Panel's `inline` does so only
-    once (https://github.com/holoviz/panel/issues/8707).
+    """Replace the address of one of Panel's style sheets by its text.
+
+    Panel's `inline` does so only once (https://github.com/holoviz/panel/issues/8707).
     """
     if patch_sheet is not None:
         patch_sheet(sheet, address)

@@ -40,9 +40,10 @@ LOCKED = ("_event_coroutine", "_change_coroutine")
 
 
 def lock_documents() -> None:
-    """Let what a user does change plots while another change from the same browser waits. Panel
-    runs the callback later without the lock of the document, and Bokeh raises "_pending_writes
-    should be non-None". Related: https://github.com/holoviz/panel/issues/4324.
+    """Let what a user does change plots while another change from the same browser waits.
+
+    Panel runs the callback later without the lock of the document, and Bokeh raises
+    "_pending_writes should be non-None". Related: https://github.com/holoviz/panel/issues/4324.
     """
     for name in LOCKED:
         callback = getattr(Syncable, name, None)
@@ -51,15 +52,17 @@ def lock_documents() -> None:
 
 
 def load_fonts_once() -> None:
-    """Leave out the second style sheet of panel-material-ui: the fonts of the first once more. It
-    does not say for which characters each font is, so that a browser loads all of them.
+    """Leave out the second style sheet of panel-material-ui: the fonts of the first once more.
+
+    It does not say for which characters each font is, so that a browser loads all of them.
     """
     getattr(import_module("panel_material_ui.base"), "FONT_CSS", []).clear()
 
 
 def compare_all_values() -> None:
-    """Let a view that is given another state draw if any value that it depends on differs. Param
-    compares only the first of the values that a method depends on.
+    """Let a view that is given another state draw if any value that it depends on differs.
+
+    Param compares only the first of the values that a method depends on.
     """
     make_caller = getattr(parameterized, "_m_caller", None)
     if make_caller is None or hasattr(make_caller, "__wrapped__"):
@@ -76,8 +79,9 @@ def compare_all_values() -> None:
 
 
 def stop_following_the_server(page: Any) -> None:
-    """Stop a page from showing whether the server is busy with any page. Panel would update each
-    open page at each event of any page, and keep closed pages in memory.
+    """Stop a page from showing whether the server is busy with any page.
+
+    Panel would update each open page at each event of any page, and keep closed pages in memory.
     """
     with edit_readonly(page):
         page.busy = False
@@ -93,8 +97,9 @@ def keep_addresses_as_text() -> None:
 
 
 def keep_to_own_files(document: Document) -> None:
-    """Tell Panel where a page finds its style sheets. It takes them from a CDN if it creates a
-    session again for a websocket that opens late.
+    """Tell Panel where a page finds its style sheets.
+
+    It takes them from a CDN if it creates a session again for a websocket that opens late.
     """
     if settings.resources("server") == "server":
         prefix = f"{pn.state.rel_path}/" if pn.state.rel_path else ""
@@ -114,8 +119,9 @@ def forget_views(document: Document, context: Any) -> None:
 
 
 class PlainScript(pn.custom.JSComponent):
-    """A component with a script of plain JavaScript, which browsers run as it is. Panel translates
-    scripts from TypeScript each time a page opens, unless they have a bundle.
+    """A component with a script of plain JavaScript, which browsers run as it is.
+
+    Panel translates scripts from TypeScript each time a page opens, unless they have a bundle.
     """
 
     def _get_properties(self, doc: Document | None) -> dict[str, Any]:
@@ -131,8 +137,9 @@ class PlainScript(pn.custom.JSComponent):
 
 class SideDrawer(PlainScript):
     """Opens the side of a page as the user left it; closed at the first visit and under 900 px.
-    While it `is_closed`, the side leaves its room to the page, until the user opens it. Related:
-    https://github.com/panel-extensions/panel-material-ui/issues/687.
+
+    While it `is_closed`, the side leaves its room to the page, until the user opens it.
+    Related: https://github.com/panel-extensions/panel-material-ui/issues/687.
     """
 
     is_closed = param.Boolean(False)
@@ -158,8 +165,10 @@ class Keyboard(PlainScript):
 
 
 class TypedNumbers(PlainScript):
-    """Sends a number as soon as the user leaves its input. The number input of panel-material-ui
-    sends it two renderings later: on a busy machine, after the next button that the user presses.
+    """Sends a number as soon as the user leaves its input.
+
+    The number input of panel-material-ui sends it two renderings later: on a busy machine, after
+    the next button that the user presses.
     """
 
     _esm = read_fix("typed_numbers")

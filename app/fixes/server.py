@@ -32,6 +32,7 @@ def find_missing() -> str:
 
 def make_servers_of(application: type[BokehTornado], http: type[HTTPServer], secret: str) -> None:
     """Make each server of this application and this HTTP server; sign tokens with this secret.
+
     `panel serve` has no option for the parts of its server.
     """
     for name, part in zip(PARTS, (application, http), strict=True):
@@ -55,8 +56,9 @@ def open_browser_with_token() -> None:
 
 
 def skip_closed_pages(loop: asyncio.AbstractEventLoop) -> None:
-    """Log no error for a message to a page that has just left. Panel sends a message in parts, and
-    asyncio logs a traceback for the part after the end.
+    """Log no error for a message to a page that has just left.
+
+    Panel sends a message in parts, and asyncio logs a traceback for the part after the end.
     """
     before = loop.get_exception_handler() or type(loop).default_exception_handler
 

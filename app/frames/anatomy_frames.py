@@ -56,6 +56,7 @@ def stick_frame(stick: Breaking, title: Title) -> pd.DataFrame:
 
 def slot_frame(trace: SlotTrace, title: Title) -> pd.DataFrame:
     """Slots after each iteration, stacked from bottom to top, as shares of the document's tokens.
+
     Columns iteration, slot, bottom, top, tokens, share (E[π_jt]), topic_id, title, held, color: a
     slot's topic is the most probable in φ_jt, and held is its probability.
     """

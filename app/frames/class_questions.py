@@ -56,8 +56,9 @@ NO_PERIODS = "The documents have no dates, or all have the same date: choose ano
 
 
 def ask_intruder(model: Model, progress: Progress, number: int) -> Task:
-    """Ask for the word that does not belong to a topic, another topic for each number. Raises
-    ClassTaskError if there are no topics to ask about.
+    """Ask for the word that does not belong to a topic, another topic for each number.
+
+    Raises ClassTaskError if there are no topics to ask about.
     """
     summary = model.algorithm.summarize(model.config, model.state)
     sheet = ask_words(summary, model.corpus.vocabulary.words, progress.titles, progress.seed)
@@ -79,7 +80,9 @@ def ask_intruder(model: Model, progress: Progress, number: int) -> Task:
 
 def ask_first(word: str, model: Model, progress: Progress) -> Task:
     """Ask in which column of the word lists a word first is among the ten most probable words of a
-    topic. Raises ClassTaskError if the corpus does not have the word, or the run has fewer than two
+    topic.
+
+    Raises ClassTaskError if the corpus does not have the word, or the run has fewer than two
     columns.
     """
     try:
@@ -134,7 +137,9 @@ def find_first(task: Task, progress: Progress) -> int | None:
 
 def suggest_words(model: Model) -> list[str]:
     """Frequent words that are used late in the reading order: of the most frequent ones, those with
-    the latest mean. The mean place of a word is that of its documents, weighted by counts.
+    the latest mean.
+
+    The mean place of a word is that of its documents, weighted by counts.
     """
     counts = model.train.counts
     total = np.asarray(counts.sum(0), float).ravel()
@@ -188,8 +193,11 @@ def ask_period(
 
 
 def ask_rate(progress: Progress, config: object) -> Task:
-    """Ask which forgetting rate κ predicts held-out words best at the end of a run. Runs give the
-    answer. Raises ClassTaskError if the algorithm has no κ or the run no held-out scores.
+    """Ask which forgetting rate κ predicts held-out words best at the end of a run.
+
+    Runs give the answer.
+
+    Raises ClassTaskError if the algorithm has no κ or the run no held-out scores.
     """
     if "forgetting_rate" not in live_settings(config):
         raise ClassTaskError(NO_RATE)
@@ -251,7 +259,9 @@ def _group(rows: np.ndarray, taken: np.ndarray) -> list[np.ndarray]:
 
 def answer_frame(results: Sequence[Result]) -> pd.DataFrame:
     """The answers of a class, one row per option: the question, its topic if it has one, and the
-    key. Columns task, kind, question, shown, run_id, topic_id, label, place (from 1), option,
+    key.
+
+    Columns task, kind, question, shown, run_id, topic_id, label, place (from 1), option,
     is_correct, answers.
     """
     rows = [

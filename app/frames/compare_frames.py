@@ -54,8 +54,10 @@ SYMBOLS = {
 
 class MatchedTopics(NamedTuple):
     """Topics of two runs side by side: `pairs` of places with their divergence, and unmatched
-    places on each side. `left` and `right` of a pair are places in the two contents; `divergence`
-    is in nats, 0 to log 2.
+    places on each side.
+
+    `left` and `right` of a pair are places in the two contents; `divergence` is in nats, 0 to log
+    2.
     """
 
     pairs: tuple[tuple[int, int, float], ...]
@@ -201,6 +203,7 @@ def _as_text(values: Mapping[str, Any]) -> dict[str, str]:
 
 def choose_pair(runs: Sequence[KeptRun]) -> tuple[KeptRun, KeptRun] | None:
     """Two different runs of these, newest first: left and right; None if there are fewer than two.
+
     The right one is the newest that has finished. The left one has finished, if there is such a
     run, then differs from it in a setting, then has the same corpus, and is the newest of these.
     """

@@ -147,9 +147,10 @@ def matched_choices(left: GroupedRun, right: GroupedRun) -> dict[str, Matched]:
 
 
 def matched_frame(left: GroupedRun, right: GroupedRun, pair: Matched) -> pd.DataFrame:
-    """The shares of two matched topics in each group, in falling order of their mean. Columns
-    group, side ("left" or "right"), share, low, high, documents, whole; a row for each group and
-    side.
+    """The shares of two matched topics in each group, in falling order of their mean.
+
+    Columns group, side ("left" or "right"), share, low, high, documents, whole; a row for each
+    group and side.
     """
     frames = []
     for name, side, topic_id in zip(SIDES, (left, right), pair[:2], strict=True):

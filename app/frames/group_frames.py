@@ -25,6 +25,7 @@ NUM_GROUP_WORDS = 50
 
 def group_frame(reading: Reading, groups: Groups, position: int, span: Span | None) -> pd.DataFrame:
     """The share of a topic in the groups with the most tokens in a span, largest share first.
+
     Columns group, share, low, high, documents, whole: the share in all documents of the span.
     """
     rows = np.flatnonzero(in_span(reading, span) & (reading.doc_tokens > 0))
@@ -38,8 +39,9 @@ def group_frame(reading: Reading, groups: Groups, position: int, span: Span | No
 def group_words_frame(
     reading: Reading, groups: Groups, position: int, span: Span | None, pair: tuple[str, str]
 ) -> pd.DataFrame:
-    """The words of a topic in two groups and a span, those that the first has more come first. The
-    columns are those of `engine.evaluation.group_words.word_frame`.
+    """The words of a topic in two groups and a span, those that the first has more come first.
+
+    The columns are those of `engine.evaluation.group_words.word_frame`.
     """
     rows, tokens = _read_tokens(reading, position, span)
     topic = reading.summary.topics[position]
@@ -59,9 +61,10 @@ def _read_tokens(
 
 
 def all_group_words(reading: Reading, groups: Groups, position: int) -> pd.DataFrame:
-    """The words of a topic that each of the largest groups has more than all others. Columns group,
-    rank (from 1), word, z, log_odds, tokens, other_tokens; NUM_GROUP_WORDS rows of a group, or
-    fewer.
+    """The words of a topic that each of the largest groups has more than all others.
+
+    Columns group, rank (from 1), word, z, log_odds, tokens, other_tokens; NUM_GROUP_WORDS rows of a
+    group, or fewer.
     """
     rows, tokens = _read_tokens(reading, position, None)
     among = groups.select(rows)

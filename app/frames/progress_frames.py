@@ -33,9 +33,10 @@ def curve_frame(progress: Progress, name: str, axis: str = "documents") -> pd.Da
 
 
 def curve_columns(progress: Progress, name: str, axis: str = "documents") -> dict[str, np.ndarray]:
-    """One curve of a run, for a plot that grows: x, y, documents_seen, date (text), seconds. On the
-    axis of dates, each new pass over the corpus starts with an empty row, so that no line runs back
-    in time. The curve of topics is empty while no topic is in use.
+    """One curve of a run, for a plot that grows: x, y, documents_seen, date (text), seconds.
+
+    On the axis of dates, each new pass over the corpus starts with an empty row, so that no line
+    runs back in time. The curve of topics is empty while no topic is in use.
     """
     source, column = CURVES[name]
     curve = getattr(progress, source)
@@ -54,8 +55,10 @@ def curve_columns(progress: Progress, name: str, axis: str = "documents") -> dic
 
 
 def topics_by_pass(progress: Progress) -> list[int]:
-    """The number of topics in use at the end of each whole pass. Where the curve of a long run is
-    thinned, it is the first number that is kept after the end of the pass.
+    """The number of topics in use at the end of each whole pass.
+
+    Where the curve of a long run is thinned, it is the first number that is kept after the end of
+    the pass.
     """
     seen = progress.steps["documents_seen"]
     if not progress.corpus_size or not len(seen):
@@ -224,8 +227,10 @@ def steady_order(
     topic_ids: np.ndarray, weights: np.ndarray, shown: Sequence[int], limit: int
 ) -> list[int]:
     """Places of the largest topics in display order: by weight rounded to 0.1 %, then in their
-    previous order. The second rule keeps two topics of nearly the same weight from changing places
-    at every repaint.
+    previous order.
+
+    The second rule keeps two topics of nearly the same weight from changing places at every
+    repaint.
     """
     place = {topic_id: position for position, topic_id in enumerate(shown)}
     keys = [

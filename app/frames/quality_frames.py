@@ -173,8 +173,9 @@ def describe_keeping(job: ModelJob, reading: Reading | None, progress: Progress)
 
 
 def _lines(reading: Reading) -> tuple[tuple[str, ...], np.ndarray]:
-    """Names of the P periods, and each topic's share by period (U, P) divided by its largest. There
-    are no periods before all documents are read, and if there would be only one.
+    """Names of the P periods, and each topic's share by period (U, P) divided by its largest.
+
+    There are no periods before all documents are read, and if there would be only one.
     """
     periods = divide(reading.corpus.dates, fitting_unit(reading.corpus.dates))
     if reading.doc_shares is None or len(periods.names) < 2:

@@ -169,8 +169,9 @@ def find_holders(reading: Reading, word: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def typical_rows(reading: Reading, position: int, span: Span | None) -> list[dict[str, Any]]:
-    """List the typical documents of a topic, from a span of time if one is given. There are none
-    before all documents have been read.
+    """List the typical documents of a topic, from a span of time if one is given.
+
+    There are none before all documents have been read.
     """
     if reading.doc_shares is None:
         return []
@@ -275,8 +276,10 @@ def calendar_frame(
     reading: Reading, unit: str, measure: str, chosen: int | None, title: Title
 ) -> pd.DataFrame:
     """A measure of the largest topics by period, tidy: columns place, period, start, topic_id,
-    title, value, documents. The topics of `choose_rows`, always with the selected one, and all
-    other topics together under id -1.
+    title, value, documents.
+
+    The topics of `choose_rows`, always with the selected one, and all other topics together under
+    id -1.
     """
     periods = divide(reading.corpus.dates, unit)
     values = add_up(read_shares(reading), reading.doc_tokens, periods, measure)
@@ -287,9 +290,10 @@ def calendar_frame(
 
 
 def choose_rows(values: np.ndarray, tokens: np.ndarray, chosen: int | None) -> list[int]:
-    """Columns of values (P, K) by period to show, by `ROWS_RULE`; the most tokens (K,) first. Only
-    topics in use are shown. Of those with the same best rank, the ones that have it in more periods
-    go first, then those with more tokens.
+    """Columns of values (P, K) by period to show, by `ROWS_RULE`; the most tokens (K,) first.
+
+    Only topics in use are shown. Of those with the same best rank, the ones that have it in more
+    periods go first, then those with more tokens.
     """
     order = np.argsort(-np.nan_to_num(values), axis=1, kind="stable")
     ranks = np.argsort(order, axis=1)
@@ -327,9 +331,10 @@ def period_frame(
 
 
 def order_by_peak(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a calendar frame by the period in which their topic has its largest value. The
-    first period comes first; topics with the same one stay in their order. The row of all other
-    topics is left out.
+    """The rows of a calendar frame by the period in which their topic has its largest value.
+
+    The first period comes first; topics with the same one stay in their order. The row of all
+    other topics is left out.
     """
     frame = frame[frame["topic_id"] != REST]
     values = frame.pivot_table("value", "place", "title", sort=False, observed=False)

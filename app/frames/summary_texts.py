@@ -66,8 +66,9 @@ def _describe_order(progress: Progress) -> str:
 
 
 def list_figures(progress: Progress) -> tuple[Figure, Figure]:
-    """Return the newest score and the number of topics in use; a dash before there is one. The
-    score is that of the held-out documents, and in a stream that of the next mini-batch.
+    """Return the newest score and the number of topics in use; a dash before there is one.
+
+    The score is that of the held-out documents, and in a stream that of the next mini-batch.
     """
     label = "Held-out log likelihood"
     scores = progress.heldout

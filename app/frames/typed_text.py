@@ -28,8 +28,9 @@ class TypedReading(NamedTuple):
 
 
 def read_typed(model: Model, summary: TopicSummary, text: str) -> TypedReading:
-    """Count the words of a text as those of the corpus were, and infer its topics. Raise
-    CorpusError if its words cannot be told apart.
+    """Count the words of a text as those of the corpus were, and infer its topics.
+
+    Raise CorpusError if its words cannot be told apart.
     """
     known = find_known(model.corpus)
     text = normalize("NFC", text)

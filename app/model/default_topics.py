@@ -82,8 +82,9 @@ def _fill(
 
 
 def _find_candidates(moment: Moment) -> np.ndarray:
-    """The places of the large topics that differ from all others, the largest first. All topics in
-    use, if there are fewer than two.
+    """The places of the large topics that differ from all others, the largest first.
+
+    All topics in use, if there are fewer than two.
     """
     used = rank_topics(moment.tokens)
     differs = _differ(moment.find_words(True)[used])

@@ -224,7 +224,9 @@ class KeptRuns:
 
     def load_checkpoint(self, key: str) -> Checkpoint:
         """Read the model of a run, with everything that its page showed, and with the present names
-        of its topics. Raises FileError if it cannot be read, was not kept, or is of another run.
+        of its topics.
+
+        Raises FileError if it cannot be read, was not kept, or is of another run.
         """
         path = self._models.place(key)
         if not path.exists():
@@ -282,9 +284,10 @@ class KeptRuns:
         return run
 
     def take_reading(self, key: str, reading: Reading) -> None:
-        """Give the topics of a run their shares of all words; a missing run is ignored. Its
-        coherence keeps the model's weights of the topics, so that it can be compared with runs that
-        were not read. Raises KeptRunError if it cannot be read or written.
+        """Give the topics of a run their shares of all words; a missing run is ignored.
+
+        Its coherence keeps the model's weights of the topics, so that it can be compared with runs
+        that were not read. Raises KeptRunError if it cannot be read or written.
         """
         if self._has(key):
             tokens = reading.summary.expected_tokens

@@ -65,8 +65,9 @@ def learn_again(
     num_runs: int = NUM_RUNS,
 ) -> Learned | None:
     """Make other runs, which read the training documents of a model, each in an order of its own.
-    They make as many passes as the model's run. report(share): returns False to cancel; the result
-    is then None. client: its workers make the runs.
+
+    They make as many passes as the model's run. report(share): returns False to cancel;
+    the result is then None. client: its workers make the runs.
     """
     # Importing scikit-learn takes a second.
     from stickbreaker.engine.estimators.consensus_model import Gathering, has_consensus

@@ -45,9 +45,10 @@ class RunNames:
         )
 
     def rename(self, topic_id: int, name: str) -> str:
-        """Name a topic; an empty name restores its label. Return a name that need not be kept any
-        more, or "". A name that has returned to the topic and is replaced may belong to another
-        topic, so it stays kept.
+        """Name a topic; an empty name restores its label.
+
+        Return a name that need not be kept any more, or "". A name that has returned to the topic
+        and is replaced may belong to another topic, so it stays kept.
         """
         before = self._by_id.get(topic_id, "")
         had_returned = self._given.pop(topic_id, None) is not None

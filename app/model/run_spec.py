@@ -87,8 +87,9 @@ class RunSpec:
     chosen: frozenset[str] = frozenset()
 
     def label(self) -> str:
-        """Name the spec by its complete preset or its algorithm, and by what differs. An example is
-        "Online HDP, κ 0.6, τ₀ 18, S 256, K 150".
+        """Name the spec by its complete preset or its algorithm, and by what differs.
+
+        An example is "Online HDP, κ 0.6, τ₀ 18, S 256, K 150".
         """
         preset = find_preset(self.algorithm.name, self.config)
         title = self.algorithm.title if preset is None else preset.label

@@ -37,8 +37,10 @@ _log = logging.getLogger(__name__)
 
 
 class SavedReadings:
-    """The readings of one user, the newest ones up to the limit `SAVED_READINGS`. A file has the
-    digest of its model and corpus as its name, so that every run with this model finds it.
+    """The readings of one user, the newest ones up to the limit `SAVED_READINGS`.
+
+    A file has the digest of its model and corpus as its name, so that every run with this model
+    finds it.
     """
 
     def __init__(self, folder: str | PathLike[str]):

@@ -23,8 +23,9 @@ _log = logging.getLogger(__name__)
 
 
 class Address(NamedTuple):
-    """Of a run. key: for those who control it; watch: of the link to watch it; user: its owner. The
-    owner is None without logins.
+    """Of a run. key: for those who control it; watch: of the link to watch it; user: its owner.
+
+    The owner is None without logins.
     """
 
     key: str
@@ -52,9 +53,10 @@ class SavedRun:
 
 
 class SavedRuns:
-    """The runs of one user that can be continued, as many as `Shelf.keep_newest` keeps. The name of
-    a file has digests of the key and of the watch token, so that a list of the folder reveals
-    neither.
+    """The runs of one user that can be continued, as many as `Shelf.keep_newest` keeps.
+
+    The name of a file has digests of the key and of the watch token, so that a list of the folder
+    reveals neither.
     """
 
     def __init__(self, folder: str | PathLike[str]):
@@ -95,6 +97,7 @@ class SavedRuns:
 
     def claim(self, name: str) -> Claim | None:
         """Claim a run by the name of its file, without suffix; None if another process has it.
+
         Nothing is claimed if the folder cannot be written.
         """
         try:

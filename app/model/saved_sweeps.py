@@ -33,6 +33,7 @@ SAVED_SWEEP = Kind(name="sweep", format=1, remedy="start the sweep again", error
 
 class SavedSweeps:
     """The sweeps of one user, one for each run whose page has begun one; as many stay as of runs.
+
     The name of a file has a digest of the key of the run, and so has its content.
     """
 
@@ -87,6 +88,7 @@ def read_runs(
     state: SweepState, kept: KeptRuns, find_corpus: Callable[[str], engine.Corpus]
 ) -> tuple[list[Progress], int]:
     """Read the runs of a sweep that are on disk with their models; and how many have been removed.
+
     Raises KeptRunError if there is none.
     """
     listing = kept.listing()

@@ -103,8 +103,9 @@ class Shelf:
             yield about, parts
 
     def keep_newest(self) -> None:
-        """Remove old files: the newest twenty stay, and those of the last day, at most 200. Of
-        these, the oldest are removed while they exceed the limit; the newest one always stays.
+        """Remove old files: the newest twenty stay, and those of the last day, at most 200.
+
+        Of these, the oldest are removed while they exceed the limit; the newest one always stays.
         """
         newest = self.list_newest()
         for place, path in enumerate(newest):

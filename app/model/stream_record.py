@@ -40,6 +40,7 @@ NUM_SKIPPED = "{:,} lines or files have been skipped so far."
 
 class WordColumn(NamedTuple):
     """The topics at a moment, and their most probable and most relevant words (2, K, N) as texts.
+
     New words take places of old ones.
     """
 

@@ -66,9 +66,10 @@ class TopicNames:
     def change(
         self, corpus_name: str, kept: Sequence[NamedTopic], forgotten: Collection[str] = ()
     ) -> None:
-        """Keep names, in place of earlier ones of the same spelling, and forget others. Raises
-        TopicNameError if the file cannot be read or written, or if there would be too many names;
-        the earlier names stay then, and of the new ones those that fit are kept.
+        """Keep names, in place of earlier ones of the same spelling, and forget others.
+
+        Raises TopicNameError if the file cannot be read or written, or if there would be too many
+        names; the earlier names stay then, and of the new ones those that fit are kept.
         """
         with self._lock:
             before = self.read(corpus_name)

@@ -28,9 +28,10 @@ class WordLists(NamedTuple):
 
 
 def take_lists(summary: TopicSummary, num_columns: int) -> WordLists:
-    """List fifty words of each topic in use, or fewer where there are over 100 columns. So all
-    lists of a run take at most 40 kB for each topic, 12 MB for 300; ten words are listed in any
-    case.
+    """List fifty words of each topic in use, or fewer where there are over 100 columns.
+
+    So all lists of a run take at most 40 kB for each topic, 12 MB for 300; ten words are listed in
+    any case.
     """
     number = max(NUM_TOP_WORDS, min(NUM_LISTED, MOST_LISTED // max(1, num_columns)))
     used = np.sort(rank_topics(summary.expected_tokens))

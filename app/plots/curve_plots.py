@@ -106,8 +106,9 @@ CURVE_KINDS = {
 
 
 class CurvePlot(NamedTuple):
-    """A figure and its data sources. `seed` gives an empty plot an axis, and the lowest and highest
-    value of the curve otherwise.
+    """A figure and its data sources.
+
+    `seed` gives an empty plot an axis, and the lowest and highest value of the curve otherwise.
     """
 
     figure: figure
@@ -309,8 +310,10 @@ def curve_title(name: str, value: float | None) -> str:
 
 
 def mark_columns(marks: pd.DataFrame, span: tuple[float, float] | None) -> dict[str, list[Any]]:
-    """Columns of the marks' source. Labels are placed in rows, so that they do not overlap. On the
-    right half of the plot a label is to the left of its line, so that the edge does not cut it off.
+    """Columns of the marks' source.
+
+    Labels are placed in rows, so that they do not overlap. On the right half of the plot a label is
+    to the left of its line, so that the edge does not cut it off.
     """
     middle = (span[0] + span[1]) / 2 if span else np.inf
     return {

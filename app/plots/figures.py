@@ -59,9 +59,10 @@ def unseen_points() -> Scatter:
 
 
 class Seed:
-    """Invisible points that give a plot its ranges while it is empty. Without data an automatic
-    range is undefined: the browser logs "could not set initial ranges" at each repaint, and the
-    plot may stay empty (https://github.com/bokeh/bokeh/issues/6639).
+    """Invisible points that give a plot its ranges while it is empty.
+
+    Without data an automatic range is undefined: the browser logs "could not set initial ranges" at
+    each repaint, and the plot may stay empty (https://github.com/bokeh/bokeh/issues/6639).
     """
 
     def __init__(self, fig: figure) -> None:
@@ -71,7 +72,9 @@ class Seed:
     @contextmanager
     def standing_in(self, is_needed: bool) -> Iterator[None]:
         """Add the points before the plot is emptied in this context, or remove them after it has
-        been filled. Each change may be a message of its own, and the plot is drawn after each.
+        been filled.
+
+        Each change may be a message of its own, and the plot is drawn after each.
         """
         if is_needed:
             self.source.data = CORNERS

@@ -149,8 +149,9 @@ def _name_periods(fig: figure, frame: pd.DataFrame, most: int = MAX_LABELS) -> N
 
 
 class HeatMap:
-    """Topics by period, darker for larger values: built once, updated by `show`. A tap on a cell
-    calls on_pick(id of its topic, place of its period).
+    """Topics by period, darker for larger values: built once, updated by `show`.
+
+    A tap on a cell calls on_pick(id of its topic, place of its period).
     """
 
     def __init__(self, on_pick: Callable[[int, int], None] = lambda topic_id, place: None) -> None:

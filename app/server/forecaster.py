@@ -18,6 +18,7 @@ _log = logging.getLogger(__name__)
 
 class Forecaster:
     """Learns the rest of a run with the settings before its last change, in the background.
+
     `forecast` has the progress of that, or nothing; `notify` is called when it changes.
     """
 
@@ -39,8 +40,9 @@ class Forecaster:
         self.forecast: tuple[Progress, ...] = ()
 
     def start(self, record: Record | None) -> None:
-        """Go on from a run whose settings are about to change; None: end with the run. Corpora on
-        disk have no forecast: they are read for minutes or hours.
+        """Go on from a run whose settings are about to change; None: end with the run.
+
+        Corpora on disk have no forecast: they are read for minutes or hours.
         """
         place = None if record is None else (record.run_id, record.documents_seen)
         if place is not None and place == self._place:

@@ -20,6 +20,7 @@ ALL_SECONDS = 2.0
 
 class LoginDelay:
     """Counts failures by key; after three, each doubles the wait, from one second to one minute.
+
     The oldest of more than 10,000 keys are forgotten, so that memory stays bounded.
     """
 

@@ -26,6 +26,7 @@ class Turn(NamedTuple):
 
 class ReadingQueue:
     """Who reads a corpus and who waits: first users without a reading, then in the order of asking.
+
     A user who has a reading leaves one place free, so that a user without one can begin. Without
     logins every reader counts as a user.
     """

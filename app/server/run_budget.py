@@ -56,8 +56,9 @@ def measure(progress: Progress, corpus: Corpus | None, before: Measured) -> Meas
 
 
 def choose_freed(held: Sequence[HeldRun], user: str | None) -> list[str]:
-    """Choose the runs that are removed before one more of this user, those left first. The user's
-    own runs make room for the user, those of all users for the whole server. Raises
+    """Choose the runs that are removed before one more of this user, those left first.
+
+    The user's own runs make room for the user, those of all users for the whole server. Raises
     LimitReachedError if there are not enough of them.
     """
     left = list(held)

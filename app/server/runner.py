@@ -138,8 +138,9 @@ class Runner:
             requests.num_steps += 1
 
     def configure(self, settings: LiveSettings) -> None:
-        """Change learning settings from the next mini-batch on. Raises ValueError for a value
-        outside its bounds, and if there is no run yet.
+        """Change learning settings from the next mini-batch on.
+
+        Raises ValueError for a value outside its bounds, and if there is no run yet.
         """
         with self._asking() as requests:
             record = self._record
@@ -164,8 +165,9 @@ class Runner:
             requests.forgets_earlier = True
 
     def rename(self, topic_id: int, name: str) -> None:
-        """Name a topic of the current run on every page; an empty name restores its default name. A
-        run with the same settings begins with the names of the run before it, since it learns the
+        """Name a topic of the current run on every page; an empty name restores its default name.
+
+        A run with the same settings begins with the names of the run before it, since it learns the
         same topics.
         """
         with self._asking() as requests:

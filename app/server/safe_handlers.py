@@ -14,8 +14,9 @@ FIRST_SERVER_ERROR = 500
 
 
 class SafeHandler(RequestHandler):
-    """Gives every cookie SameSite=Lax, HttpOnly and, under TLS, Secure. Logs errors without the
-    query, which may hold a token or the address of a run.
+    """Gives every cookie SameSite=Lax, HttpOnly and, under TLS, Secure.
+
+    Logs errors without the query, which may hold a token or the address of a run.
     """
 
     def set_cookie(self, name: str, value: str | bytes, *arguments: Any, **options: Any) -> None:

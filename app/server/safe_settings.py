@@ -52,8 +52,9 @@ def choose_secret(environment: Mapping[str, str] = os.environ) -> str:
 
 
 def check_server() -> None:
-    """Raise UnsafeSettingsError for a server that is not protected. `panel serve` imports one of
-    its other servers before it runs our hooks.
+    """Raise UnsafeSettingsError for a server that is not protected.
+
+    `panel serve` imports one of its other servers before it runs our hooks.
     """
     if "panel.io.asgi" in sys.modules:
         raise UnsafeSettingsError(ASGI)

@@ -19,8 +19,10 @@ _lock = threading.Lock()
 
 
 def find_client() -> "Client | None":
-    """The client of the scheduler; None if none is named; or a ClusterError. A client closes if its
-    scheduler is away for longer than SECONDS_TO_CONNECT. The next call then connects again.
+    """The client of the scheduler; None if none is named; or a ClusterError.
+
+    A client closes if its scheduler is away for longer than SECONDS_TO_CONNECT. The next call then
+    connects again.
     """
     with _lock:
         client = connect_once()

@@ -159,6 +159,7 @@ class Service:
 
     def join(self, visitor: Visitor, wakeup: Any, make_spec: Callable[[], RunSpec]) -> Attachment:
         """Add a page to its run, in memory or saved; without one, start a new run at a new address.
+
         If all pages had left, the first to return continues the run. A saved run waits until
         someone runs it. Raises LimitReachedError if there is no room for one more run.
         """
@@ -205,8 +206,9 @@ class Service:
         return run, ""
 
     def leave(self, run: Run, wakeup: Any) -> None:
-        """Remove a page; the last one pauses the run, which is removed after five minutes. While a
-        page is open, even if it is only a watcher's, the run continues.
+        """Remove a page; the last one pauses the run, which is removed after five minutes.
+
+        While a page is open, even if it is only a watcher's, the run continues.
         """
         self.events.write("page_closed", run.key)
         with self._lock:
@@ -277,8 +279,9 @@ class Service:
         self._saver.close()
 
     def _restore(self, visitor: Visitor, wakeup: Any) -> tuple[Run | None, str]:
-        """Open the saved run of a link, at the same addresses; without one, None and the reason. A
-        key opens only a run of the visitor; a link to watch one of any user, for its owner.
+        """Open the saved run of a link, at the same addresses; without one, None and the reason.
+
+        A key opens only a run of the visitor; a link to watch one of any user, for its owner.
         """
         ending = self._ending.pop(visitor.run or "", None)
         if ending is not None:
@@ -372,8 +375,9 @@ def first_spec() -> RunSpec:
 
 
 def load_by_name(name: str, folder: Path) -> engine.Corpus:
-    """Load a built-in corpus or one of this folder; a loaded corpus is kept in memory. One of the
-    same name that was built since is another. Raises CorpusError if there is none.
+    """Load a built-in corpus or one of this folder; a loaded corpus is kept in memory.
+
+    One of the same name that was built since is another. Raises CorpusError if there is none.
     """
     if name in BUILT_IN:
         return _load(name, None, "")

@@ -24,6 +24,7 @@ def call_on_loop(document: Any, act: Callable[[], None]) -> None:
 
 class Wakeup:
     """Asks one session to look again, from any thread; several calls before a look cause one look.
+
     After `close` nothing happens, so no document outlives its session.
     """
 

@@ -150,8 +150,10 @@ class TextWorker:
         *arguments: *Arguments,
         report: Report = lambda share, text: None,
     ) -> Result:
-        """Do one of the tasks of `TextTaskRunner` and return its result. Raises CorpusError with
-        the reason of a refusal, Stopped after `stop` or if the process ends.
+        """Do one of the tasks of `TextTaskRunner` and return its result.
+
+        Raises CorpusError with the reason of a refusal, Stopped after `stop` or if the process
+        ends.
         """
         async with self._lock:
             process, pipe = await self._start()

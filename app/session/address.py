@@ -42,9 +42,10 @@ class Address:
         return self._location.search if self._location is not None else ""
 
     def open(self, link: Link, run: Any, is_watching: bool = False) -> str:
-        """Select what the link names, and write later selections into the address. Returns a
-        sentence if the run has since been started again with another corpus or algorithm, or an
-        empty text.
+        """Select what the link names, and write later selections into the address.
+
+        Returns a sentence if the run has since been started again with another corpus or algorithm,
+        or an empty text.
         """
         self._run = run
         self._is_watching = is_watching

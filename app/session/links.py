@@ -125,6 +125,7 @@ def read_link(
 
 def read_place(query: str, progress: Progress, pages: Sequence[str]) -> Place:
     """Read the selection in the query of an earlier address of this page; wrong values are ignored.
+
     Its topic and document are ignored if it is of another corpus or algorithm than the run of
     `progress`.
     """

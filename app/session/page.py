@@ -81,8 +81,9 @@ def _call(to_session: WeakMethod[Callable[..., None]], *arguments: Exception) ->
 
 
 def create() -> Page:
-    """Make the page of one browser: of a run, or of the stream that the server follows. It joins
-    its run when its websocket opens, and leaves it when its session ends.
+    """Make the page of one browser: of a run, or of the stream that the server follows.
+
+    It joins its run when its websocket opens, and leaves it when its session ends.
     """
     document = pn.state.curdoc
     assert document is not None

@@ -15,8 +15,9 @@ from stickbreaker.app.widgets.layouts import NO_HEIGHT_LIMIT, stack
 
 
 class StreamSession(BrowserSession):
-    """The session of one browser that watches a stream. It looks once a second whether the stream
-    has moved, so the thread of the stream knows no page.
+    """The session of one browser that watches a stream.
+
+    It looks once a second whether the stream has moved, so the thread of the stream knows no page.
     """
 
     def __init__(self, stream: Stream):

@@ -29,8 +29,9 @@ STYLE = {
 
 
 class Tabs(StateView):
-    """A button for each listed page; one that is not listed appears when it is first opened. The
-    button of the class appears when the run is shared.
+    """A button for each listed page; one that is not listed appears when it is first opened.
+
+    The button of the class appears when the run is shared.
     """
 
     def __init__(self, state: RunState, pages: Sequence[Page]):

@@ -266,8 +266,9 @@ class BringCorpus(pn.viewable.Viewer):
             begin_task(self.look, self.chosen_path, self.columns.read())
 
     async def look(self, path: Path, columns: dict[str, Any]) -> None:
-        """Preview a file; with given columns the file stays selected even if they are wrong. A
-        cancelled preview restores the previous columns. A newer preview replaces one that is not
+        """Preview a file; with given columns the file stays selected even if they are wrong.
+
+        A cancelled preview restores the previous columns. A newer preview replaces one that is not
         finished.
         """
         self.chosen_path = path

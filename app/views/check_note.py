@@ -99,8 +99,9 @@ KEEP = Check(
 
 
 class CheckNote(StateView):
-    """Shows the state of a check, or of other such work. `button` starts it. The view itself is the
-    line below with its result.
+    """Shows the state of a check, or of other such work. `button` starts it.
+
+    The view itself is the line below with its result.
     """
 
     def __init__(self, state: RunState, commands: RunCommands, check: Check = COUNT):

@@ -66,8 +66,10 @@ class RatePreview(Protocol):
 
 
 class Controls(StateView):
-    """The settings at the side of the page. What the user types or selects stays until it is
-    applied: only a preset, the defaults or the user replaces it.
+    """The settings at the side of the page.
+
+    What the user types or selects stays until it is applied: only a preset, the defaults or the
+    user replaces it.
     """
 
     def __init__(
@@ -142,9 +144,11 @@ class Controls(StateView):
         return asked_of(self.forms[0].config_class)
 
     def read(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Read everything that a restart needs: the config and the run's settings. None if a form
-        shows an error. On another corpus, the learning settings that the user has not chosen follow
-        its size.
+        """Read everything that a restart needs: the config and the run's settings.
+
+        None if a form shows an error.
+
+        On another corpus, the learning settings that the user has not chosen follow its size.
         """
         config, settings = (form.read() for form in self.forms)
         if config is None or settings is None:

@@ -121,7 +121,8 @@ class StatusBar(PlainScript):
 
 
 class Header(StateView):
-    """Shows the state of the run, and the buttons to run, pause, step, restart, pace and share it.
+    """Shows the state of the run, and the buttons to run, pause, step, restart, pace
+    and share it.
 
     stick: a component above the progress of the run.
     """

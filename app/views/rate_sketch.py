@@ -55,6 +55,7 @@ class RateSketch(StateView):
         self, algorithm: Algorithm, config: Any, corpus_size: int, expected: Forecast
     ) -> None:
         """Draw the rates of the run if it goes on with these settings, or of a run with them.
+
         Nothing, if the algorithm has no learning rate.
         """
         self._layout.visible = algorithm.has_learning_rate

@@ -51,9 +51,10 @@ class PlayerBar(PlainScript):
 
 
 class ReplayPlayer(StateView):
-    """Sets the selected moment of a paused or finished run. `tick` plays on. At the last step no
-    moment is selected, so that the page follows the run. A run that learns cannot be replayed.
-    settle() is called when the user has stopped at a moment.
+    """Sets the selected moment of a paused or finished run. `tick` plays on.
+
+    At the last step no moment is selected, so that the page follows the run. A run that learns
+    cannot be replayed. settle() is called when the user has stopped at a moment.
     """
 
     def __init__(

@@ -15,9 +15,10 @@ from stickbreaker.app.widgets.scripts import read_script
 
 
 class StickPieces(PlainScript):
-    """The pieces in HTML, in the order of the topics' ids, so that they keep their places. Sends
-    {"key": id} when a piece is pressed, and {"pointed": id or None} for the piece that the pointer
-    or the focus is on.
+    """The pieces in HTML, in the order of the topics' ids, so that they keep their places.
+
+    Sends {"key": id} when a piece is pressed, and {"pointed": id or None} for the piece that the
+    pointer or the focus is on.
     """
 
     ids = param.List(item_type=int)

@@ -45,9 +45,11 @@ PAIR_STYLE = """
 
 
 class TopicMap(StateView):
-    """The map of topics, the tree next to it and their lines through time. They follow and set the
-    selected topic. A topic or word that the pointer is on, here or in a list, stands out: other
-    topics are faint.
+    """The map of topics, the tree next to it and their lines through time.
+
+    They follow and set the selected topic.
+
+    A topic or word that the pointer is on, here or in a list, stands out: other topics are faint.
     """
 
     def __init__(self, state: RunState) -> None:

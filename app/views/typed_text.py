@@ -33,8 +33,9 @@ NUM_LISTED = 8
 
 
 class TypedText(StateView):
-    """Reads a text with the model of the moment, at once as the user types. find_model() -> the
-    current model; None before its first mini-batch.
+    """Reads a text with the model of the moment, at once as the user types.
+
+    find_model() -> the current model; None before its first mini-batch.
     """
 
     def __init__(self, state: RunState, find_model: Callable[[], Model | None]) -> None:

@@ -112,8 +112,9 @@ class ColumnForm(LaidOut):
         self._read_sheet = sheets[0] if len(sheets) > 1 else None
 
     def read(self) -> dict[str, Any]:
-        """Return the selected columns, "" for none, and how they are read. Of a sheet that is not
-        read yet, the columns are guessed.
+        """Return the selected columns, "" for none, and how they are read.
+
+        Of a sheet that is not read yet, the columns are guessed.
         """
         if self._read_sheet not in (None, self.sheet.value):
             return {"sheet": self.sheet.value}

@@ -54,6 +54,7 @@ class ConfigQuestion:
 
 def ask(config_class: type, only_on_restart: bool = True) -> tuple[ConfigQuestion, ...]:
     """Return the settings of a config as questions; by default without those that act at once.
+
     Fields carry metadata: "symbol", "bounds" (low, high), "help", "choices", "live".
     """
     hints = get_type_hints(config_class)
@@ -100,6 +101,7 @@ def find_faults(config_class: type, answers: dict[str, Any]) -> dict[str, str]:
 
 class ConfigForm(pn.viewable.Viewer):
     """A form for one config class: `read` returns the answers, or shows the errors at the fields.
+
     Its inputs are made when they are first needed; a form that stays closed only keeps its values.
     """
 

@@ -10,8 +10,10 @@ import panel as pn
 
 
 class Edits:
-    """Remembers each input that the user has changed until the run has that value. `watch` an input
-    first. `write` shows a value of the run, but never an older one in place of what the user chose.
+    """Remembers each input that the user has changed until the run has that value.
+
+    `watch` an input first. `write` shows a value of the run, but never an older one in place of
+    what the user chose.
     """
 
     def __init__(self) -> None:

@@ -64,8 +64,9 @@ def html_pane(text: str = "", **params: Any) -> pn.pane.HTML:
 
 
 def fill_if_shown(layout: Any, parts: Sequence[Any], is_shown: bool) -> None:
-    """Show a layout with these parts, or hide it. A browser draws the parts of a hidden layout too,
-    so they are sent when it is first shown.
+    """Show a layout with these parts, or hide it.
+
+    A browser draws the parts of a hidden layout too, so they are sent when it is first shown.
     """
     if is_shown and not layout.objects:
         layout.objects = list(parts)

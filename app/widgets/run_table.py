@@ -14,8 +14,10 @@ from stickbreaker.app.widgets.scripts import read_script
 
 
 class RunTable(PlainScript):
-    """A table of runs by key, written as text. tick(key, is_ticked), rename(key, name), delete(key)
-    and open(key) are called when the user asks for it.
+    """A table of runs by key, written as text.
+
+    tick(key, is_ticked), rename(key, name), delete(key) and open(key) are called when the user asks
+    for it.
     """
 
     rows = param.List(doc="As `compare_frames.run_rows` makes them.")

@@ -31,8 +31,10 @@ class PlacesSlider(pmui.DiscreteSlider):
 
 
 def make_sliders(config: Any) -> dict[str, Any]:
-    """Make the three sliders; delay and mini-batch size take doubling values. A setting without a
-    value, because it follows the corpus size or the config lacks it, is shown as in Wang 2011.
+    """Make the three sliders; delay and mini-batch size take doubling values.
+
+    A setting without a value, because it follows the corpus size or the config lacks it, is shown
+    as in Wang 2011.
     """
     given = {field.name: getattr(config, field.name) for field in fields(config)}
     shown = {name: getattr(PRESETS[0], name) for name in SENTENCES}

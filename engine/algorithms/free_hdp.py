@@ -142,8 +142,11 @@ def make_pass(
 
 
 def infer(config: FreeHDPConfig, state: GrowingState, documents: Documents) -> np.ndarray:
-    """Topic shares E[θ] (S, K) of documents over the topics born so far, at E[topics]. Nothing is
-    learned. The prior is b E[π]; the rest for topics not yet born is ignored, as in S.3.
+    """Topic shares E[θ] (S, K) of documents over the topics born so far, at E[topics].
+
+    Nothing is learned.
+
+    The prior is b E[π]; the rest for topics not yet born is ignored, as in S.3.
     """
     if not len(state.topic_ids):
         return np.ones((documents.num_documents, 1), config.precision)

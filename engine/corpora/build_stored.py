@@ -309,8 +309,9 @@ def _find_target(to: str | PathLike[str]) -> Path:
 
 @contextmanager
 def _claiming(target: Path, work: Path) -> Iterator[None]:
-    """Make the folder of the unfinished build for this process alone. Raises CorpusError if nothing
-    can be written there, or another process builds the same corpus.
+    """Make the folder of the unfinished build for this process alone.
+
+    Raises CorpusError if nothing can be written there, or another process builds the same corpus.
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -31,7 +31,10 @@ LINES = ("vocabulary", "group_titles", "date_unit", "split_by")
 
 
 def load_built_in(name: str) -> Corpus:
-    """Load one of `BUILT_IN`. Raise CorpusError if its file is missing or damaged."""
+    """Load one of `BUILT_IN`.
+
+    Raise CorpusError if its file is missing or damaged.
+    """
     if name == bars.NAME:
         return bars.simulate_bars()
     corpus = _read_file(FILES[name])

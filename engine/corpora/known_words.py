@@ -129,8 +129,9 @@ class KnownWords(NamedTuple):
 def choose_words(
     words: WordChoices | None, like: Corpus | HasWords | None
 ) -> WordChoices | KnownWords | None:
-    """The word choices, or the words of a corpus or model. Raises TypeError for other objects, and
-    CorpusError if both are given.
+    """The word choices, or the words of a corpus or model.
+
+    Raises TypeError for other objects, and CorpusError if both are given.
     """
     check_choices("words", words)
     if like is None:
@@ -147,9 +148,10 @@ def count_terms(counts: csr_array, words: Sequence[str]) -> Iterator[tuple[str, 
 
 
 def find_known(like: Corpus | HasWords) -> KnownWords:
-    """Return the words of a corpus or of a fitted model. If its word choices are not known, all
-    words and phrases of the vocabulary are counted. Raises TypeError for another object, and
-    CorpusError for a model that does not know its words.
+    """Return the words of a corpus or of a fitted model.
+
+    If its word choices are not known, all words and phrases of the vocabulary are counted. Raises
+    TypeError for another object, and CorpusError for a model that does not know its words.
     """
     if isinstance(like, Corpus):
         vocabulary: Vocabulary | None = like.vocabulary

@@ -83,8 +83,9 @@ class Word(NamedTuple):
 
 
 class Tokenizer(str):
-    """The name of a function that a user has given, "module:name", with the function. Files keep
-    the name alone. No function is imported because a file names it.
+    """The name of a function that a user has given, "module:name", with the function.
+
+    Files keep the name alone. No function is imported because a file names it.
     """
 
     function: Callable[[str], Iterable[str]]
@@ -94,9 +95,10 @@ _GIVEN: dict[str, Tokenizer] = {}
 
 
 def check_tokenizer(tokenizer: object) -> str | None:
-    """Return a tokenizer as word choices keep it, by its name. The name of a function from a file
-    becomes the function if this process has been given it. Raises ValueError for anything but None,
-    a name or a function.
+    """Return a tokenizer as word choices keep it, by its name.
+
+    The name of a function from a file becomes the function if this process has been given it.
+    Raises ValueError for anything but None, a name or a function.
     """
     if tokenizer is None or isinstance(tokenizer, Tokenizer):
         return tokenizer
@@ -207,6 +209,7 @@ def check_library(tokenizer: str | None, lemmas: str | None) -> None:
 
 def cut_text(text: str, tokenizer: str | None) -> Iterator[Word]:
     """Cut a text into the words of a tokenizer, and the unchanged parts that it does not read.
+
     Function words are "0". A word of a user's function that is not in the text has no place.
     """
     end = 0

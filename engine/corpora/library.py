@@ -56,8 +56,10 @@ class OwnCorpus:
 
 def find_folder(folder: str | PathLike[str] | None = None) -> Path:
     """Return the folder of the built corpora, by default `corpora` in the folder of the user's
-    data. That is the folder named by STICKBREAKER_DATA, or the account's; or a temporary one, with
-    a warning in the log, if the account's cannot be written.
+    data.
+
+    That is the folder named by STICKBREAKER_DATA, or the account's; or a temporary one, with a
+    warning in the log, if the account's cannot be written.
     """
     if folder is not None:
         return Path(folder)
@@ -96,8 +98,9 @@ class OwnFiles(NamedTuple):
 
 
 def find_own(name: str, folder: str | PathLike[str] | None = None) -> OwnFiles:
-    """Find a corpus that the user has built, without reading it. Raises CorpusError if there is
-    none of this name, or its description is damaged.
+    """Find a corpus that the user has built, without reading it.
+
+    Raises CorpusError if there is none of this name, or its description is damaged.
     """
     place = _find_place(name, folder)
     return OwnFiles(about=_describe(place), place=place)
@@ -182,9 +185,10 @@ def name_folder(name: str) -> str:
 
 
 def load_own(name: str, folder: str | PathLike[str] | None = None) -> Corpus:
-    """Load a corpus that the user has built, in the order of its file. One that need not fit in
-    memory is opened without reading its documents. Raises CorpusError if there is no such corpus,
-    or it is damaged.
+    """Load a corpus that the user has built, in the order of its file.
+
+    One that need not fit in memory is opened without reading its documents. Raises CorpusError if
+    there is no such corpus, or it is damaged.
     """
     found = find_converted(name, folder)
     if isinstance(found, OldFolder):

@@ -123,8 +123,10 @@ def open_old(place: Path) -> OldFolder:
 
 def convert(place: Path) -> bool:
     """Turn a folder of the earlier format into a stored corpus, at any time complete in one of the
-    two. Returns False if the folder cannot be written; it is then as before. Raises CorpusError if
-    the corpus is damaged.
+    two.
+
+    Returns False if the folder cannot be written; it is then as before. Raises CorpusError if the
+    corpus is damaged.
     """
     if not (place / ABOUT).is_file():
         return True

@@ -336,9 +336,12 @@ class ShardFiles:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read the manifest of a stored corpus, and check the sizes of its files. `check_contents`
-    checks the contents. Raises CorpusError if the manifest is damaged or of a newer version, or a
-    file is missing or has another size.
+    """Read the manifest of a stored corpus, and check the sizes of its files.
+
+    `check_contents` checks the contents.
+
+    Raises CorpusError if the manifest is damaged or of a newer version, or a file is missing or has
+    another size.
     """
     # Path.is_file fails without permission.
     if os.path.isfile(folder / name_shard(0)) and not os.path.isfile(folder / MANIFEST):

@@ -307,8 +307,9 @@ def name_unfinished(target: Path) -> Path:
 
 def open_stored(path: str | PathLike[str], name: str = "") -> StoredCorpus:
     """Open a stored corpus without reading its documents, under another name than that of its
-    manifest if it is given. Raises CorpusError if a file is missing, is incomplete or has another
-    version.
+    manifest if it is given.
+
+    Raises CorpusError if a file is missing, is incomplete or has another version.
     """
     folder = Path(path).expanduser().absolute()
     manifest = read_manifest(folder)

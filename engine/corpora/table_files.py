@@ -236,7 +236,7 @@ def _find_starts(lines: Sequence[str]) -> tuple[int, ...]:
 
     >>> _find_starts(["day   text", "1901  Peace", "      Trade  and"])
     (0, 6)
-    >>> _find_starts(["a  b", "ab c"])
+    >>> _find_starts(["a  b", "abc d"])
     ()
     """
     header, *rows = lines

@@ -114,9 +114,12 @@ def _scan_file(
 
 
 def find_texts(name: str, folder: str | PathLike[str] | None = None) -> Texts | None:
-    """Find the stored texts of a corpus by its name, or by the folder of a stored one. None if it
-    has none. The texts of bundled corpora are always in the default folder. Raises CorpusError if
-    there is no such corpus, or the description of its files is damaged.
+    """Find the stored texts of a corpus by its name, or by the folder of a stored one.
+
+    None if it has none.
+
+    The texts of bundled corpora are always in the default folder. Raises CorpusError if there is no
+    such corpus, or the description of its files is damaged.
     """
     if name in FILES:
         return _find_bundled(name)

@@ -115,8 +115,10 @@ class WordCounter:
         self._num_letters = 0
 
     def add(self, texts: Iterable[str]) -> None:
-        """Count the words of more texts. Raise CorpusError at more than `MAX_TERMS` distinct words
-        and phrases, and if words cannot be found.
+        """Count the words of more texts.
+
+        Raise CorpusError at more than `MAX_TERMS` distinct words and phrases, and if words cannot
+        be found.
         """
         texts = iter(texts)
         if self._analyze is None:
@@ -211,8 +213,9 @@ class WordCounter:
 def resolve_choices(
     choices: WordChoices, texts: Iterable[str]
 ) -> tuple[WordChoices, tuple[str, ...]]:
-    """Choose the tokenizer that texts need, unless it is chosen, and say so in a note. Raise
-    CorpusError if its library is missing.
+    """Choose the tokenizer that texts need, unless it is chosen, and say so in a note.
+
+    Raise CorpusError if its library is missing.
     """
     tokenizer = choices.tokenizer if isinstance(choices.tokenizer, str) else None
     try:
@@ -304,7 +307,9 @@ def limit_words(
     counts: csr_array, words: Sequence[str], choices: WordChoices
 ) -> tuple[csr_array, list[str]]:
     """Remove rare and common words (W,) and their columns (D, W), and keep the most frequent of the
-    others (V,). Raises CorpusError if no word remains.
+    others (V,).
+
+    Raises CorpusError if no word remains.
     """
     min_documents, max_share = choices.limits(counts.shape[0])
     kept = find_columns(counts, choices, min_documents, max_share * counts.shape[0])
@@ -416,9 +421,11 @@ class WordEffect(NamedTuple):
 def measure_words(
     texts: Sequence[str], choices: WordChoices, of_documents: int | None = None
 ) -> WordEffect:
-    """Try word choices on a sample of the documents of a corpus. `min_documents` is scaled to the
-    size of the sample. Raises CorpusError if the sample has more than `MAX_TERMS` distinct words
-    and phrases.
+    """Try word choices on a sample of the documents of a corpus.
+
+    `min_documents` is scaled to the size of the sample.
+
+    Raises CorpusError if the sample has more than `MAX_TERMS` distinct words and phrases.
     """
     num_documents = len(texts)
     of_documents = of_documents or len(texts)

@@ -54,7 +54,9 @@ def _number_words(vocab_size: int) -> Vocabulary:
 
 def as_corpus(counts: Any) -> Corpus:
     """Counts (D, V), sparse or dense, as a corpus without dates whose words are the numbers of the
-    columns. Raises ValueError if a count is not a whole number or is too large.
+    columns.
+
+    Raises ValueError if a count is not a whole number or is too large.
     """
     _check_counts(counts.data if issparse(counts) else counts)
     num_documents, vocab_size = counts.shape

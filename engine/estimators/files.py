@@ -107,8 +107,10 @@ MODEL = replace(
 
 def load_model(path: str | PathLike[str]) -> tuple[Checkpoint, tuple[str, ...] | None, int]:
     """The checkpoint in a model's file, its V words if it knows them, and D, the documents of its
-    corpus. Raises CheckpointError if the file is missing or damaged, or holds a run of the app
-    instead of a model.
+    corpus.
+
+    Raises CheckpointError if the file is missing or damaged, or holds a run of the app instead of a
+    model.
     """
     saved = checkpoint.load(path, MODEL)
     if not {NUM_WORDS, CORPUS_SIZE} <= saved.notes.keys():

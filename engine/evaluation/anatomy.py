@@ -70,9 +70,11 @@ def trace_document(
 
 
 def preview_step(algorithm: Algorithm, config: Any, state: Any, batch: Batch) -> NoisyStep | None:
-    """The step of λ that the algorithm would take with this mini-batch. None if its steps have no
-    noisy target. A system without slots, or a warm-up, counts the words of topics as its own
-    `local` does.
+    """The step of λ that the algorithm would take with this mini-batch.
+
+    None if its steps have no noisy target.
+
+    A system without slots, or a warm-up, counts the words of topics as its own `local` does.
     """
     if algorithm.preview is None:
         return None
@@ -95,7 +97,9 @@ def step_topic(
     state: OnlineState, noisy: NoisyStep, topic: int, number: int = NUM_WORDS
 ) -> TopicStep:
     """The words with the largest λ or λ̂ in a topic (its place), and their step λ ← λ + ρ (λ̂ - λ)
-    (Eq. 25). It ignores redundant topics, which the step itself may remove afterwards.
+    (Eq. 25).
+
+    It ignores redundant topics, which the step itself may remove afterwards.
     """
     eta = state.concentrations.word
     counts = state.topic_counts

@@ -30,8 +30,9 @@ def write_arrays(
     read: ReadDocuments,
 ) -> None:
     """Write topic shares (D, K) and topics (K, V) as float32 .npy, and what their rows and columns
-    are as vocabulary.json, into a zip file. The file is written completely or not at all; labels:
-    by topic id.
+    are as vocabulary.json, into a zip file.
+
+    The file is written completely or not at all; labels: by topic id.
     """
     ids = summary.topic_ids.tolist()
     about = {
@@ -72,8 +73,9 @@ def write_sheets(
     read: ReadDocuments,
     seed: int = 0,
 ) -> None:
-    """Write sheets of word and topic intrusion, with their keys, as CSV into a zip file. The file
-    is written completely or not at all.
+    """Write sheets of word and topic intrusion, with their keys, as CSV into a zip file.
+
+    The file is written completely or not at all.
     """
     sheets = {
         "word-intrusion": ask_words(summary, words, labels, seed),

@@ -68,8 +68,9 @@ def sum_texts(values: csr_array, texts: np.ndarray) -> tuple[csr_array, np.ndarr
 
 
 class GroupShares(NamedTuple):
-    """Topic shares of groups, and the ends of their intervals (G, K); documents with words (G,). A
-    group without words has NaN.
+    """Topic shares of groups, and the ends of their intervals (G, K); documents with words (G,).
+
+    A group without words has NaN.
     """
 
     shares: np.ndarray

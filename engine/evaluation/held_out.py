@@ -129,9 +129,12 @@ class PartScorer:
 
 
 def score_corpus(scorer: PartScorer, corpus: Corpus, cluster: Cluster | None = None) -> float:
-    """Nats per held-out token (`disjoint_words`) of all documents. NaN if no document has two
-    distinct words. Reads the documents in parts, so that a stored corpus is never loaded. The
-    workers of a cluster score one part each; the result is the same, bit for bit.
+    """Nats per held-out token (`disjoint_words`) of all documents.
+
+    NaN if no document has two distinct words.
+
+    Reads the documents in parts, so that a stored corpus is never loaded. The workers of a cluster
+    score one part each; the result is the same, bit for bit.
     """
     if cluster is None:
         scored = [scorer.score(batch) for batch in corpus.batches(DOCUMENTS_AT_ONCE)]
@@ -149,6 +152,7 @@ def score_shares(
     algorithm: Algorithm, config: Any, state: Any, split: Split, doc_shares: np.ndarray
 ) -> tuple[np.ndarray, float]:
     """Topic ids (K,), and nats per held-out token, given the doc shares (S, K) of `infer_own`.
+
     Reads E[topic] of the held-out words only, where the algorithm has `word_topics`: a mini-batch
     has few of V words.
     """
@@ -205,8 +209,10 @@ def fold_in(documents: Documents, topics: np.ndarray, prior: np.ndarray) -> np.n
 
 def perplexity_bound(documents: Documents, topics: np.ndarray, prior: np.ndarray) -> float:
     """Bound on the log likelihood of documents given E[topics], in nats per token (Hoffman 2010 Eq.
-    16). The document part of Eq. 4 at the fold-in's q(θ), with the topics at their expectations.
-    NaN without tokens.
+    16).
+
+    The document part of Eq. 4 at the fold-in's q(θ), with the topics at their expectations. NaN
+    without tokens.
     """
     if not len(documents.words):
         return float("nan")
@@ -238,6 +244,7 @@ def lda_bound_as_its_authors_ran_it(
     corpus_size: int,
 ) -> float:
     """Bound of an LDA in nats per token, by Hoffman 2010 Eq. 16 as its authors' code computes it.
+
     The code adds the topics' part, -KL(q(topics) || p(topics)), times S/D, for S documents and
     corpus_size D. scikit-learn's `perplexity` is the exponential of minus this bound with D = S.
     """

@@ -48,6 +48,7 @@ def use_temporary_folder(name: str, purpose: str, variable: str) -> Path:
 
 def find_private_folder(parent: Path) -> Path:
     """Return this user's folder in `parent`; a new one for this process if others can write in it.
+
     Compiled code is loaded from it, so another account must not be able to put files there.
     """
     owner = getattr(os, "getuid", lambda: 0)()

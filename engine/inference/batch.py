@@ -139,8 +139,9 @@ def sum_by_phase(documents: Documents, expectations: LocalExpectations, fit: Fit
 
 def sum_documents(documents: Documents, expectations: PassExpectations, fit: Fit) -> Totals:
     """Totals of documents, a thousand at a time: `fit` gives the Statistics of documents and their
-    part of the bound. The expected counts of each document of a corpus would need far more memory
-    than their sums.
+    part of the bound.
+
+    The expected counts of each document of a corpus would need far more memory than their sums.
     """
     topic_words = np.zeros_like(expectations.topics)
     num_documents = documents.num_documents

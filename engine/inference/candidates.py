@@ -61,8 +61,11 @@ def fit_candidates(
     steps: Steps, config: Any, state: OnlineHDPState, batch: Batch
 ) -> tuple[OnlineHDPState, Statistics] | None:
     """The state with empty candidates after its topics, and the statistics of the batch with them.
-    None without room. There is room for as many as fewer topics than K have tokens. A removed topic
-    keeps its place, as ids are places, so that there are at most PLACES times K of them.
+
+    None without room.
+
+    There is room for as many as fewer topics than K have tokens. A removed topic keeps its place,
+    as ids are places, so that there are at most PLACES times K of them.
     """
     documents = batch.documents
     num_known = len(state.tables)

@@ -141,7 +141,9 @@ def take_over(
     assignments: SoftAssignments, batch: Batch, tokens: np.ndarray, priors: Priors
 ) -> tuple[SoftAssignments, Measures]:
     """Assignments whose q(z) are another system's tokens (nnz, K) of each entry in each topic, and
-    their Measures. A run can thus continue from the state of a sampler (Teh 2007 sec. 4, Fig. 3).
+    their Measures.
+
+    A run can thus continue from the state of a sampler (Teh 2007 sec. 4, Fig. 3).
     """
     documents = batch.documents.indexed(np.arange(len(assignments.word_counts)))
     return _measure(_place(assignments, documents, batch.doc_ids, tokens), documents, priors)

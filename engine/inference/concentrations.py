@@ -41,9 +41,11 @@ AnyOnlineState = TypeVar("AnyOnlineState", bound=OnlineState)
 def first_concentrations(
     doc: float, word: float, corpus: float = 0.0, num_parts: int = 1
 ) -> Concentrations:
-    """The concentrations of the settings; that of documents is split into equal parts. The document
-    concentration weighs as much as a rate of 1 per document: a fifth of the information in a
-    document of a hundred words. It fades like everything else that a run starts with.
+    """The concentrations of the settings; that of documents is split into equal parts.
+
+    The document concentration weighs as much as a rate of 1 per document: a fifth of the
+    information in a document of a hundred words. It fades like everything else that a run starts
+    with.
     """
     posterior = DocPosterior(shape=np.full(num_parts, doc / num_parts), rate=1.0)
     return Concentrations(doc=posterior, corpus=float(corpus), word=float(word))
@@ -173,8 +175,11 @@ def draw_concentration(
 
 
 def draw_log_beta(on: float, after: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw log Beta(on, after) for each of `after` (n,). It is finite even if the draw itself would
-    underflow. A Gamma(a) draw is one of Gamma(a + 1) times U^(1/a).
+    """Draw log Beta(on, after) for each of `after` (n,).
+
+    It is finite even if the draw itself would underflow.
+
+    A Gamma(a) draw is one of Gamma(a + 1) times U^(1/a).
     """
     log_on: np.ndarray = (
         np.log(rng.gamma(on + 1.0, size=len(after))) - rng.exponential(size=len(after)) / on

@@ -81,8 +81,10 @@ def share_set_aside(corpus_size: int) -> float:
 
 def set_aside(config: OnlineHDPConfig, state: OnlineHDPState, batch: Batch) -> Batch:
     """The mini-batch without the documents that its step must not learn from, which become its
-    `set_aside`. A document is drawn by its place in the reading order, so that each pass draws the
-    same documents.
+    `set_aside`.
+
+    A document is drawn by its place in the reading order, so that each pass draws the same
+    documents.
     """
     if config.duplicates != "merge":
         return batch
@@ -340,8 +342,9 @@ def narrow(state: OnlineHDPState, topics: np.ndarray) -> OnlineHDPState:
 def score_path(
     infer: Infer, config: Any, state: OnlineHDPState, path: Removal, numbers: Sequence[int]
 ) -> dict[int, np.ndarray]:
-    """Log likelihood (J,) of the documents set aside by number of topics, descending. Not of
-    numbers clearly worse than another.
+    """Log likelihood (J,) of the documents set aside by number of topics, descending.
+
+    Not of numbers clearly worse than another.
     """
     documents = state.set_aside
     doc_ids = np.arange(documents.num_documents)

@@ -115,8 +115,9 @@ def count_tokens(documents: Documents) -> np.ndarray:
 
 
 def count_bytes(documents: Documents, num_topics: int) -> int:
-    """Bytes of a state with these documents and this number of topics, and of a pass over it. A
-    token costs 4 bytes in each of two states and 16 in a pass; counts and averages of words in
+    """Bytes of a state with these documents and this number of topics, and of a pass over it.
+
+    A token costs 4 bytes in each of two states and 16 in a pass; counts and averages of words in
     topics 12.
     """
     vocab_size = int(documents.words.max(initial=-1)) + 1

@@ -33,9 +33,12 @@ class Split(NamedTuple):
 
 
 def split_words(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
-    """Hold out 10 % of each document's distinct words, at least one. Documents with fewer than two
-    are skipped. A document's draw depends only on (seed, its id). Source: Hoffman et al. 2013 sec.
-    4; the fraction is ours. Raises ValueError unless there is one id per document.
+    """Hold out 10 % of each document's distinct words, at least one.
+
+    Documents with fewer than two are skipped.
+
+    A document's draw depends only on (seed, its id). Source: Hoffman et al. 2013 sec. 4; the
+    fraction is ours. Raises ValueError unless there is one id per document.
     """
     is_held = _draw_held_out(documents, doc_ids, seed, HELD_OUT_SHARE)
     return _split(
@@ -84,8 +87,11 @@ def split_halves(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
 
 
 def split_tokens(documents: Documents, doc_ids: np.ndarray, seed: int) -> Split:
-    """Hold out 10 % of each document's tokens, at least one. Documents with fewer than two tokens
-    are skipped. Source: Wang 2011 sec. 4.1; Teh 2007 sec. 4 does the same to training documents.
+    """Hold out 10 % of each document's tokens, at least one.
+
+    Documents with fewer than two tokens are skipped.
+
+    Source: Wang 2011 sec. 4.1; Teh 2007 sec. 4 does the same to training documents.
     """
     held = np.zeros_like(documents.counts)
     for j, doc_id in enumerate(doc_ids):

@@ -42,8 +42,10 @@ from stickbreaker.engine.schedules import is_average, pass_rate
 def start_hdp(
     config: OnlineHDPConfig, vocab_size: int, rng: np.random.Generator, later: Phase
 ) -> OnlineHDPState:
-    """State before the first batch; later: the phase after a warm-up. The noise in λ - η is drawn
-    for D = 1; the first batch rescales it to D. Every topic starts with the same tables.
+    """State before the first batch; later: the phase after a warm-up.
+
+    The noise in λ - η is drawn for D = 1; the first batch rescales it to D. Every topic starts with
+    the same tables.
     """
     num_topics = resolved(config.max_topics)
     phase, temperature = first_phase(config.start, later)
@@ -72,8 +74,10 @@ def local(
     documents: Documents,
     rng: np.random.Generator | None = None,
 ) -> Statistics:
-    """Statistics of some of the batch's documents, each with one Dirichlet over topics. It is pure
-    and draws nothing; statistics of shards add up. Source: the E step of Hoffman 2010 Alg. 2.
+    """Statistics of some of the batch's documents, each with one Dirichlet over topics.
+
+    It is pure and draws nothing; statistics of shards add up. Source: the E step of Hoffman 2010
+    Alg. 2.
     """
     if expectations.phase == Phase.WARM_UP:
         return fit_documents(

@@ -126,8 +126,9 @@ def points_of(num_topics: int, fewest: int = 1) -> list[int]:
 def follow(
     state: OnlineHDPState, path: Removal, numbers: Sequence[int]
 ) -> Iterator[OnlineHDPState]:
-    """States that have only the topics left at some numbers of topics, descending. Only words of
-    the documents set aside have rows.
+    """States that have only the topics left at some numbers of topics, descending.
+
+    Only words of the documents set aside have rows.
     """
     left = topics_of(state, path)
     state = state._replace(topic_counts=state.topic_counts.only(state.set_aside.distinct_words()))

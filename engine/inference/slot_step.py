@@ -107,8 +107,10 @@ def fit_slots(
     has_bound: bool = False,
 ) -> tuple[Statistics, np.ndarray, float]:
     """Statistics of documents, their topic shares (S, K), and the sum of `bound_slots` over them (0
-    unless requested). Eq. 15-18 until they converge. Nothing is drawn; statistics of shards add up.
-    α₀ is that of the expectations.
+    unless requested).
+
+    Eq. 15-18 until they converge. Nothing is drawn; statistics of shards add up. α₀ is that of the
+    expectations.
     """
     topics = np.ascontiguousarray(expectations.topics)
     num_topics = len(expectations.prior)
@@ -218,7 +220,9 @@ def _fit_each(
     document: Documents, expectations: SlotExpectations, limits: Limits, num_iterations: int
 ) -> list[tuple[np.ndarray, Slots, float]]:
     """Ids (A,), Slots and `bound_slots` of one document after 1, 2, ... iterations of Eq. 18, 15-16
-    and 17. The compiled code of a run fits each of them from the start; none stops early.
+    and 17.
+
+    The compiled code of a run fits each of them from the start; none stops early.
     """
     own = document.indexed(expectations.words)
     prior = _prior_of(expectations)

@@ -279,7 +279,9 @@ class DecayedCounts:
 
     def only(self, words: np.ndarray) -> "DecayedCounts":
         """These counts with the rows of some words (U,), ascending, to read them and to remove or
-        append topics. Totals remain those of all words; the rows of other words must not be read.
+        append topics.
+
+        Totals remain those of all words; the rows of other words must not be read.
         """
         array = self.storage.read(words)
         return replace(
@@ -306,6 +308,7 @@ class DecayedCounts:
 
     def remove(self, removal: Removal, words: np.ndarray | None = None) -> "DecayedCounts":
         """These counts with topics removed: each word's tokens go to the topics that explain them.
+
         With `words` (U,) only their tokens do; those of other words are shared out by the weights
         of the mixtures.
         """
@@ -411,8 +414,11 @@ def gather(
 
 
 def add_counts(counts: ShardCounts, factor: Any, places: np.ndarray, out_rows: np.ndarray) -> None:
-    """Add factor times the counts of words (U,) to their rows, which are at some places. One thread
-    has all of a word. Shards add in their order, so a sum does not depend on the threads.
+    """Add factor times the counts of words (U,) to their rows, which are at some places.
+
+    One thread has all of a word.
+
+    Shards add in their order, so a sum does not depend on the threads.
     """
     blocks = [part for part in counts if isinstance(part, DocumentCounts)]
     adders: list[Callable[..., None]]

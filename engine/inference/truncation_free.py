@@ -251,9 +251,10 @@ def prior_fields(config: GrowingConfig, state: GrowingState) -> dict[str, Any]:
 
 
 def summarize(config: GrowingConfig, state: GrowingState) -> TopicSummary:
-    """E[topics], E[π] of the topics born so far, scaled to sum to 1, and expected tokens. Before
-    the first birth: the expectation of the first topic under its prior, in which all words are
-    equally likely.
+    """E[topics], E[π] of the topics born so far, scaled to sum to 1, and expected tokens.
+
+    Before the first birth: the expectation of the first topic under its prior, in which all words
+    are equally likely.
     """
     if not len(state.topic_ids):
         topic_ids, topics = word_topics(config, state, np.arange(state.topic_counts.vocab_size))

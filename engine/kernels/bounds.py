@@ -20,8 +20,9 @@ SMALLEST_SHARE = 1e-30
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def sum_log_sticks(sticks: np.ndarray, doc_concentration: float, out_log: np.ndarray) -> float:
-    """Write E[log π_t] of the sticks (2, T) to out_log (T,) float64. Return their KL divergence
-    from Beta(1, α₀).
+    """Write E[log π_t] of the sticks (2, T) to out_log (T,) float64.
+
+    Return their KL divergence from Beta(1, α₀).
     """
     last = out_log.shape[0] - 1
     left = 0.0

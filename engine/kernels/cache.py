@@ -83,8 +83,10 @@ class KernelLocator(_CacheLocator):
 
 def prune_versions(current: Path) -> None:
     """Mark a version's folder as used now, and delete all but the MAX_VERSIONS versions that were
-    used last. Several processes may do this at the same time. A process that runs a deleted version
-    keeps its code in memory, and creates the folder again if it compiles more.
+    used last.
+
+    Several processes may do this at the same time. A process that runs a deleted version keeps its
+    code in memory, and creates the folder again if it compiles more.
     """
     last_used = {}
     for folder in current.parent.iterdir():
@@ -102,8 +104,10 @@ _prune_once = cache(prune_versions)
 
 
 def _list_folders() -> Iterator[Path]:
-    """The folders to try, in order. NUMBA_CACHE_DIR if it is set, the package's `__pycache__`, the
-    user's cache folder, a temporary folder.
+    """The folders to try, in order.
+
+    NUMBA_CACHE_DIR if it is set, the package's `__pycache__`, the user's cache folder, a temporary
+    folder.
     """
     # numba sets this attribute while it runs, so type checkers do not know it.
     chosen = vars(numba.config)["CACHE_DIR"]
@@ -132,8 +136,9 @@ class KernelCache(FunctionCache):
 
 @contextmanager
 def waiting(wait: Callable[[], bool]) -> Iterator[None]:
-    """Call `wait` in this block for each kernel whose code is not on disk, until it is there. It
-    returns False when no other process compiles kernels: then this process does.
+    """Call `wait` in this block for each kernel whose code is not on disk, until it is there.
+
+    It returns False when no other process compiles kernels: then this process does.
     """
     KernelCache.waits.append(wait)
     try:

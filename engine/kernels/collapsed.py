@@ -134,9 +134,12 @@ def update_documents(
     out_total_counts: np.ndarray,
     out_q: np.ndarray,
 ) -> None:
-    """Apply Eq. 15 to each entry of each document in turn. The counts are updated after every
-    entry. Read and written: means and variances of words' counts (V, 2, K); those of the topics'
-    totals (2, K) float64, which change at the end of a document; shares q (nnz, K).
+    """Apply Eq. 15 to each entry of each document in turn.
+
+    The counts are updated after every entry.
+
+    Read and written: means and variances of words' counts (V, 2, K); those of the topics' totals
+    (2, K) float64, which change at the end of a document; shares q (nnz, K).
     """
     num_topics = out_q.shape[1]
     doc = np.empty((2, num_topics), out_q.dtype)
@@ -281,6 +284,7 @@ def score_known_topics(
     out_log: np.ndarray,
 ) -> float:
     """Write the log of Eq. 15 with log φ_kw (K,) of fixed topics in place of the corpus' counts.
+
     Return the largest.
     """
     zero = q.dtype.type(0)

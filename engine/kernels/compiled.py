@@ -53,8 +53,9 @@ intrinsic = cast(Callable[[Callable[..., Any]], Callable[..., Any]], numba.exten
 
 
 def overload(function: Callable[..., Any], **options: Any) -> Callable[[Function], Function]:
-    """Declare the compiled code of a Python function, as `numba.extending.overload` does. numba
-    requires equal parameters, annotations included, of a declaration and the lambda that it
+    """Declare the compiled code of a Python function, as `numba.extending.overload` does.
+
+    numba requires equal parameters, annotations included, of a declaration and the lambda that it
     returns. A lambda has no annotations, so those of the declaration are removed.
     """
     declare = cast(Callable[[Function], Function], numba.extending.overload(function, **options))

@@ -15,6 +15,7 @@ LEAST_COUNT = 1e-4
 @njit(nogil=True, cache=True, error_model="numpy")
 def trigamma(x: float) -> float:
     """ψ'(x) for x > 0, to 1e-12 of its value: the recurrence below 8, then the asymptotic series.
+
     Source: Abramowitz & Stegun 6.4.6 and 6.4.12.
     """
     shift = 0.0

@@ -161,8 +161,11 @@ def group_entries(
 def next_block(
     out_counts: DocumentCounts, j: int, topic_ids: np.ndarray, place: int
 ) -> tuple[np.ndarray, int]:
-    """Record document j's topics. Return its block (n, A_j) of tokens, which begins at `place`, and
-    the block's end. Writes to the arrays of out_counts, and reads its starts.
+    """Record document j's topics.
+
+    Return its block (n, A_j) of tokens, which begins at `place`, and the block's end.
+
+    Writes to the arrays of out_counts, and reads its starts.
     """
     first = out_counts.topic_starts[j]
     out_counts.topic_starts[j + 1] = first + topic_ids.shape[0]

@@ -72,8 +72,9 @@ def round_up(number: int) -> int:
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def make_lines(number: int, like: np.ndarray) -> np.ndarray:
-    """An uninitialised array of the dtype of `like`, aligned to a cache line. A vector that crosses
-    two cache lines takes two reads.
+    """An uninitialised array of the dtype of `like`, aligned to a cache line.
+
+    A vector that crosses two cache lines takes two reads.
     """
     array = np.empty(number + LINE // like.itemsize, like.dtype)
     first = -array.ctypes.data % LINE // like.itemsize
@@ -331,7 +332,9 @@ def write_factors(
     out_tokens: np.ndarray,
 ) -> None:
     """Write the factors of a document's tokens scale_i e_k B_ik: scales (n,) and e (K,), 0 for
-    topics dropped. Their sums over words are added to out_tokens (K,).
+    topics dropped.
+
+    Their sums over words are added to out_tokens (K,).
     """
     iterate_once(out_work, num_words, num_left, are_columns)
     for i in range(out_scales.shape[0]):

@@ -8,9 +8,12 @@ from stickbreaker.engine.kernels.special import FAST
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def draw_key(seed: int, doc_id: int, place: int) -> np.uint64:
-    """A 64-bit number for a word's place in a document. The same arguments always give the same
-    number. Source: the output function of SplitMix64 (Steele, Lea & Flood 2014), applied to the
-    three arguments in turn.
+    """A 64-bit number for a word's place in a document.
+
+    The same arguments always give the same number.
+
+    Source: the output function of SplitMix64 (Steele, Lea & Flood 2014), applied to the three
+    arguments in turn.
     """
     state = np.uint64(0)
     for each in (seed, doc_id, place):
@@ -30,8 +33,9 @@ def draw_places(first: int, share: float, out_is_drawn: np.ndarray) -> None:
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def find_smallest(out_keys: np.ndarray, number: int) -> np.uint64:
-    """The n-th smallest key by Hoare's selection, which compiles in far less time than a sort. It
-    reorders the keys.
+    """The n-th smallest key by Hoare's selection, which compiles in far less time than a sort.
+
+    It reorders the keys.
     """
     first = 0
     last = out_keys.shape[0] - 1

@@ -86,8 +86,9 @@ def sum_blocks(g: np.ndarray, row: np.ndarray, out_sums: np.ndarray) -> float:
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def find_place(g: np.ndarray, row: np.ndarray, sums: np.ndarray, position: float) -> int:
-    """The topic at a position in the cumulative sum of g_k row_k, by the sums of `sum_blocks`. Its
-    weight is not 0.
+    """The topic at a position in the cumulative sum of g_k row_k, by the sums of `sum_blocks`.
+
+    Its weight is not 0.
     """
     b = 0
     while b < sums.shape[0] - 1 and position >= sums[b]:

@@ -29,7 +29,9 @@ FINITE = FAST | {"nnan"}
 @njit(nogil=True, cache=True, error_model="numpy")
 def digamma(x: float) -> float:
     """ψ(x) for x > 0, to 1e-12 of max(1, |ψ|): six steps of the recurrence below 6, then the
-    asymptotic series. Source: Abramowitz & Stegun 6.3.5 and 6.3.18.
+    asymptotic series.
+
+    Source: Abramowitz & Stegun 6.3.5 and 6.3.18.
     """
     shift = 0.0
     while x < 6.0:
@@ -233,7 +235,9 @@ def raise_rows(out_rows: np.ndarray, power: float) -> None:
 @njit(nogil=True, cache=True, error_model="numpy")
 def log_gamma_derivatives(x: float) -> tuple[float, float, float, float]:
     """(log Γ, ψ, ψ', ψ'')(x) for x > 0, to 1e-12 of max(1, |value|), by one recurrence to 10 and
-    its series. Source: Abramowitz & Stegun 6.1.41, 6.3.18, 6.4.12 and 6.4.13.
+    its series.
+
+    Source: Abramowitz & Stegun 6.1.41, 6.3.18, 6.4.12 and 6.4.13.
     """
     product = 1.0
     first = 0.0

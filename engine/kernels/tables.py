@@ -19,8 +19,11 @@ MOST_SEATED = 10_000
 @njit(nogil=True, cache=True, error_model="numpy")
 def log_stirling(most: int) -> np.ndarray:
     """log S(n, m) of the unsigned Stirling numbers of the first kind, for n and m up to `most`.
-    -inf where S is 0. S(n + 1, m) = S(n, m - 1) + n S(n, m), S(0, 0) = 1. Source: Antoniak 1974;
-    Wang & Blei 2012 S.2 Eq. 2.
+
+    -inf where S is 0.
+
+    S(n + 1, m) = S(n, m - 1) + n S(n, m), S(0, 0) = 1. Source: Antoniak 1974; Wang & Blei 2012 S.2
+    Eq. 2.
     """
     logs = np.full((most + 1, most + 1), -np.inf)
     logs[0, 0] = 0.0

@@ -191,8 +191,9 @@ def store_sums(
             )
 
         def merge(one: Any, other: Any, width: int) -> Any:
-            """Add the two halves of every four elements. `width` elements of the vectors alternate
-            in the result.
+            """Add the two halves of every four elements.
+
+            `width` elements of the vectors alternate in the result.
             """
             lows: list[int] = []
             highs: list[int] = []

@@ -89,9 +89,12 @@ def _call(reference: "weakref.ref[Callable[[], None]]") -> None:
 
 
 def split_evenly(starts: np.ndarray) -> list[tuple[int, int]]:
-    """Spans (first, last) of rows, one per core, with similar numbers of entries. Those of row r
-    begin at starts[r]. Only for work whose result does not depend on the spans, since their number
-    depends on the cores.
+    """Spans (first, last) of rows, one per core, with similar numbers of entries.
+
+    Those of row r begin at starts[r].
+
+    Only for work whose result does not depend on the spans, since their number depends on the
+    cores.
     """
     return _cut(starts, count_cores())
 

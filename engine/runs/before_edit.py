@@ -18,9 +18,10 @@ COUNTS = f"{STATE}.topic_counts.stored"
 
 
 def with_before(after: Checkpoint, before: Checkpoint) -> Checkpoint:
-    """The checkpoint after an edit with notes from which `take_before` restores the one before. If
-    the run has learned since, or read with other settings, it has no such notes: they would be as
-    large as the checkpoint.
+    """The checkpoint after an edit with notes from which `take_before` restores the one before.
+
+    If the run has learned since, or read with other settings, it has no such notes: they would be
+    as large as the checkpoint.
     """
     after = without_before(after)
     if _find_place(before) != _find_place(after):

@@ -96,8 +96,9 @@ CHECKPOINT = Kind(name="checkpoint", format=4, remedy="use an earlier one", erro
 
 
 def save(path: str | PathLike[str], checkpoint: Checkpoint) -> None:
-    """Write a Checkpoint to `path` (.npz, no pickle), completely or not at all. Raises
-    CheckpointError if it cannot be written; the old file is then unchanged.
+    """Write a Checkpoint to `path` (.npz, no pickle), completely or not at all.
+
+    Raises CheckpointError if it cannot be written; the old file is then unchanged.
     """
     header = {
         "algorithm": checkpoint.algorithm,

@@ -64,8 +64,10 @@ def compile_apart(
     algorithm: Algorithm, config: Any, report: Report = lambda done, total, name: None
 ) -> None:
     """Compile as `compile_algorithm` does, in a process of its own, so that the threads of this one
-    go on meanwhile. Each kernel is loaded as soon as that process has stored it. If nothing has to
-    be compiled, no process is started; if it ends early, this process compiles the rest.
+    go on meanwhile.
+
+    Each kernel is loaded as soon as that process has stored it. If nothing has to be compiled, no
+    process is started; if it ends early, this process compiles the rest.
     """
     last = (0, len(find_kernels()))
 

@@ -23,8 +23,10 @@ def expand_grid(
     bases: Sequence[tuple[Algorithm, Any]], values: Mapping[str, Sequence[Any]]
 ) -> tuple[GridPoint, ...]:
     """Every combination of values for each pair of a system and its config, each once, in the order
-    of the values. A system that lacks a setting has fewer combinations. Raises ValueError for a
-    setting that no system has, for a setting without values, and for a value outside its bounds.
+    of the values.
+
+    A system that lacks a setting has fewer combinations. Raises ValueError for a setting that no
+    system has, for a setting without values, and for a value outside its bounds.
     """
     own_names = [settings_of(config) for _, config in bases]
     for name, each in values.items():

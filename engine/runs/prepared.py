@@ -155,8 +155,9 @@ def prepare(
 def prepare_training(
     algorithm: Algorithm, config: Any, corpus: Corpus, settings: RunSettings
 ) -> Prepared:
-    """Prepare a run that holds nothing out and reads the documents in their current order. `order`,
-    `num_test` and `num_evaluations` of the settings are not used.
+    """Prepare a run that holds nothing out and reads the documents in their current order.
+
+    `order`, `num_test` and `num_evaluations` of the settings are not used.
     """
     _check_config(algorithm, config)
     _check_words(corpus)

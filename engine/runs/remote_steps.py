@@ -54,9 +54,10 @@ class LocalStep:
 
 
 class RemoteSteps:
-    """Takes the steps of a run on a Dask cluster, whose workers compile what the steps need. Raises
-    ValueError if the algorithm has a step of its own, and ClusterError if a worker cannot read the
-    corpus, or has other versions or another processor than this process.
+    """Takes the steps of a run on a Dask cluster, whose workers compile what the steps need.
+
+    Raises ValueError if the algorithm has a step of its own, and ClusterError if a worker cannot
+    read the corpus, or has other versions or another processor than this process.
     """
 
     def __init__(self, client: Any, prepared: Prepared) -> None:
@@ -117,7 +118,9 @@ def refer_to(
     corpus: Corpus, positions: np.ndarray, documents: Documents
 ) -> tuple[Documents | StoredRows, np.ndarray]:
     """What another process needs to read documents at some positions of a corpus, and their places
-    (n,) in that. It is a span of places on disk, or the documents themselves.
+    (n,) in that.
+
+    It is a span of places on disk, or the documents themselves.
     """
     if isinstance(corpus, StoredCorpus):
         return corpus.refer(int(positions[0]), int(positions[-1]) + 1), positions - positions[0]

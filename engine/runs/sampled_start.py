@@ -39,8 +39,9 @@ def start_from_sampler(algorithm: Algorithm, config: Any, train: Corpus, seed: i
 
 
 def count_entries(batch: Batch, sampled: GibbsHDPState, max_topics: int) -> np.ndarray:
-    """Tokens (nnz, K) of each entry in each topic, largest topic first. Tokens of topics beyond the
-    K-th are spread evenly over the K topics.
+    """Tokens (nnz, K) of each entry in each topic, largest topic first.
+
+    Tokens of topics beyond the K-th are spread evenly over the K topics.
     """
     counts = batch.documents.counts
     entries = np.repeat(np.arange(len(counts)), counts)

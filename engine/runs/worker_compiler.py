@@ -18,7 +18,9 @@ _log = logging.getLogger(__name__)
 
 class WorkerCompiler(WorkerPlugin):  # type: ignore[misc]  # distributed has no types
     """Compiles the steps of an algorithm on each worker, including those that join later, before
-    its first task. A worker compiles once for all runs of the algorithm with the same choices.
+    its first task.
+
+    A worker compiles once for all runs of the algorithm with the same choices.
     """
 
     idempotent = True
