@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stickbreaker.engine.corpora.kinds import KINDS
-from stickbreaker.engine.corpora.rows import CorpusError
+from stickbreaker.engine.corpora.rows import CorpusError, shorten
 from stickbreaker.engine.files.messages import explain_error
 
 BLOCK = 1 << 20
 HEAD = 4096
+# The most characters of the name of a text in a message.
+MAX_PLACE = 200
 
 MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -136,6 +138,7 @@ def name_encoding(blocks: Iterator[bytes], place: str, given: str = "") -> Encod
 
     Raises CorpusError that begins with `place`, the name of the text, if it is empty or not text.
     """
+    place = shorten(place, MAX_PLACE)
     first = next(blocks, b"")
     if not first.strip():
         raise CorpusError(f"{place} is empty. Choose a file with text.")

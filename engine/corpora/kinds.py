@@ -11,7 +11,7 @@ PACKAGE = "stickbreaker.engine.corpora"
 UNPACK = "unpack it first"
 CHOOSE_FOLDER = (
     "choose the folder or a .zip of all such files: each is a document; or begin the parts of this"
-    " one with headings such as Letter 1"
+    " one with Letter 1, Letter 2, ..."
 )
 
 
@@ -129,8 +129,8 @@ KINDS = (
         Role.DOCUMENT,
         "text_files:read_plain",
         remedy="if it is a table, rename it to .csv; if each line is a document, write text above"
-        " them and rename it to .csv; if it is one of several documents, choose the folder with all"
-        " of them; if it has several, begin each with a heading such as Letter 1",
+        " them and rename it to .csv; if it is one of several documents, choose their folder; if it"
+        " has several, begin each with Letter 1, Letter 2, ...",
         example="Peace and trade",
     ),
     Kind(
