@@ -199,7 +199,7 @@ class KeptRuns:
             return None
         run = replace(describe_run(progress), sweep=sweep, quality=measure_topics(model))
         if key:
-            before = self._look(self._shelf.place(key)) if self._has(key) else None
+            before = self._look(self._shelf.place(key)) if self.has(key) else None
             # A run that was left and has continued since takes the place of what was kept then.
             run = replace(run, key=key, name=before.name if isinstance(before, KeptRun) else "")
         content = take_content(progress, model)
@@ -289,7 +289,7 @@ class KeptRuns:
         Its coherence keeps the model's weights of the topics, so that it can be compared with runs
         that were not read. Raises KeptRunError if it cannot be read or written.
         """
-        if self._has(key):
+        if self.has(key):
             tokens = reading.summary.expected_tokens
             places = [reading.position(topic_id) for topic_id in self.load(key).topic_ids]
             self._change(key, tokens[np.array(places, int)] / max(tokens.sum(), 1e-300))
@@ -298,7 +298,7 @@ class KeptRuns:
         """Give the topics of a run these names, by id, in place of earlier ones; a missing run is
         ignored. Raises KeptRunError if it cannot be read or written.
         """
-        if self._has(key):
+        if self.has(key):
             self._change(key, topic_names=_name_by_text(names))
 
     def delete(self, key: str) -> None:
@@ -307,7 +307,8 @@ class KeptRuns:
             self._remove(key)
             self.version += 1
 
-    def _has(self, key: str) -> bool:
+    def has(self, key: str) -> bool:
+        """Whether there is a run of this key."""
         return self._shelf.place(key).exists()
 
     def _measure(self, key: str) -> Size:

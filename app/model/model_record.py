@@ -60,11 +60,13 @@ def record_models(
 def record_consensus(model: Model, joined: "TopicModel", recorder: "Recorder") -> Record:
     """The record of the consensus of other runs of a model, with its held-out score.
 
-    recorder: of the training documents, made before the runs, so that it has their time.
+    recorder: of the training documents, made before the runs, so that it has their time. The
+    record has a key, so that it is kept only once.
     """
     recorder.record(joined, model.documents_seen)
     record = record_models(recorder, model.corpus, model.settings)
     record.score()
+    record.kept_key = make_key()
     return record
 
 
@@ -83,5 +85,5 @@ def end_record(record: Record, store: RunStore) -> Ending:
     assert model is not None
     record.topic_names.take_kept(store, record.spec.corpus_name, model)
     record.is_kept = True
-    record.kept_key = make_key()
+    record.kept_key = record.kept_key or make_key()
     return Ending(record.kept_key, record.progress(1), model, record.save())

@@ -94,6 +94,8 @@ class DiskStore(RunStore):
 
     def keep_consensus(self, ending: Ending) -> None:
         key, progress, model, checkpoint = ending
+        if self._files.kept.has(key):
+            return
         with self._events.keeping():
             self._files.kept.keep(progress, model, key=key, checkpoint=checkpoint)
             self._files.kept.rename(key, CONSENSUS_NAME)

@@ -484,6 +484,15 @@ class Corpus:
         return self.doc_ids[start:stop]
 
 
+def check_corpus(corpus: object) -> None:
+    """Raise TypeError, with a remedy, if this is no corpus."""
+    if not isinstance(corpus, Corpus):
+        raise TypeError(
+            f"corpus is a {type(corpus).__name__}: give a Corpus, such as that of load_corpus or"
+            " CorpusVectorizer."
+        )
+
+
 def number_groups(names: Sequence[str]) -> dict[str, Any]:
     """Number groups (D,) in order of appearance: the arguments of `Corpus` for them."""
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast, overload
 import numpy as np
 from scipy.sparse import csr_array
 
-from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary
+from stickbreaker.engine.corpora.corpus import Corpus, Vocabulary, check_corpus
 from stickbreaker.engine.corpora.documents import Documents
 from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.shards import (
@@ -348,10 +348,7 @@ def store_corpus(
     ValueError
         If `shard_documents` is not a whole number of at least 1.
     """
-    if not isinstance(corpus, Corpus):
-        raise TypeError(
-            f"corpus is a {type(corpus).__name__}: give a Corpus, such as that of load_corpus."
-        )
+    check_corpus(corpus)
     shard_documents = check_whole("shard_documents", shard_documents, 1)
     try:
         target = find_new_folder(to)

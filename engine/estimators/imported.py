@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stickbreaker.engine.algorithm import Phase, StepInfo
 from stickbreaker.engine.algorithms.lda import ALGORITHM, LDAConfig, LDAState
-from stickbreaker.engine.corpora.corpus import Corpus
+from stickbreaker.engine.corpora.corpus import Corpus, check_corpus
 from stickbreaker.engine.declarations import check_whole
 from stickbreaker.engine.estimators.fitted import FittedModel
 from stickbreaker.engine.estimators.model import TopicModel
@@ -58,10 +58,12 @@ def from_gensim(model: Any, corpus: Corpus) -> TopicModel:
 
     Raises
     ------
+    TypeError
+        If `corpus` is no corpus.
     ValueError
         If the model is another one or not fitted, or the corpus has no word of it.
     """
-    _check_kind(model, "gensim", "id2word")
+    _check_given(model, corpus, "gensim", "id2word")
     words = [model.id2word[place] for place in range(len(model.id2word))]
     if hasattr(model, "m_lambda"):
         weights = model.m_lambda + model.m_eta
@@ -94,10 +96,12 @@ def from_sklearn(model: Any, corpus: Corpus) -> TopicModel:
 
     Raises
     ------
+    TypeError
+        If `corpus` is no corpus.
     ValueError
         If the model is another one or not fitted, or the numbers of words differ.
     """
-    _check_kind(model, "sklearn", "components_")
+    _check_given(model, corpus, "sklearn", "components_")
     weights = model.components_
     alpha = np.full(len(weights), getattr(model, "doc_topic_prior_", 1.0 / len(weights)))
     if not hasattr(model, "doc_topic_prior_"):
@@ -123,10 +127,12 @@ def from_tomotopy(model: Any, corpus: Corpus) -> TopicModel:
 
     Raises
     ------
+    TypeError
+        If `corpus` is no corpus.
     ValueError
         If the model is another one or not fitted, or the corpus has no word of it.
     """
-    _check_kind(model, "tomotopy", "used_vocabs", "alpha")
+    _check_given(model, corpus, "tomotopy", "used_vocabs", "alpha")
     if not model.num_words:
         # tomotopy ends the process if it is asked for topics before.
         raise ValueError("The model of tomotopy has no topics yet: call train first.")
@@ -157,6 +163,8 @@ def load_mallet(path: str | PathLike[str], corpus: Corpus | None = None) -> Topi
 
     Raises
     ------
+    TypeError
+        If `corpus` is no corpus.
     ValueError
         If the file is not a state of MALLET, or the corpus has no word of the model.
     """
@@ -168,6 +176,7 @@ def load_mallet(path: str | PathLike[str], corpus: Corpus | None = None) -> Topi
             " --output-state`."
         ) from error
     if corpus is not None:
+        check_corpus(corpus)
         return _adopt(counts + beta, alpha, corpus, words)
     model = _build(counts + beta, alpha, words, num_documents, int(counts.sum()))
     model.state_ = model.state_._replace(expected_tokens=counts.sum(1))
@@ -201,8 +210,9 @@ def _read_mallet(
     return tuple(places), counts, alpha, float(heads[2][2]), len(documents)
 
 
-def _check_kind(model: Any, library: str, *needed: str) -> None:
-    """Refuse what is no fitted topic model of a library."""
+def _check_given(model: Any, corpus: Corpus, library: str, *needed: str) -> None:
+    """Refuse what is no fitted topic model of a library, and no corpus."""
+    check_corpus(corpus)
     if not all(hasattr(model, name) for name in needed):
         raise ValueError(
             f"This {type(model).__name__} is not a fitted {KINDS[library]} of {library}."
@@ -303,6 +313,11 @@ class Recorder:
     updates : list of Update
         The records, as `engine.run` yields them; each has a copy of the topics.
 
+    Raises
+    ------
+    TypeError
+        If `corpus` is no corpus.
+
     Examples
     --------
     >>> from sklearn.decomposition import LatentDirichletAllocation
@@ -317,6 +332,7 @@ class Recorder:
     """
 
     def __init__(self, corpus: Corpus) -> None:
+        check_corpus(corpus)
         self.corpus = corpus
         self.model: TopicModel | None = None
         self.updates: list[Update] = []

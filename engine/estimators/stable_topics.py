@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from stickbreaker.engine.corpora.corpus import Corpus
+from stickbreaker.engine.corpora.corpus import Corpus, check_corpus
 from stickbreaker.engine.declarations import check_whole
 from stickbreaker.engine.estimators.classes import OnlineHDP
 from stickbreaker.engine.estimators.model import TopicModel
@@ -157,6 +157,8 @@ def stability_of(
 
     Raises
     ------
+    TypeError
+        If this is no corpus.
     ValueError
         If a value is outside its bounds, or if the corpus has no words.
 
@@ -168,6 +170,7 @@ def stability_of(
     >>> len(found.models), bool((found.frame()["found_in"] <= 2).all())
     (3, True)
     """
+    check_corpus(corpus)
     if orders not in ORDERS:
         raise ValueError(f"orders is {orders!r}: choose one of {', '.join(ORDERS)}.")
     model = OnlineHDP() if model is None else model

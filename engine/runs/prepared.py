@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from stickbreaker.engine.algorithm import Algorithm
-from stickbreaker.engine.corpora.corpus import Corpus
+from stickbreaker.engine.corpora.corpus import Corpus, check_corpus
 from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.runs.settings import RunSettings
 from stickbreaker.engine.schedules import resolve
@@ -135,7 +135,7 @@ def prepare(
     Raises
     ------
     TypeError
-        If the config is of another algorithm.
+        If the config is of another algorithm, or this is no corpus.
     CorpusError
         If the corpus has no words.
     """
@@ -180,6 +180,7 @@ def _check_config(algorithm: Algorithm, config: Any) -> None:
 
 
 def _check_words(corpus: Corpus) -> None:
+    check_corpus(corpus)
     if not corpus.vocab_size:
         raise CorpusError(
             f"{corpus.name} has no words, so there is nothing to learn. Give it a vocabulary."

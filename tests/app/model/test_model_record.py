@@ -77,6 +77,17 @@ def test_the_consensus_is_kept_with_its_score_and_coherence_and_opens_in_full(
     np.testing.assert_array_equal(shares, learned.consensus.transform(own.corpus))
 
 
+def test_a_consensus_is_kept_once_also_after_a_restart_of_the_server(own, learned, files, store):
+    model = own.model()
+    saved = record_consensus(model, learned.consensus, engine.Recorder(model.train)).save()
+    for _ in range(2):
+        KeptConsensus(lambda model: saved, store).compute(model, lambda share: True)
+    (run,) = files.kept.listing().runs
+    files.kept.rename(run.key, "my own name")
+    KeptConsensus(lambda model: saved, store).compute(model, lambda share: True)
+    assert [each.title for each in files.kept.listing().runs] == ["my own name"]
+
+
 def test_topics_of_a_consensus_get_the_names_that_the_corpus_has_kept(own, learned, files, store):
     ours = own.model()
     topic_id = int(own.progress(1).now.topic_ids[0])

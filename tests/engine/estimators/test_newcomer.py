@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.decomposition import NMF
 
 from stickbreaker import engine
 from stickbreaker.engine.corpora.rows import CorpusError
@@ -56,6 +57,21 @@ def test_a_check_of_the_count_names_the_wrong_argument(fitted, plan, message):
     corpus = fitted.to_corpus(COUNTS)
     with pytest.raises(ValueError, match=message):
         check_count(fitted.algorithm, fitted.config_, fitted.state_, corpus, plan)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        engine.stability_of,
+        engine.Recorder,
+        lambda counts: engine.store_corpus(counts, "never made"),
+        lambda counts: engine.from_sklearn(NMF(2).fit(counts), counts),
+        lambda counts: engine.prepare(engine.REGISTRY[0], engine.REGISTRY[0].config(), counts),
+    ],
+)
+def test_counts_in_place_of_a_corpus_are_refused_with_the_remedy(use):
+    with pytest.raises(TypeError, match="corpus is a ndarray: give a Corpus"):
+        use(COUNTS)
 
 
 def test_a_checkpoint_of_other_settings_names_them(tmp_path):
