@@ -1,5 +1,3 @@
-const LEAVE_MILLISECONDS = 500
-
 export function render({ model }) {
   const stick = make("div", {class: "stick", role: "group", "aria-label": "Topics by share"})
   const tip = make("div", {class: "tip", "aria-hidden": "true", hidden: ""})
@@ -24,37 +22,51 @@ export function render({ model }) {
   function make_piece(key) {
     const piece = make("button", {type: "button", tabindex: "-1"}, make("span", {}))
     piece.key = key
-    piece.style.width = "0%"
+    piece.share = 0
     piece.addEventListener("click", () => model.send_msg({key}))
     piece.addEventListener("pointerenter", () => point(piece))
     piece.addEventListener("focus", () => { let_focus(piece); point(piece) })
     return piece
   }
 
+  function lay_out() {
+    stick.style.gridTemplateColumns = [...stick.children].map(piece => `${100 * piece.share}%`).join(" ")
+  }
+
+  // A new piece grows from nothing, unless it is among the first. One that leaves shrinks to nothing, and is removed at the
+  // next change.
   function write() {
-    const wanted = new Set(model.ids)
-    for (const [key, piece] of pieces) {
-      if (wanted.has(key)) continue
-      pieces.delete(key)
-      piece.style.width = "0%"
-      piece.disabled = true
-      setTimeout(() => piece.remove(), LEAVE_MILLISECONDS)
+    const is_first = stick.firstChild === null
+    for (const piece of [...stick.children]) {
+      if (piece.disabled) piece.remove()
+      else if (!model.ids.includes(piece.key)) {
+        pieces.delete(piece.key)
+        piece.disabled = true
+        piece.setAttribute("aria-hidden", "true")
+      }
     }
     model.ids.forEach((key, index) => {
-      if (!pieces.has(key)) pieces.set(key, make_piece(key))
+      if (pieces.has(key)) return
+      const next = model.ids.slice(index + 1).map(id => pieces.get(id)).find(Boolean)
+      pieces.set(key, make_piece(key))
+      stick.insertBefore(pieces.get(key), next ?? null)
+    })
+    // Columns only change gradually from as many columns as there will be.
+    if (!is_first) {
+      lay_out()
+      stick.offsetWidth
+    }
+    for (const piece of stick.children) if (piece.disabled) piece.share = 0
+    model.ids.forEach((key, index) => {
       const piece = pieces.get(key)
-      if (!piece.parentNode) {
-        const next = model.ids.slice(index + 1).map(id => pieces.get(id)).find(each => each?.parentNode)
-        stick.insertBefore(piece, next ?? null)
-        piece.offsetWidth
-      }
       piece.style.background = model.colors[index]
       piece.style.color = model.inks[index]
-      piece.style.width = `${100 * model.shares[index]}%`
+      piece.share = model.shares[index]
       const title = model.titles[index]
       put(piece.firstChild, title)
-      piece.setAttribute("aria-label", `${title}: ${(100 * model.shares[index]).toFixed(1)} %`)
+      piece.setAttribute("aria-label", `${title}: ${(100 * piece.share).toFixed(1)} %`)
     })
+    lay_out()
     if (!stick.querySelector("[tabindex='0']:not(:disabled)") && stick.firstChild) let_focus(stick.querySelector(":enabled"))
     mark()
   }
@@ -77,7 +89,12 @@ export function render({ model }) {
   })
   stick.addEventListener("pointerleave", () => point(null))
   stick.addEventListener("focusout", () => point(null))
-  model.on(["ids", "shares", "titles"], write)
+  let is_pending = false
+  model.on(["ids", "shares", "titles"], () => {
+    if (is_pending) return
+    is_pending = true
+    queueMicrotask(() => { is_pending = false; write() })
+  })
   model.on(["topic", "pointed"], mark)
   write()
   return make("div", {class: "room"}, stick, tip)
