@@ -83,6 +83,12 @@ def _lines(rows: pd.DataFrame, path: Path) -> Path:
     return path
 
 
+def _plain_lines(rows: pd.DataFrame, path: Path) -> Path:
+    dated = rows.assign(date=rows["date"].dt.strftime("%Y-%m-%d"))
+    dated.to_json(path, orient="records", lines=True)
+    return path
+
+
 def _json(rows: pd.DataFrame, path: Path) -> Path:
     rows.assign(date=rows["date"].dt.strftime("%Y-%m")).to_json(path, orient="records")
     return path
@@ -194,6 +200,7 @@ KINDS: dict[str, tuple[str, Write]] = {
     "CSV, semicolons, Windows-1252, lines above": ("b.csv", _windows_csv),
     "TSV, dates in words": ("c.tsv", _tsv),
     "JSON lines, token lists in objects, Unix times": ("d.jsonl", _lines),
+    "JSON lines": ("w.jsonl", _plain_lines),
     "JSON list, months": ("e.json", _json),
     "Parquet, time zone": ("f.parquet", _parquet),
     "CSV, gzip": ("g.csv.gz", _gzip),

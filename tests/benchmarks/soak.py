@@ -3,8 +3,8 @@ and to answer.
 
     python -m tests.benchmarks.soak [--minutes 20] [--browsers 5] [--rounds 3] [--corpus NAME]
     [--json FILE]
-                                    [--tables opening paint controls class engine soak] [--phones
-                                    10] [--watchers 50]
+                                    [--tables opening paint drawing controls class engine soak]
+                                    [--phones 10] [--watchers 50]
 
 A separate server (`tests.benchmarks.watched`) with a separate folder, and Chromium, run on this
 machine: the time that a browser takes to draw is lost to the engine, as for a reader with a server
@@ -15,6 +15,8 @@ at home. In turn:
 * first paint: seconds from the request to the first text, to the state of the run, to the first
   curve and to the settings; of the first visit of a browser, and the median of some more, when it
   has the page's files already.
+* drawing: the part of the time in which the browser's main thread works, and computes styles, while
+  a run learns at its usual pace.
 * controls: milliseconds from the press to the visible answer, while a run learns.
 * class: seconds until each of some phones that open the link of a run at the same time, in browsers
   of their size, shows its words and curve as text, and the state of the run and its word lists on
@@ -69,8 +71,9 @@ from tests.security.served import Page
 
 NUM_OPENINGS, NUM_VISITS, NUM_PRESSES = 12, 5, 5
 SECONDS_WATCHED = 30
+SECONDS_DRAWN = 10
 SECONDS_TO_SEND = 1.0
-TABLES = ("opening", "paint", "controls", "class", "engine", "soak")
+TABLES = ("opening", "paint", "drawing", "controls", "class", "engine", "soak")
 OF_SERVER = ("megabytes", "threads", "files", "sessions")
 ROW_SECONDS = 60
 SECONDS_TO_FINISH = 600
@@ -206,6 +209,33 @@ def measure_paint(browser, address):
     return first + [
         {"what": name, "median_seconds": warm[name].median(), "worst_seconds": warm[name].max()}
         for name in ("first text", *PLACES)
+    ]
+
+
+def measure_drawing(browser, address):
+    """Rows of the part of the time that the browser works for a page whose run learns."""
+    dashboard = open_page(browser, address)
+    asked = dashboard.page.context.new_cdp_session(dashboard.page)
+    asked.send("Performance.enable")
+
+    def count_seconds():
+        metrics = asked.send("Performance.getMetrics")["metrics"]
+        return {each["name"]: each["value"] for each in metrics}
+
+    before = count_seconds()
+    dashboard.page.wait_for_timeout(1_000 * SECONDS_DRAWN)
+    after = count_seconds()
+    dashboard.leave()
+    dashboard.page.context.close()
+    seconds = after["Timestamp"] - before["Timestamp"]
+    return [
+        {"what": what, "share": (after[name] - before[name]) / seconds}
+        for what, name in {
+            "main thread": "TaskDuration",
+            "styles": "RecalcStyleDuration",
+            "layout": "LayoutDuration",
+            "scripts": "ScriptDuration",
+        }.items()
     ]
 
 
@@ -462,6 +492,7 @@ def measure(arguments):
         measures = {
             "opening": lambda: measure_opening(server),
             "paint": lambda: measure_paint(browser, server.address),
+            "drawing": lambda: measure_drawing(browser, server.address),
             "controls": lambda: measure_controls(browser, server.address),
             "class": lambda: measure_class(browser, server, arguments.phones, arguments.watchers),
             "engine": lambda: measure_engine(
