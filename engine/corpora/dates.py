@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 FIRST_YEAR = 1000
 LAST_YEAR = 2100
+# Texts of the common era are rarely older.
+EARLY = np.datetime64("1500")
 NUM_GUESSED_FROM = 20
 ISO = "ISO8601"
 # A date is the day that was written, so a time zone is left out: "2020-09-08T10:01:00Z",
@@ -138,12 +140,13 @@ def explain_form(cells: Sequence[str], form: str) -> str:
         first = "month" if form.index("%d") < form.index("%m") else "day"
         remedy = f": set day_first if the {first} comes first"
     elif form in CERTAIN or ("%" in form and "%y" not in form):
-        # Years of another calendar may be written in the digits of its language.
-        is_other = np.array([not cell.isascii() for cell in cells])
-        unusual &= np.isnat(plain) | (is_other & (dates < np.datetime64("1500")))
+        # An early year may be one of another calendar.
+        unusual &= np.isnat(plain) | (dates < EARLY)
     if not unusual.any():
         return ""
     place = int(unusual.argmax())
+    if not remedy and dates[place] < EARLY:
+        remedy = ", in the common era"
     return f"{cells[place].strip()!r:.60} is read as {dates[place]}{remedy}."
 
 

@@ -168,7 +168,8 @@ def test_the_order_of_day_and_month_can_be_chosen(day_first, sign, year):
         (["1863", "c. 1850"], "'c. 1850' is read as 1850."),
         (["Spring 1998"], "'Spring 1998' is read as 1998-03."),
         (["'1863-03-04'"], ""),
-        (["۱۳۹۹/۰۳/۰۹"], "'۱۳۹۹/۰۳/۰۹' is read as 1399-03-09."),
+        (["۱۳۹۹/۰۳/۰۹"], "'۱۳۹۹/۰۳/۰۹' is read as 1399-03-09, in the common era."),
+        (["1445", "1446"], "'1445' is read as 1445, in the common era."),
         (["۲۰۲۰/۰۳/۰۹"], ""),
     ],
 )
