@@ -99,7 +99,6 @@ def look_through(dashboard, size_name, theme):
     return strange
 
 
-@pytest.mark.extended
 @pytest.mark.parametrize(("size_name", "size"), [("1440x900", WIDE), ("390x844", PHONE)])
 def test_every_page_looks_as_it_did_in_light_and_dark(visit, only_run, size_name, size):
     dashboard = visit(size, only_run)
