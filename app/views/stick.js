@@ -89,12 +89,7 @@ export function render({ model }) {
   })
   stick.addEventListener("pointerleave", () => point(null))
   stick.addEventListener("focusout", () => point(null))
-  let is_pending = false
-  model.on(["ids", "shares", "titles"], () => {
-    if (is_pending) return
-    is_pending = true
-    queueMicrotask(() => { is_pending = false; write() })
-  })
+  model.on(["ids", "shares", "titles"], once_per_change(write))
   model.on(["topic", "pointed"], mark)
   write()
   return make("div", {class: "room"}, stick, tip)

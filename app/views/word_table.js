@@ -177,13 +177,7 @@ export function render({ model }) {
     follow()
   }
 
-  let is_pending = false
-  const schedule = () => {
-    if (is_pending) return
-    is_pending = true
-    queueMicrotask(() => { is_pending = false; write() })
-  }
-  model.on(["columns", "blocks", "empty", "pointed"], schedule)
+  model.on(["columns", "blocks", "empty", "pointed"], once_per_change(write))
   write()
   // While the table follows the run, only the browser itself scrolls: it may return to an earlier place.
   scroller.addEventListener("scroll", () => follows ? follow() : count_unseen(), {passive: true})

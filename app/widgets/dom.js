@@ -24,3 +24,13 @@ function make_teller(model) {
 
 // Text of a corpus is written as text only; a node that already has it is not touched.
 function put(node, text) { if (node.textContent !== text) node.textContent = text }
+
+// Properties that change together are one change.
+function once_per_change(act) {
+  let is_pending = false
+  return () => {
+    if (is_pending) return
+    is_pending = true
+    queueMicrotask(() => { is_pending = false; act() })
+  }
+}
