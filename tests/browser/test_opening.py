@@ -1,5 +1,7 @@
 """The opening of a page: text appears at once, and nothing jumps afterwards."""
 
+import time
+
 import pytest
 from playwright.sync_api import expect
 
@@ -73,8 +75,12 @@ WATCH_PARTS = """() => {
 def test_the_page_appears_as_a_whole_and_does_not_jump_while_controls_arrive_and_columns_fill(
     visit, size
 ):
-    watch = f"({WATCH_MOVES})(); ({WATCH_PARTS})()"
-    dashboard = visit(size, prepare=lambda context: context.add_init_script(watch))
+    def prepare(context):
+        context.add_init_script(f"({WATCH_MOVES})(); ({WATCH_PARTS})()")
+        # Letters and icons of another font are wider.
+        context.route("**/*.woff2", lambda route: (time.sleep(2), route.continue_()))
+
+    dashboard = visit(size, prepare=prepare)
     page = dashboard.page
     assert page.evaluate("() => [...early]") == []
     expect(page.locator("thead th.planned")).to_have_count(7)
