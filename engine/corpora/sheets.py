@@ -18,6 +18,7 @@ from stickbreaker.engine.corpora.rows import Chunk, CorpusError, Row, Table, gat
 from stickbreaker.engine.corpora.table_files import (
     NUM_SNIFFED,
     count_above,
+    count_below,
     describe_header,
     looks_like_name,
     name_columns,
@@ -33,6 +34,10 @@ LAST_ROW = re.compile(rb'<row [^>]*?r="(\d+)"')
 FAR_COLUMN = re.compile(rb'<c r="([A-Z]{3})\d')
 NUM_LISTED = 5
 MERGED = "A merged cell counts for each of its rows."
+HIDDEN = "The file has hidden rows; they are read too."
+HIDDEN_ROW = re.compile(
+    rb'<row [^>]*?hidden="(?:1|true)"|<table:table-row [^>]*?visibility="(?:collapse|filter)"'
+)
 OFFICE = (b"PK", b"\xd0\xcf\x11\xe0")
 
 
@@ -50,7 +55,8 @@ def open_sheet(path: Path, given: str = "") -> Table:
     Raises CorpusError if the file is damaged, encrypted, too large or empty, or has no such sheet.
     """
     with _explaining(path):
-        sheets = _order_sheets(_open_book(path))
+        book, has_hidden = _open_book(path)
+        sheets = _order_sheets(book)
     names = [sheet.name for sheet in sheets]
     if not sheets:
         raise CorpusError(f"{path} has no rows. Choose a file with a sheet of texts.")
@@ -74,6 +80,8 @@ def open_sheet(path: Path, given: str = "") -> Table:
         if each.last > each.first > num_above + 1:
             tall.setdefault(each.first, []).append(each)
     columns = name_columns(first[num_above])
+    num_below = count_below(first[num_above:])
+    num_skipped = num_above + 1 + num_below
     seen = [0]
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
@@ -84,7 +92,7 @@ def open_sheet(path: Path, given: str = "") -> Table:
     def rows(places: Sequence[int]) -> Iterator[Row]:
         # By column: the last row of a merged cell, and its value.
         held: dict[int, tuple[int, Any]] = {}
-        for row, cells in enumerate(islice(sheet.iter_rows(), num_above + 1, None), num_above + 2):
+        for row, cells in enumerate(islice(sheet.iter_rows(), num_skipped, None), num_skipped + 1):
             seen[0] = row
             for each in tall.get(row, ()):
                 held[each.column] = (each.last, cells[each.column])
@@ -100,8 +108,9 @@ def open_sheet(path: Path, given: str = "") -> Table:
         read=read,
         notes=(
             *_describe_others(sheet, [] if given else others),
-            *describe_header(columns, num_above),
+            *describe_header(columns, num_above, num_below),
             *([MERGED] if tall else []),
+            *([HIDDEN] if has_hidden else []),
         ),
         sheets=tuple(sheet.name for sheet in sheets),
     )
@@ -148,7 +157,8 @@ def _explaining(path: Path) -> Generator[None, None, None]:
         ) from error
 
 
-def _open_book(path: Path) -> "CalamineWorkbook":
+def _open_book(path: Path) -> "tuple[CalamineWorkbook, bool]":
+    """The sheets of a file, and whether it has hidden rows, which .xls files do not show."""
     from python_calamine import CalamineWorkbook
 
     with path.open("rb") as stream:
@@ -158,9 +168,8 @@ def _open_book(path: Path) -> "CalamineWorkbook":
             f"{path} is not an Excel or OpenDocument file. If it is a text with separators, rename"
             " it to .csv; otherwise save it again."
         )
-    if content.startswith(b"PK"):
-        _check_members(path, content)
-    return CalamineWorkbook.from_object(io.BytesIO(content))
+    has_hidden = content.startswith(b"PK") and _check_members(path, content)
+    return CalamineWorkbook.from_object(io.BytesIO(content)), has_hidden
 
 
 def _order_sheets(book: "CalamineWorkbook") -> "list[CalamineSheet]":
@@ -179,13 +188,17 @@ def _order_sheets(book: "CalamineWorkbook") -> "list[CalamineSheet]":
     return sheets
 
 
-def _check_members(path: Path, content: bytes) -> None:
-    """Refuse what needs too much memory; reading the members to their ends finds damage."""
+def _check_members(path: Path, content: bytes) -> bool:
+    """Refuse what needs too much memory, and find out whether there are hidden rows; reading the
+    members to their ends finds damage.
+    """
+    has_hidden = False
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = archive.infolist()
         check_unpacked(path, sum(member.file_size for member in members), len(content))
         for member in members:
             xml = archive.read(member)
+            has_hidden |= bool(HIDDEN_ROW.search(xml))
             last = LAST_ROW.match(xml, max(0, xml.rfind(b"<row ")))
             far = max(FAR_COLUMN.findall(xml), default=b"")
             width = sum((sign - 64) * 26**place for place, sign in enumerate(reversed(far)))
@@ -194,6 +207,7 @@ def _check_members(path: Path, content: bytes) -> None:
                     f"{path} has cells up to column {far.decode()} and row {int(last[1]):,}. Delete"
                     " what is far from the table."
                 )
+    return has_hidden
 
 
 def _write(value: Any) -> str:

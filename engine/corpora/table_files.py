@@ -44,6 +44,7 @@ HEADER_TEXT = (
     "Row {} is read as the names of the columns, such as {!r}. If it is a document, add a row with"
     " names above it."
 )
+DESCRIBED = "{} describes the columns, as survey services write it, and is left out."
 PLAIN_QUOTES = "Quotation marks are read as plain characters; otherwise rows would be lost."
 GAP = re.compile(r"(?<=\S)[ \u00a0]{2,}(?=\S)")
 GAPS = "Two spaces or more are read as the end of a cell."
@@ -68,15 +69,17 @@ class Form(NamedTuple):
     """How a CSV or TSV file is written.
 
     Its separator, whether quotes enclose cells, whether a quote in a cell has a backslash, the
-    number of rows above the names of the columns, whether several spaces end a cell, whether a cell
-    begins after the spaces that follow a separator, whether rows begin with their numbers, which
-    have no name, and where the columns begin if all cells are below their names.
+    number of rows above the names of the columns and of those below that describe the columns,
+    whether several spaces end a cell, whether a cell begins after the spaces that follow a
+    separator, whether rows begin with their numbers, which have no name, and where the columns
+    begin if all cells are below their names.
     """
 
     delimiter: str
     has_quotes: bool = True
     has_escapes: bool = False
     num_above: int = 0
+    num_below: int = 0
     has_gaps: bool = False
     skips_spaces: bool = False
     has_numbers: bool = False
@@ -138,19 +141,23 @@ def open_delimited(path: Path, given: str = "") -> Table:
         notes.append(ALIGNED if form.starts else GAPS)
     elif not form.has_quotes:
         notes.append(PLAIN_QUOTES)
-    notes += describe_header(columns, form.num_above)
+    notes += describe_header(columns, form.num_above, form.num_below)
     kind = find_kind(path.name)
     # A text file may be a table.
     name = kind.name if kind.role is Role.TABLE else "CSV"
     return Table(path=path, kind=name, columns=columns, read=read, notes=tuple(notes))
 
 
-def describe_header(columns: Sequence[str], num_above: int) -> Iterator[str]:
-    """Say if there are rows above the names of the columns, or if a name looks like a text."""
+def describe_header(columns: Sequence[str], num_above: int, num_below: int) -> Iterator[str]:
+    """Say if there are rows above the names of the columns or others that describe them, or if a
+    name looks like a text.
+    """
     if num_above:
         yield HEADER_BELOW.format(num_above + 1)
     if not all(map(looks_like_name, columns)):
         yield HEADER_TEXT.format(num_above + 1, min(columns, key=looks_like_name)[:40])
+    for number in range(num_below):
+        yield DESCRIBED.format(f"Row {num_above + 2 + number}")
 
 
 def looks_like_name(cell: str) -> bool:
@@ -182,10 +189,12 @@ def _find_form(path: Path, encoding: str) -> Form:
         # One column: a comma in a text does not end it.
         best = NO_SIGN
     rows = _sniff_rows(lines, best, skipinitialspace=skips_spaces)
+    num_above = count_above(rows)
     return Form(
         best,
         has_escapes=has_escapes,
-        num_above=count_above(rows),
+        num_above=num_above,
+        num_below=count_below(rows[num_above:]),
         skips_spaces=skips_spaces,
         has_numbers=_have_numbers(rows),
     )
@@ -330,6 +339,19 @@ def count_above(rows: Sequence[Sequence[str]]) -> int:
     return 0
 
 
+def count_below(rows: Sequence[Sequence[str]]) -> int:
+    """The number of rows below the names of the columns in which Qualtrics or SurveyMonkey has
+    written its questions and numbers.
+
+    >>> count_below([["Q1"], ["What is new?"], ['{"ImportId":"QID1"}'], ["Peace."]])
+    2
+    """
+    for number, row in enumerate(rows[:3]):
+        if "Open-Ended Response" in row or any(cell.startswith('{"ImportId":') for cell in row):
+            return number
+    return 0
+
+
 def _loses_rows(path: Path, encoding: str, form: Form, num_columns: int) -> bool:
     """Whether a file with tabs has fewer complete rows if quotation marks enclose cells than if
     they are plain.
@@ -384,7 +406,7 @@ def _delimited_rows(
     csv.field_size_limit(MAX_TEXT)
     num_columns = len(columns)
     reader: Any = form.rows(text)
-    row = form.num_above + 1
+    row = form.num_above + 1 + form.num_below
     for _ in range(row):
         next(reader)
     while True:

@@ -14,8 +14,9 @@ from stickbreaker.engine.corpora.load import load_corpus
 from stickbreaker.engine.corpora.preview import preview
 from stickbreaker.engine.corpora.rows import CorpusError
 from stickbreaker.engine.corpora.sources import find_source
+from tests.engine.corpora import small_sheets
 from tests.engine.corpora.small_files import TEXTS, build, pack, reasons, refuses
-from tests.engine.corpora.small_sheets import WRITERS, write_ole, write_xlsx
+from tests.engine.corpora.small_sheets import WRITERS, pack_bytes, write_ole, write_xlsx
 
 HEADER = ["who", "said", "when", "year"]
 DAYS = [date(1963, 12, 8), date(1964, 1, 2), datetime(1965, 3, 4, 12, 30), date(1966, 5, 6)]
@@ -155,6 +156,25 @@ def test_sheets_next_to_another_table_and_sheets_that_describe_it_are_left_out(t
     table.unlink()
     (tmp_path / "codebook.xlsx").write_bytes(write_xlsx(SHEETS))
     assert find_source(tmp_path).path == tmp_path / "mine.xlsx"
+
+
+@pytest.mark.parametrize(
+    ("suffix", "row", "hidden_row"),
+    [
+        ("xlsx", '<row r="2">', '<row r="2" ht="15" hidden="1">'),
+        ("ods", "<table:table-row>", '<table:table-row table:visibility="filter">'),
+    ],
+)
+def test_hidden_rows_are_read_and_said(tmp_path, monkeypatch, suffix, row, hidden_row):
+    path = put(tmp_path, suffix, {"A": [HEADER, *ROWS]})
+    assert build(path, SAID).notes == ()
+    hide = lambda members: pack_bytes(  # noqa: E731
+        {name: content.replace(row, hidden_row) for name, content in members.items()}
+    )
+    monkeypatch.setattr(small_sheets, "pack_bytes", hide)
+    built = build(put(tmp_path, suffix, {"A": [HEADER, *ROWS]}), SAID)
+    assert built.corpus.num_documents == 4
+    assert built.notes == ("The file has hidden rows; they are read too.",)
 
 
 def test_empty_cells_and_cells_with_errors_are_rows_without_text(tmp_path):

@@ -25,6 +25,7 @@ from stickbreaker.engine.corpora.sources import find_source
 from stickbreaker.engine.corpora.word_choices import WordChoices
 from stickbreaker.engine.corpora.words import count_words
 from tests.engine.corpora.small_files import PLAIN, TEXTS, build, reasons, refuses
+from tests.engine.corpora.small_sheets import write_xlsx
 
 YEARS = [1900, 1901, 1902, 1903]
 NAMES = [f"Speaker {letter}" for letter in "ABCD"]
@@ -485,6 +486,31 @@ def test_comments_above_the_names_of_the_columns_are_left_out(tmp_path):
     built = build(path, Columns(text="text"))
     assert built.corpus.num_documents == 3
     assert "The names of the columns seem to be in row 3" in built.notes[0]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "xlsx"])
+@pytest.mark.parametrize(
+    "below",
+    [
+        [["Recorded, in UTC", "What do you\nremember?"], ['{"ImportId":"a"}', '{"ImportId":"Q"}']],
+        [["", "Open-Ended Response"]],
+    ],
+)
+def test_rows_of_survey_services_that_describe_the_columns_are_left_out(tmp_path, suffix, below):
+    rows = [["date", "Q1"], *below, *([f"2021-03-0{n}", text] for n, text in enumerate(TEXTS, 1))]
+    path = tmp_path / f"survey.{suffix}"
+    if suffix == "csv":
+        with path.open("w", newline="") as text:
+            csv.writer(text).writerows(rows)
+    else:
+        path.write_bytes(write_xlsx({"A": rows}))
+    built = build(path, Columns(text="Q1", date="date"))
+    first = len(below) + 2
+    assert built.corpus.rows.tolist() == list(range(first, first + 4))
+    assert [note for note in built.notes if "describes the columns" in note] == [
+        f"Row {row} describes the columns, as survey services write it, and is left out."
+        for row in range(2, first)
+    ]
 
 
 def test_carets_separate_cells_only_if_they_separate_the_names_of_the_columns(tmp_path):
