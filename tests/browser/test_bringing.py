@@ -3,6 +3,7 @@
 import io
 import random
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -12,6 +13,7 @@ from playwright.sync_api import Locator, expect
 from stickbreaker.engine.corpora.library import delete_own, list_own
 from tests.browser.dashboard import PHONE, WIDE
 from tests.browser.test_looks import OVERFLOWS, find_barriers
+from tests.patience import limit_ms
 
 EVIL = "<img src=x onerror=window.isTaken=1>"
 SUBJECTS = (
@@ -19,6 +21,7 @@ SUBJECTS = (
     "cotton tariff trade duty wool harbour merchant",
     "river farm harvest rain soil seed orchard",
 )
+POINT_TRIES = 10
 MARKUP = "() => window.isTaken ?? 0"
 # Where the map draws its first dot, in the window's coordinates.
 FIND_DOT = """() => {
@@ -190,10 +193,15 @@ def test_words_that_are_markup_are_shown_as_text_in_every_view(dashboard):
     expect(page.get_by_text(re.compile("all 300 documents"))).to_be_visible()
     page.wait_for_function(f"() => ({FIND_DOT})() !== null")
     page.get_by_role("heading", name="Map of topics").evaluate("node => node.scrollIntoView()")
-    page.mouse.move(*page.evaluate(FIND_DOT))
-    expect(
-        page.locator(".bk-Tooltip, .bk-tooltip-row-value").filter(has_text=EVIL).first
-    ).to_be_visible()
+    tooltip = page.locator(".bk-Tooltip, .bk-tooltip-row-value").filter(has_text=EVIL).first
+    for _ in range(POINT_TRIES):
+        # A dot may have moved since its place was found.
+        page.mouse.move(0, 0)
+        page.mouse.move(*page.evaluate(FIND_DOT))
+        with suppress(AssertionError):
+            expect(tooltip).to_be_visible(timeout=limit_ms(2))
+            break
+    expect(tooltip).to_be_visible()
     expect_no_markup(page)
     for name in ("Time", "Documents", "Live"):
         dashboard.button(name).click()
