@@ -44,7 +44,7 @@ HEADER_TEXT = (
     "Row {} is read as the names of the columns, such as {!r}. If it is a document, add a row with"
     " names above it."
 )
-DESCRIBED = "{} describes the columns, as survey services write it, and is left out."
+DESCRIBED = "Row {} describes the columns, as survey services write it, and is left out."
 PLAIN_QUOTES = "Quotation marks are read as plain characters; otherwise rows would be lost."
 GAP = re.compile(r"(?<=\S)[ \u00a0]{2,}(?=\S)")
 GAPS = "Two spaces or more are read as the end of a cell."
@@ -157,7 +157,7 @@ def describe_header(columns: Sequence[str], num_above: int, num_below: int) -> I
     if not all(map(looks_like_name, columns)):
         yield HEADER_TEXT.format(num_above + 1, min(columns, key=looks_like_name)[:40])
     for number in range(num_below):
-        yield DESCRIBED.format(f"Row {num_above + 2 + number}")
+        yield DESCRIBED.format(num_above + 2 + number)
 
 
 def looks_like_name(cell: str) -> bool:
@@ -327,9 +327,7 @@ def _replace_gaps(line: str) -> str:
 
 
 def count_above(rows: Sequence[Sequence[str]]) -> int:
-    """The number of comments, and of rows with one cell or none, above the first row with the usual
-    number of cells.
-    """
+    """The number of comments, and of rows with one cell or none, above the first usual row."""
     width, number = _usual([len(row) for row in rows])
     for above, row in enumerate(rows[:MAX_ABOVE]):
         if len(row) != width and "".join(row[:1]).startswith("#"):
