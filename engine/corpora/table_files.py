@@ -149,15 +149,12 @@ def open_delimited(path: Path, given: str = "") -> Table:
 
 
 def describe_header(columns: Sequence[str], num_above: int, num_below: int) -> Iterator[str]:
-    """Say if there are rows above the names of the columns or others that describe them, or if a
-    name looks like a text.
-    """
+    """Say which rows around the names of the columns are left out, or if a name may be a text."""
     if num_above:
         yield HEADER_BELOW.format(num_above + 1)
     if not all(map(looks_like_name, columns)):
         yield HEADER_TEXT.format(num_above + 1, min(columns, key=looks_like_name)[:40])
-    for number in range(num_below):
-        yield DESCRIBED.format(num_above + 2 + number)
+    yield from map(DESCRIBED.format, range(num_above + 2, num_above + 2 + num_below))
 
 
 def looks_like_name(cell: str) -> bool:
@@ -404,7 +401,8 @@ def _delimited_rows(
     csv.field_size_limit(MAX_TEXT)
     num_columns = len(columns)
     reader: Any = form.rows(text)
-    row = form.num_above + 1 + form.num_below
+    row = form.num_above + 1
+    num_skipped = row + form.num_below
     for _ in range(row):
         next(reader)
     while True:
@@ -417,6 +415,8 @@ def _delimited_rows(
         except csv.Error as error:
             reason = _explain(error, reader.line_num - num_before - 1)
             yield BadRow(file=str(path), row=row, reason=reason)
+            continue
+        if row <= num_skipped:
             continue
         if form.has_gaps and len(cells) not in (0, num_columns):
             reason = f"the row has {len(cells)} cells instead of {num_columns}: {SAVE_AS_CSV}"

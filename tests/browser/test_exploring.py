@@ -244,3 +244,21 @@ def test_the_back_button_does_not_select_a_topic_of_an_earlier_run(dashboard):
     expect(page).not_to_have_url(re.compile("topic="))
     page.go_back()
     expect(page).to_have_url(re.compile("page=Topics"))
+
+
+def test_pieces_of_the_stick_are_as_long_as_their_shares_and_only_wide_ones_have_a_label(finished):
+    stick = finished.page.get_by_role("group", name="Topics by share")
+    stick.evaluate("stick => Promise.all(stick.getAnimations().map(each => each.finished))")
+    pieces = stick.get_by_role("button").evaluate_all(
+        """pieces => pieces.map(piece => {
+          const {width, bottom} = piece.getBoundingClientRect()
+          const label = piece.firstChild.getBoundingClientRect()
+          return [piece.ariaLabel, width, label.top < bottom - 1]
+        })"""
+    )
+    whole = stick.bounding_box()["width"]
+    for title, width, has_label in pieces:
+        percent = float(re.search("([0-9.]+) %$", title)[1])
+        assert 100.0 * width / whole == pytest.approx(percent, abs=0.06 + 100.0 / whole)
+        assert has_label is (width >= 56.0)
+    assert {has_label for *_, has_label in pieces} == {True, False}

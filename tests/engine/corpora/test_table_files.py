@@ -513,6 +513,16 @@ def test_rows_of_survey_services_that_describe_the_columns_are_left_out(tmp_path
     ]
 
 
+def test_a_broken_row_that_describes_the_columns_is_reported(tmp_path):
+    path = tmp_path / "survey.csv"
+    numbers = ",".join(['"{""ImportId"":""Q""}"'] * 2)
+    answers = "".join(f"2021-03-01,{text.replace(',', '')}\n" for text in TEXTS)
+    path.write_text(f'date,Q1\nRecorded,"What" is new?\n{numbers}\n{answers}')
+    built = build(path, Columns(text="Q1", date="date"))
+    assert built.corpus.rows.tolist() == [4, 5, 6, 7]
+    assert [bad.row for bad in built.bad.listed] == [2]
+
+
 def test_carets_separate_cells_only_if_they_separate_the_names_of_the_columns(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("id^text^year\n" + "1^the treaty^1900\n" * 3)
